@@ -1,0 +1,1 @@
+"""From operator schemas to the public C++ API: names, types, bindings."""

@@ -1,0 +1,102 @@
+"""How the C++ function of an operator is called, and what it returns: names and bindings."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.cpp.types import TENSOR_OPTIONS, CppType, Passing, argument_type, return_value_type
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import Argument, Schema, has_symint
+from pipeline.problems import SpecError
+from pipeline.releases.model import Release
+
+# Next to TensorOptions a memory_format argument may be redundant: upstream binds it under this name, which no
+# formula uses, so that it is never saved.
+REDUNDANT_MEMORY_FORMAT = "SpecialArgName.possibly_redundant_memory_format"
+
+
+class Binding(Struct, frozen=True):
+    """One argument of the C++ function."""
+
+    name: str
+    bound: str  # the name under which a saved attribute is made of it
+    cpp: CppType
+    type: str  # the schema type; "" for TensorOptions
+
+
+def cpp_name(schema: Schema) -> str:
+    """Name of the C++ function: `add_`, `add_out`."""
+    return schema.name.unqualified + ("_out" if schema.out else "")
+
+
+def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> Passing:
+    return Passing(
+        release.base_types,
+        symint=symint,
+        const_ref_mutable=function.use_const_ref_for_mutable_tensors,
+        ilistref=function.part_of_structured_group,
+    )
+
+
+def bindings(function: NativeFunction, release: Release) -> tuple[Binding, ...]:
+    """The arguments of the C++ function: out arguments first, TensorOptions as one, SymInt where there is any."""
+    schema = function.func
+    how = passing_of(function, release, symint=has_symint(schema))
+    grouped = schema.options_index is not None
+    result = [_binding(a, function, how, grouped) for a in schema.out + schema.positional]
+    i = 0
+    while i < len(schema.kwarg_only):
+        if i == schema.options_index:
+            if "options" in function.cpp_no_default_args:
+                raise SpecError("cpp_no_default_args names 'options'", field=("cpp_no_default_args",))
+            result.append(Binding("options", "options", CppType(TENSOR_OPTIONS, TENSOR_OPTIONS), ""))
+            i += 4
+        else:
+            result.append(_binding(schema.kwarg_only[i], function, how, grouped))
+            i += 1
+    return tuple(result)
+
+
+def _binding(argument: Argument, function: NativeFunction, how: Passing, grouped: bool) -> Binding:
+    if argument.default is not None and argument.name not in function.cpp_no_default_args:
+        _check_default(argument, how)
+    bound = REDUNDANT_MEMORY_FORMAT if grouped and argument.name == "memory_format" else argument.name
+    return Binding(argument.name, bound, argument_type(argument.type, how, mutable=argument.is_write), argument.type)
+
+
+def _check_default(argument: Argument, how: Passing) -> None:
+    """An unsized list takes a list as default; a sized one takes a scalar too."""
+    default = argument.default
+    assert default is not None
+    type_ = argument.type
+    if default == "None" and type_.endswith("?"):
+        return
+    type_ = type_.rstrip("?")
+    if not type_.endswith("[]") or (default.startswith("[") and default.endswith("]")):
+        return
+    if how.symint and default.isdigit() and type_ == "SymInt[]":
+        return
+    raise SpecError(
+        f"argument '{argument.name}' is a list but its default '{default}' is not", "write [...]", needle=str(argument)
+    )
+
+
+def return_names(schema: Schema) -> tuple[str, ...]:
+    """Names of the outputs: `self` in-place, the out arguments, their own names, else `result` or `result0`…"""
+    if schema.name.inplace:
+        if len(schema.returns) > 1:
+            raise SpecError("an in-place op returns more than one value")
+        return ("self",) * len(schema.returns)
+    if schema.out:
+        return tuple(a.name for a in schema.out[: len(schema.returns)])
+    taken = {a.name for a in schema.arguments}
+    one = len(schema.returns) == 1
+    return tuple(
+        (f"{r.name}_return" if r.name in taken else r.name) if r.name else "result" if one else f"result{i}"
+        for i, r in enumerate(schema.returns)
+    )
+
+
+def return_types(schema: Schema, release: Release) -> tuple[str, ...]:
+    """C++ types of the returns, const and reference removed."""
+    return tuple(return_value_type(r.type, release.base_types, mutable=r.is_write) for r in schema.returns)

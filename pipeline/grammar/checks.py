@@ -1,0 +1,118 @@
+"""What a well-formed schema must also satisfy: aliasing, out arguments, in-place form.
+
+The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the wording is ours.
+"""
+
+from __future__ import annotations
+
+from pipeline.model.schema import Argument, Schema, schema_kind
+from pipeline.problems import SpecError
+
+
+def check_schema(schema: Schema) -> None:
+    """Refuses a schema that breaks one of the rules below."""
+    _check_before_self(schema)
+    _check_out_annotations(schema)
+    _check_mutable_positional(schema)
+    _check_returns(schema)
+    if schema.out:
+        _check_out_returns(schema)
+    if schema.name.inplace:
+        _check_inplace(schema)
+    _check_kind(schema)
+
+
+def _check_before_self(schema: Schema) -> None:
+    for argument in schema.before_self:
+        if argument.is_write:
+            raise SpecError(
+                f"argument '{argument.name}' stands before self and is mutable", "put it after self", needle=str(argument)
+            )
+
+
+def _check_out_annotations(schema: Schema) -> None:
+    for argument, returned in zip(schema.out, schema.returns):
+        if argument.annotation != returned.annotation:
+            raise SpecError(
+                f"out argument '{argument.name}' and the return at its place have different alias annotations",
+                f"the i-th out argument is the i-th return: return Tensor({argument.annotation})",
+                needle=str(returned),
+            )
+
+
+def _check_mutable_positional(schema: Schema) -> None:
+    for argument in schema.after_self:
+        if argument.is_write and any(argument.annotation == r.annotation for r in schema.returns):
+            raise SpecError(
+                f"mutable positional argument '{argument.name}' is returned",
+                "do not return it, or make it a keyword-only out argument",
+                needle=str(argument),
+            )
+
+
+def _check_returns(schema: Schema) -> None:
+    written = [r for r in schema.returns if r.is_write]
+    if written and len(written) != len(schema.returns):
+        raise SpecError(
+            "the returns mix mutable and immutable ones", "return only mutable, or only immutable values"
+        )
+    returnable = schema.out + tuple(a for a in schema.positional if a.name == "self")
+    for returned in written:
+        if not any(returned.annotation == a.annotation for a in returnable):
+            raise SpecError(
+                f"return '{returned}' aliases neither self nor an out argument",
+                "mark the out argument as keyword-only: put it after '*'",
+                needle=str(returned),
+            )
+
+
+def _check_out_returns(schema: Schema) -> None:
+    if any(a.type != "Tensor" for a in schema.out):
+        if schema.returns:
+            raise SpecError("an op with tensor lists as out arguments returns something", "let it return ()")
+        return
+    wanted = sum(not a.name.startswith("_scratch_") for a in schema.out)
+    if wanted != len(schema.returns):
+        raise SpecError(
+            f"{wanted} out arguments but {len(schema.returns)} returns", "return every out argument, in their order"
+        )
+
+
+def _check_inplace(schema: Schema) -> None:
+    self_argument = schema.self_argument
+    if self_argument is None or not self_argument.is_write:
+        raise SpecError(
+            f"in-place op '{schema.name}' has no mutable self argument",
+            "write Tensor(a!) self, or drop the trailing underscore of the name",
+            needle=str(self_argument or schema.name),
+        )
+    if self_argument.type == "Tensor":
+        if len(schema.returns) != 1 or schema.returns[0].annotation != self_argument.annotation:
+            raise SpecError(
+                f"in-place op '{schema.name}' does not return self", f"return Tensor({self_argument.annotation})"
+            )
+    elif schema.returns:
+        raise SpecError(f"in-place op '{schema.name}' on a non-Tensor self returns something", "let it return ()")
+
+
+def _check_kind(schema: Schema) -> None:
+    kind = schema_kind(schema)
+    if schema.out and schema.name.inplace:
+        raise SpecError("a schema cannot be in-place and have out arguments", needle=str(schema.out[0]))
+    if kind == "functional":
+        return
+    if schema.options_index is not None:
+        raise SpecError(
+            "only functional ops may take dtype, layout, device and pin_memory",
+            needle=_text(schema.kwarg_only[schema.options_index]),
+        )
+    if "functional" in schema.name.overload:
+        raise SpecError(
+            f"overload '{schema.name.overload}' says functional, but the op is not",
+            "use another overload name",
+            needle=schema.name.overload,
+        )
+
+
+def _text(argument: Argument) -> str:
+    return str(argument)

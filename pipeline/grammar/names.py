@@ -1,0 +1,69 @@
+"""The operator-name grammar: base name, in-place and dunder forms, functional suffix, overload."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.model.schema import OperatorName
+from pipeline.problems import SpecError
+
+# The augmented assignments of PEP 203: only these make `__iX__` the in-place form of `__X__`.
+AUGMENTED = ("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
+
+_DUNDER = re.compile(r"__([^_]+)__")
+_FUNCTIONAL = "_functional"
+
+
+def parse_operator_name(text: str) -> OperatorName:
+    """`add_.Tensor`, `__iand__.Scalar`, `native_batch_norm_functional`."""
+    name, _, overload = text.partition(".")
+    if "." in text and not overload:
+        raise SpecError(f"empty overload name in '{text}'", "drop the dot", needle=text)
+    if not name:
+        raise SpecError("the operator has no name", "write name.overload(arguments) -> returns")
+    if name.endswith("_out"):
+        raise SpecError(
+            f"operator name '{name}' ends with _out, which is reserved",
+            f"write the out variant as an overload: {name.removesuffix('_out')}.out",
+            needle=name,
+        )
+    namespace, _, plain = name.rpartition("::")
+    if not plain:
+        raise SpecError(f"no operator name after '{name}'", needle=name)
+    dunder = _DUNDER.fullmatch(plain)
+    base, inplace = _dunder_base(plain, dunder.group(1)) if dunder else _plain_base(plain)
+    functional = base.endswith(_FUNCTIONAL)
+    if functional and (dunder or inplace):
+        raise SpecError(f"'{name}': a functional overload cannot be in-place or a dunder method", needle=name)
+    base = base.removesuffix(_FUNCTIONAL)
+    parsed = OperatorName(base, overload, inplace, dunder is not None, functional, namespace)
+    if str(parsed) != text:
+        raise SpecError(f"malformed operator name '{text}'", f"did you mean '{parsed}'?", needle=text)
+    return parsed
+
+
+def _dunder_base(name: str, inner: str) -> tuple[str, bool]:
+    if inner[0] == "i" and inner[1:] in AUGMENTED:
+        return inner[1:], True
+    if inner[0] == "i":
+        raise SpecError(f"unexpected dunder method starting with 'i': '{name}'", needle=name)
+    return inner, False
+
+
+def _plain_base(name: str) -> tuple[str, bool]:
+    return (name[:-1], True) if name.endswith("_") else (name, False)
+
+
+def with_overload(name: OperatorName, overload: str) -> OperatorName:
+    """The functional form of `name`, under another overload."""
+    return OperatorName(name.base, overload, dunder=name.dunder)
+
+
+def unambiguous_name(name: OperatorName) -> str:
+    """`add_out` of `add.out`: the overload is joined by an underscore."""
+    return f"{name.unqualified}_{name.overload}" if name.overload else name.unqualified
+
+
+def out_overload(overload: str) -> str:
+    """The overload that a generated out variant gets."""
+    return f"{overload}_out" if overload else "out"

@@ -1,0 +1,143 @@
+"""The schema grammar: `name.overload(arguments) -> returns`, as text, as data, and back.
+
+Whatever is accepted prints back as the same text. The order of the parts, the meaning of `*`, of a mutable
+keyword-only argument (an out argument) and of the four TensorOptions arguments is upstream's (torchgen.model).
+"""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.grammar.names import parse_operator_name
+from pipeline.grammar.types import check_type, split_annotation
+from pipeline.grammar.checks import check_schema
+from pipeline.model.schema import Argument, Return, Schema
+from pipeline.problems import SpecError
+
+_SCHEMA = re.compile(r"([^(]+)\((.*)\) -> (.*)")
+
+# A run of keyword-only arguments of these names and types (or optionals of them) is one TensorOptions.
+TENSOR_OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"), ("pin_memory", "bool"))
+
+
+class SchemaParser:
+    """Parses schemas; arguments and returns that read the same are parsed once.
+
+    `base_types` are the type names of the release.
+    """
+
+    def __init__(self, base_types: frozenset[str]) -> None:
+        self._base_types = base_types
+        self._arguments: dict[str, Argument] = {}
+        self._returns: dict[str, Return] = {}
+
+    def parse(self, text: str) -> Schema:
+        """The schema that `text` writes; refuses what is malformed or breaks a rule."""
+        match = _SCHEMA.fullmatch(text)
+        if match is None:
+            raise SpecError(
+                f"not an operator schema: '{text}'", "write name.overload(arguments) -> returns", needle=text
+            )
+        name, arguments, returns = match.groups()
+        schema = self._assemble(name, arguments, returns)
+        if str(schema) != text:
+            raise SpecError("the schema is not in canonical form", f"write: {schema}", needle=text)
+        check_schema(schema)
+        return schema
+
+    def _assemble(self, name: str, arguments: str, returns: str) -> Schema:
+        positional, kwarg_only, out = self._split_arguments(arguments)
+        self_index = next((i for i, a in enumerate(positional) if a.name == "self"), None)
+        return Schema(
+            parse_operator_name(name),
+            tuple(positional),
+            tuple(kwarg_only),
+            tuple(out),
+            self._parse_returns(returns),
+            self_index,
+            _find_tensor_options(kwarg_only),
+        )
+
+    def _split_arguments(self, text: str) -> tuple[list[Argument], list[Argument], list[Argument]]:
+        positional: list[Argument] = []
+        kwarg_only: list[Argument] = []
+        out: list[Argument] = []
+        target = positional
+        for piece in text.split(", "):
+            if not piece:
+                continue
+            if piece == "*":
+                if target is not positional:
+                    raise SpecError("'*' may stand only once among the arguments", needle="*")
+                target = kwarg_only
+                continue
+            argument = self.argument(piece)
+            if argument.is_write and target is kwarg_only:
+                target = out
+            elif not argument.is_write and target is out:
+                raise SpecError(
+                    f"argument '{argument.name}' is not mutable but follows the out arguments",
+                    "put it before them",
+                    needle=piece,
+                )
+            target.append(argument)
+        return positional, kwarg_only, out
+
+    def argument(self, text: str) -> Argument:
+        """One argument: type, alias annotation, name and default."""
+        known = self._arguments.get(text)
+        if known is None:
+            known = self._arguments[text] = self._parse_argument(text)
+        return known
+
+    def _parse_argument(self, text: str) -> Argument:
+        if " " not in text:
+            raise SpecError(f"illegal argument '{text}'", "write: type name", needle=text)
+        head, equals, default = text.partition("=")
+        if "=" in default:
+            raise SpecError(f"illegal default value in '{text}'", "a default holds no '='", needle=text)
+        if " " not in head:
+            raise SpecError(f"illegal argument '{text}'", "write: type name=default", needle=text)
+        type_text, name = head.rsplit(" ", 1)
+        type_, annotation = split_annotation(type_text)
+        check_type(type_, self._base_types)
+        argument = Argument(name, type_, default if equals else None, annotation)
+        if str(argument) != text:
+            raise SpecError(f"illegal argument '{text}'", f"write: {argument}", needle=text)
+        return argument
+
+    def _parse_returns(self, text: str) -> tuple[Return, ...]:
+        if text == "()":
+            return ()
+        if not text:
+            raise SpecError("the schema has no returns", "write () for none")
+        if text[0] == "(" and text[-1] == ")":
+            text = text[1:-1]
+        return tuple(self._return(piece) for piece in text.split(", "))
+
+    def _return(self, text: str) -> Return:
+        known = self._returns.get(text)
+        if known is None:
+            type_text, _, name = text.rpartition(" ")
+            type_, annotation = split_annotation(type_text if type_text else text)
+            check_type(type_, self._base_types)
+            known = Return(type_, name if type_text else None, annotation)
+            if str(known) != text:
+                raise SpecError(f"illegal return '{text}'", f"write: {known}", needle=text)
+            self._returns[text] = known
+        return known
+
+
+def _find_tensor_options(kwarg_only: list[Argument]) -> int | None:
+    found: int | None = None
+    i = 0
+    while i + len(TENSOR_OPTIONS) <= len(kwarg_only):
+        window = kwarg_only[i : i + len(TENSOR_OPTIONS)]
+        if all(a.name == n and a.type.removesuffix("?") == t for a, (n, t) in zip(window, TENSOR_OPTIONS)):
+            if found is not None:
+                raise SpecError("the tensor options arguments stand twice", needle=str(window[0]))
+            found = i
+            i += len(TENSOR_OPTIONS)
+        else:
+            i += 1
+    return found

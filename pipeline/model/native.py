@@ -1,0 +1,101 @@
+"""Native functions as data: what one entry of native_functions.yaml declares, generated functions included."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from pipeline.model.schema import Argument, Schema, SchemaKind
+
+ViewKind = Literal["non_aliasing", "aliasing", "aliasing_inplace"]
+
+
+class Kernel(Struct, frozen=True, omit_defaults=True):
+    """The kernel that a dispatch key maps to."""
+
+    name: str
+    namespace: str = "at::native"
+    structured: bool = False
+
+    @property
+    def supports_symint(self) -> bool:
+        return "_symint" in self.name
+
+
+class UfuncLoop(Struct, frozen=True, omit_defaults=True):
+    """One `ufunc_inner_loop` row: the loop's name and the dtypes it covers."""
+
+    name: str
+    dtypes: tuple[str, ...]
+
+
+class Precompute(Struct, frozen=True, omit_defaults=True):
+    """`precomputed:`, kernel arguments replaced by values that the meta function computes, and added ones."""
+
+    replace: dict[str, tuple[Argument, ...]]
+    add: tuple[Argument, ...] = ()
+
+
+class NativeFunction(Struct, frozen=True, omit_defaults=True):
+    """One operator overload. Sets are sorted tuples; `dispatch` keeps the order of the entry."""
+
+    func: Schema
+    namespace: str = "aten"
+    variants: tuple[str, ...] = ("function",)
+    dispatch: dict[str, Kernel] = {}
+    tags: tuple[str, ...] = ()
+    autogen: tuple[str, ...] = ()
+    structured: bool = False
+    structured_delegate: str | None = None
+    structured_inherits: str | None = None
+    precomputed: Precompute | None = None
+    ufunc_inner_loop: dict[str, UfuncLoop] = {}
+    use_const_ref_for_mutable_tensors: bool = False
+    device_guard: bool = True
+    device_check: str = "ExactSame"
+    python_module: str | None = None
+    category_override: str | None = None
+    manual_kernel_registration: bool = False
+    manual_cpp_binding: bool = False
+    cpp_no_default_args: tuple[str, ...] = ()
+    is_abstract: bool = False
+    generated_from: str | None = None  # schema of the function that this one was generated from
+
+    @property
+    def part_of_structured_group(self) -> bool:
+        return self.structured or self.structured_delegate is not None
+
+
+class FunctionHead(Struct, frozen=True, array_like=True):
+    """What grouping, matching and reference lookup need to know of a function, without its arguments."""
+
+    schema: str  # the schema's text, unique in a spec set
+    name: str  # with overload
+    cpp_name: str  # of the C++ function: `add_`, `add_out`
+    base: str  # `add` of `add_.Tensor`
+    unqualified: str  # `add_` of `add_.Tensor`
+    kind: SchemaKind
+    view_kind: ViewKind
+    signature: str  # the schema that all variants of the operator share
+    plain_signature: str  # the same, defaults stripped
+    body: bytes  # digest of the whole NativeFunction
+    delegate: str | None
+    structured: bool
+    generated: bool
+    core: bool
+    inplace_view: bool
+    view_copy: bool
+    manual_cpp_binding: bool
+    implicit: bool  # has a CompositeImplicitAutograd kernel
+    implicit_nested: bool
+    autogen_out: bool
+    returns_tensors: bool
+
+    @property
+    def is_foreach(self) -> bool:
+        return self.base.startswith("_foreach_")
+
+    @property
+    def is_view(self) -> bool:
+        return self.view_kind != "non_aliasing"

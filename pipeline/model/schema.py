@@ -1,0 +1,149 @@
+"""Operator schemas as data: what one `func:` line of native_functions.yaml says.
+
+Types and alias annotations are kept as their own canonical text (`Tensor?[]`, `a! -> a|b`): the grammar accepts
+only text that would be printed back unchanged, so the text is the value.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+SchemaKind = Literal["functional", "inplace", "out", "mutable", "scratch"]
+
+
+class OperatorName(Struct, frozen=True, omit_defaults=True):
+    """`add_.Tensor`: base name `add`, in-place, overload `Tensor`."""
+
+    base: str
+    overload: str = ""
+    inplace: bool = False
+    dunder: bool = False  # __and__, __iand__
+    functional: bool = False  # the `_functional` suffix of a generated functional variant of a mutable op
+    namespace: str = ""
+
+    @property
+    def unqualified(self) -> str:
+        """The name without its overload: `add_`, `__iand__`, `native_batch_norm_functional`."""
+        if self.dunder:
+            name = f"__{'i' if self.inplace else ''}{self.base}__"
+        else:
+            name = self.base + ("_" if self.inplace else "_functional" if self.functional else "")
+        return f"{self.namespace}::{name}" if self.namespace else name
+
+    def __str__(self) -> str:
+        return f"{self.unqualified}.{self.overload}" if self.overload else self.unqualified
+
+
+class Argument(Struct, frozen=True, omit_defaults=True):
+    """One argument: `Tensor(a!) self`, `int[2] dim=0`."""
+
+    name: str
+    type: str
+    default: str | None = None
+    annotation: str | None = None
+
+    @property
+    def is_write(self) -> bool:
+        return self.annotation is not None and "!" in self.annotation
+
+    def __str__(self) -> str:
+        default = f"={self.default}" if self.default else ""
+        return f"{annotated(self.type, self.annotation)} {self.name}{default}"
+
+
+class Return(Struct, frozen=True, omit_defaults=True):
+    """One return: `Tensor(a!)`, `Tensor values`."""
+
+    type: str
+    name: str | None = None
+    annotation: str | None = None
+
+    @property
+    def is_write(self) -> bool:
+        return self.annotation is not None and "!" in self.annotation
+
+    def __str__(self) -> str:
+        type_ = annotated(self.type, self.annotation)
+        return type_ if self.name is None else f"{type_} {self.name}"
+
+
+class Schema(Struct, frozen=True, omit_defaults=True):
+    """A parsed schema. `out` arguments (mutable keyword-only ones) are kept apart from the other keyword-only ones."""
+
+    name: OperatorName
+    positional: tuple[Argument, ...] = ()
+    kwarg_only: tuple[Argument, ...] = ()
+    out: tuple[Argument, ...] = ()
+    returns: tuple[Return, ...] = ()
+    self_index: int | None = None  # place of `self` in `positional`
+    options_index: int | None = None  # place of dtype, layout, device, pin_memory in `kwarg_only`
+
+    @property
+    def self_argument(self) -> Argument | None:
+        return None if self.self_index is None else self.positional[self.self_index]
+
+    @property
+    def before_self(self) -> tuple[Argument, ...]:
+        return () if self.self_index is None else self.positional[: self.self_index]
+
+    @property
+    def after_self(self) -> tuple[Argument, ...]:
+        return self.positional if self.self_index is None else self.positional[self.self_index + 1 :]
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """All arguments but the out ones."""
+        return self.positional + self.kwarg_only
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """All arguments, in schema order."""
+        return self.positional + self.kwarg_only + self.out
+
+    def __str__(self) -> str:
+        parts = [str(a) for a in self.positional]
+        if self.kwarg_only or self.out:
+            parts.append("*")
+            parts += [str(a) for a in self.kwarg_only]
+            parts += [str(a) for a in self.out]
+        return f"{self.name}({', '.join(parts)}) -> {returns_text([str(r) for r in self.returns])}"
+
+
+def annotated(type_: str, annotation: str | None) -> str:
+    """`Tensor?` and `a!` make `Tensor(a!)?`."""
+    return type_ if annotation is None else type_.replace("Tensor", f"Tensor({annotation})")
+
+
+def returns_text(returns: list[str]) -> str:
+    """The right-hand side of a schema: one return stands bare, none or several in parentheses."""
+    return returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
+
+
+def schema_kind(schema: Schema) -> SchemaKind:
+    """Functional, in-place, out, mutable (writes to a positional argument after self) or scratch (out with scratch)."""
+    if schema.name.inplace:
+        return "inplace"
+    if any(a.name.startswith("_scratch_") for a in schema.out):
+        return "scratch"
+    if schema.out:
+        return "out"
+    if any(a.is_write for a in schema.after_self):
+        return "mutable"
+    return "functional"
+
+
+def is_tensor_like(type_: str) -> bool:
+    """True of Tensor and of lists and optionals of it."""
+    return type_.startswith("Tensor")
+
+
+def has_symint(schema: Schema) -> bool:
+    """True when an input (not an out argument) is a SymInt, or a list or optional of it."""
+    return any(a.type.startswith("SymInt") for a in schema.inputs)
+
+
+def is_list(type_: str) -> bool:
+    """True of `X[]` and `X[N]`; an optional list (`X[]?`) is an optional."""
+    return type_.endswith("]")

@@ -1,0 +1,34 @@
+"""The `specs` artifacts: the entries of one YAML file, raw."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw, Struct
+
+from pipeline.model.artifact import Artifact, digest_of
+from pipeline.problems import Role
+
+
+class SpecEntry(Struct, frozen=True, array_like=True):
+    """One entry: where it stands, its text, its value, and the digest of the value."""
+
+    line: int  # 1-based, of the entry's first line
+    text: str
+    value: Raw  # MessagePack
+    digest: bytes
+
+    def decode(self) -> object:
+        """The value, as plain dicts, lists and scalars."""
+        return msgspec.msgpack.decode(self.value)
+
+
+class SpecFile(Artifact, frozen=True, dict=True, tag="specs/1"):
+    """One file of a spec set. `name` is the file's name within the set."""
+
+    role: Role
+    name: str
+    entries: tuple[SpecEntry, ...]
+
+    def meaning(self) -> bytes:
+        """Digest of what the file says: comments, blank lines, key order and places left out."""
+        return digest_of(entry.digest for entry in self.entries)

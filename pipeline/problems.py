@@ -1,0 +1,57 @@
+"""Mistakes in the specs, as data: what is wrong, where, and what to do next.
+
+A rule raises `SpecError` with what it knows (the field, the problem, a hint). The stage that runs the rule adds
+the op and the entry and keeps the result as a `Problem`. Only `pipeline.locate` turns an entry and a field into
+`file:line:column`, and only when there is something to report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["native", "tags", "derivatives", "template", "set"]
+
+
+class SpecError(Exception):
+    """An author's mistake, as a rule sees it.
+
+    `field` is the path of YAML keys inside the entry, `needle` a piece of that field's text to point at.
+    """
+
+    def __init__(self, problem: str, hint: str = "", *, field: tuple[str, ...] = (), needle: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
+        self.field = field
+        self.needle = needle
+
+
+class Problem(Struct, frozen=True, omit_defaults=True):
+    """One mistake, or one suspicion (`warning`), in one entry of one spec file."""
+
+    role: Role
+    entry: int  # index of the entry in its file, -1 for the file as a whole
+    op: str
+    problem: str
+    hint: str = ""
+    field: tuple[str, ...] = ()
+    needle: str = ""
+    warning: bool = False
+    line: int = 0  # 1-based, when the place is known from the YAML parser itself
+    column: int = 0
+    file: str = ""  # for templates: the file's name
+
+
+def problem_of(error: SpecError, role: Role, entry: int, op: str, *, warning: bool = False) -> Problem:
+    """`error`, seen while working on entry `entry` of the `role` file."""
+    return Problem(role, entry, op, error.problem, error.hint, error.field, error.needle, warning)
+
+
+def nearest(name: str, names: Iterable[str], *, what: str = "did you mean") -> str:
+    """A hint that names the closest of `names`, or the empty string when none is close."""
+    close = get_close_matches(name, list(names), n=1, cutoff=0.6)
+    return f"{what} '{close[0]}'?" if close else ""

@@ -1,0 +1,66 @@
+"""PyTorch releases: `resolve` gives the facts of one, `pipeline.releases.table` lists what changed in which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from pipeline.problems import SpecError
+from pipeline.releases.model import Release
+from pipeline.releases.table import CHANGES, KNOWN, OLDEST
+
+__all__ = ["KNOWN", "Release", "minor", "newest_at", "resolve", "resolve_version"]
+
+
+def minor(version: str) -> str:
+    """`2.13` of `2.13.0`, `2.13.0+cpu`, `2.13.0a0+git1234`."""
+    return ".".join(version.split("+")[0].split(".")[:2])
+
+
+def resolve_version(version: str) -> tuple[str, str]:
+    """The known minor release to use for `version`, and a warning ("" when the release is known).
+
+    A release newer than all known ones is read as the newest known; an older or malformed one is refused.
+    """
+    known = [minor(v) for v in KNOWN]
+    wanted = minor(version)
+    if wanted in known:
+        return wanted, ""
+    try:
+        newer = _key(wanted) > _key(known[-1])
+    except ValueError:
+        newer = False
+    if not newer:
+        raise SpecError(
+            f"PyTorch release '{version}' is not known", f"known releases: {', '.join(KNOWN)}; say release=X.Y.Z"
+        )
+    return known[-1], f"PyTorch release {version} is newer than all known ones; it is read as {known[-1]}"
+
+
+def resolve(version: str) -> Release:
+    """The facts of a known minor release, the changes up to it folded into the oldest."""
+    values: dict[str, object] = dict(OLDEST)
+    for change in CHANGES:
+        if _key(change.since) > _key(version):
+            continue
+        old = values[change.field]
+        if change.set is not None:
+            values[change.field] = change.set
+        elif isinstance(old, dict):
+            assert isinstance(change.add, dict) or not change.add
+            kept = {k: v for k, v in old.items() if k not in change.remove}
+            values[change.field] = {**kept, **dict(change.add)}
+        else:
+            assert isinstance(old, tuple)
+            values[change.field] = (*(x for x in old if x not in change.remove), *change.add)
+    return msgspec.convert({"version": version, **values}, Release)
+
+
+def newest_at(version: str, candidates: Iterable[str]) -> str:
+    """The newest of the `candidates` that is not newer than `version`."""
+    return max((c for c in candidates if _key(c) <= _key(version)), key=_key)
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

@@ -1,0 +1,37 @@
+"""What differs between PyTorch releases, as one value that the stages are given."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Release(Struct, frozen=True):
+    """The facts of one release. Nothing in a stage or an emitter asks for a version: it asks for one of these."""
+
+    version: str  # "2.13": the minor release
+    base_types: dict[str, str]  # schema type -> C++ type, "" where C++ has none
+    dispatch_keys: frozenset[str]  # every dispatch key that exists
+    kernel_keys: frozenset[str]  # the keys that `dispatch:` may name
+    structured_keys: frozenset[str]  # the keys that can have structured kernels
+    ufunc_keys: tuple[str, ...]  # the keys that `ufunc_inner_loop` fills in
+    autograd_keys: frozenset[str]  # the keys of derivatives.yaml's `dispatch:`, besides Default
+    ufunc_loops: frozenset[str]  # the keys of a `ufunc_inner_loop` mapping
+    dtypes: frozenset[str]
+    dtype_classes: dict[str, tuple[str, ...]]
+    out_without_functional: frozenset[str]  # out ops that have no other variant to be grouped with
+    mutable_without_out: frozenset[str]  # mutable ops that can have no out variant
+    functional_without_out: frozenset[str]  # functional ops that can have no out variant: no tensor among the returns
+    inplace_ungrouped: frozenset[str]  # in-place ops whose schema does not match their functional variant
+    foreach_inplace_reference: frozenset[str]  # foreach ops whose reference is an in-place op
+    foreach_tensor_overload: frozenset[str]  # foreach ops that take one Tensor for all members of the list
+    foreach_skip_length: frozenset[str]  # foreach ops with fewer arguments than their reference (alpha)
+    view_functions: frozenset[str]  # view ops: their Nodes cannot be traced
+    keyword_arguments: frozenset[str]  # `op.argument` pairs allowed to be Python keywords; see check_keywords
+    check_keywords: bool  # whether an argument may not be named as a Python keyword
+    seeded_exempt: tuple[str, ...]  # parts of names that excuse an op with `rand` in its name from being tagged
+    core_generates: bool  # whether ops tagged core get generated variants although CompositeImplicitAutograd
+    variants_from: tuple[str, ...]  # which variant of an op the missing ones are generated from, in this order
+    automatic_tags: tuple[str, ...]  # tags that every op of its kind receives
+    const_ref_refuses_out: bool  # whether use_const_ref_for_mutable_tensors is refused on out ops
+    optional_tensor_sizes: str  # C++ saved for `x->sym_sizes()`; {name} is the argument
+    optional_string: str  # C++ that replaces an optional string argument in a formula

@@ -1,0 +1,198 @@
+"""The releases: the oldest one in full, then what each later one changed, with the reason.
+
+A row reads: since this release, this field of `Release` gains, loses or becomes this, because. The C++ text that
+differs is not here but in `pipeline/outputs`, in files named by the release that brought it. To add a release, add
+its rows and its name.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+# Every release that is known to be equal, with the newest patch of each that was checked.
+KNOWN = ("2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
+
+
+class Change(Struct, frozen=True):
+    """One difference: `add` and `remove` members of a collection, or `set` the whole value."""
+
+    since: str
+    field: str
+    why: str
+    add: tuple[str, ...] | dict[str, str] = ()
+    remove: tuple[str, ...] = ()
+    set: object = None
+
+
+_BACKENDS = "CPU CUDA HIP XLA MTIA MPS IPU XPU HPU VE Lazy Meta PrivateUse1 PrivateUse2 PrivateUse3".split()
+_PREFIXES = ("", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd")
+
+_OTHER_KEYS = """
+    Undefined CatchAll FPGA MAIA Vulkan Metal MKLDNN OpenGL OpenCL IDEEP CustomRNGKeyId MkldnnCPU Sparse SparseCsr
+    NestedTensor Dense PythonTLSSnapshot PreDispatch PythonDispatcher Python FuncTorchDynamicLayerBackMode ZeroTensor
+    Conjugate Negative BackendSelect Named AutogradOther AutogradFunctionality AutogradNestedTensor Tracer Autocast
+    AutocastCPU AutocastCUDA Batched VmapMode FuncTorchGradWrapper FuncTorchBatched BatchedNestedTensor
+    FuncTorchVmapMode FuncTorchDynamicLayerFrontMode Functionalize TESTING_ONLY_GenericWrapper
+    TESTING_ONLY_GenericMode ADInplaceOrView Autograd CompositeImplicitAutograd CompositeImplicitAutogradNestedTensor
+    CompositeExplicitAutograd CompositeExplicitAutogradNonFunctional FuncTorchBatchedDecomposition
+""".split()
+
+_INTEGRAL = ("Byte", "Char", "Int", "Long", "Short")
+_FLOATING = ("Float", "Double")
+_COMPLEX = ("ComplexFloat", "ComplexDouble")
+
+OLDEST: dict[str, object] = {
+    "base_types": {
+        "Generator": "at::Generator",
+        "ScalarType": "at::ScalarType",
+        "Tensor": "at::Tensor",
+        "int": "int64_t",
+        "Dimname": "at::Dimname",
+        "DimVector": "at::DimVector",
+        "float": "double",
+        "str": "c10::string_view",
+        "bool": "bool",
+        "Layout": "at::Layout",
+        "Device": "at::Device",
+        "DeviceIndex": "at::DeviceIndex",
+        "Scalar": "at::Scalar",
+        "MemoryFormat": "at::MemoryFormat",
+        "QScheme": "at::QScheme",
+        "Storage": "at::Storage",
+        "Stream": "at::Stream",
+        "SymInt": "c10::SymInt",
+        "ConstQuantizerPtr": "",
+    },
+    "dispatch_keys": (*_OTHER_KEYS, *(prefix + backend for prefix in _PREFIXES for backend in _BACKENDS)),
+    "kernel_keys": tuple(
+        """
+        CPU SparseCPU SparseCsrCPU MkldnnCPU CUDA MPS SparseCUDA SparseCsrCUDA QuantizedCPU QuantizedCUDA
+        CompositeImplicitAutograd CompositeImplicitAutogradNestedTensor CompositeExplicitAutograd
+        CompositeExplicitAutogradNonFunctional NestedTensorCPU NestedTensorCUDA Meta SparseMeta SparseCsrMeta
+        QuantizedMeta NestedTensorMeta ZeroTensor
+        """.split()
+    ),
+    "structured_keys": ("CPU", "CUDA", "MPS"),
+    "ufunc_keys": ("CUDA", "CPU"),
+    "autograd_keys": ("AutogradNestedTensor", *(f"Autograd{backend}" for backend in _BACKENDS)),
+    "ufunc_loops": tuple(
+        "CUDAFunctor CUDAFunctorOnOther CUDAFunctorOnSelf CPUScalar CPUVector ScalarOnly Generic".split()
+    ),
+    "dtypes": tuple(
+        """
+        Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool BFloat16 Float8_e5m2
+        Float8_e5m2fnuz Float8_e4m3fn Float8_e4m3fnuz
+        """.split()
+    ),
+    "dtype_classes": {
+        "Integral": _INTEGRAL,
+        "Floating": _FLOATING,
+        "Complex": _COMPLEX,
+        "All": _INTEGRAL + _FLOATING,
+        "AllAndComplex": _INTEGRAL + _FLOATING + _COMPLEX,
+        "FloatingAndComplex": _FLOATING + _COMPLEX,
+    },
+    "out_without_functional": ("adaptive_avg_pool3d_backward.grad_input", "_slow_conv2d_backward.grad_input"),
+    "mutable_without_out": ("_cummax_helper", "_cummin_helper"),
+    "functional_without_out": tuple(
+        """
+        _assert_async _assert_async.msg _cslt_sparse_mm_search _assert_scalar _dimI _dimV _has_same_storage_numel
+        _linalg_check_errors _local_scalar_dense _nested_tensor_from_mask_left_aligned _nnz _use_cudnn_ctc_loss
+        _use_cudnn_ctc_loss.Tensor _validate_compressed_sparse_indices allclose dense_dim equal is_coalesced is_pinned
+        is_same_size is_set_to q_per_channel_axis q_scale q_zero_point qscheme record_stream sparse_dim
+        sym_constrain_range sym_constrain_range_for_size _nested_tensor_storage_offsets
+        _chunk_grad_outputs_efficient_attention _fused_sdp_choice _print _sink_tokens _nested_get_ragged_idx
+        """.split()
+    ),
+    "inplace_ungrouped": ("polygamma_",),
+    "foreach_inplace_reference": ("_foreach_zero_",),
+    "foreach_tensor_overload": ("_foreach_add.Tensor", "_foreach_mul.Tensor", "_foreach_div.Tensor"),
+    "foreach_skip_length": tuple(
+        f"_foreach_{op}{inplace}.{overload}"
+        for op in ("add", "sub")
+        for inplace in ("", "_")
+        for overload in ("Scalar", "ScalarList")
+    ),
+    "view_functions": tuple(
+        """
+        numpy_T alias as_strided diagonal expand permute select slice slice_inverse split split_with_sizes squeeze t
+        transpose unfold unsqueeze flatten view unbind _indices _values indices values crow_indices col_indices
+        ccol_indices row_indices sparse_coo_tensor_with_dims_and_tensors _reshape_alias
+        _test_autograd_multiple_dispatch_view view_as_complex view_as_real _conj _neg_view _nested_get_values
+        _nested_view_from_buffer _nested_view_from_jagged
+        """.split()
+    ),
+    "keyword_arguments": ("_has_compatible_shallow_copy_type.from", "random_.from.from", "uniform_.from"),
+    "check_keywords": False,
+    "seeded_exempt": (),
+    "core_generates": False,
+    "variants_from": ("inplace", "mutable", "out", "functional"),
+    "automatic_tags": ("pt2_compliant_tag",),
+    "const_ref_refuses_out": False,
+    "optional_tensor_sizes": "{name}.has_value() ? "
+    "c10::optional<c10::SymIntArrayRef>({name}->sym_sizes()) : c10::nullopt",
+    "optional_string": "{name}.has_value() ? c10::optional<c10::string_view>({name}.value()) : c10::nullopt",
+}
+
+_XPU = "the Intel GPU backend moved in-tree"
+_STD_OPTIONAL = "c10::optional became std::optional"
+_MPS_SPARSE = "sparse tensors on MPS"
+
+CHANGES: tuple[Change, ...] = (
+    Change("2.5", "kernel_keys", _XPU, add=("XPU",)),
+    Change("2.5", "structured_keys", _XPU, add=("XPU",)),
+    Change("2.5", "base_types", "types of higher-order ops, not yet of C++", add={"SymBool": "", "GraphModule": ""}),
+    Change(
+        "2.5",
+        "optional_tensor_sizes",
+        _STD_OPTIONAL,
+        set="{name}.has_value() ? std::optional<c10::SymIntArrayRef>({name}->sym_sizes()) : std::nullopt",
+    ),
+    Change(
+        "2.5",
+        "optional_string",
+        _STD_OPTIONAL,
+        set="{name}.has_value() ? std::optional<c10::string_view>({name}.value()) : std::nullopt",
+    ),
+    Change("2.6", "base_types", "quantizers left the operator schemas", remove=("ConstQuantizerPtr",)),
+    Change("2.6", "kernel_keys", _XPU, add=("SparseXPU", "NestedTensorXPU")),
+    Change("2.6", "functional_without_out", "it returns nothing", add=("_assert_tensor_metadata",)),
+    Change("2.6", "check_keywords", "an argument named `from` cannot be passed by name in Python", set=True),
+    Change("2.6", "core_generates", "core ops are to have all their variants", set=True),
+    Change(
+        "2.6",
+        "variants_from",
+        "an op with both mutable and in-place variants is generated from the mutable one",
+        set=("mutable", "inplace", "out", "functional"),
+    ),
+    Change(
+        "2.6",
+        "optional_string",
+        "c10::string_view became std::string_view",
+        set="{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt",
+    ),
+    Change("2.7", "dtypes", "the e8m0 scale format", add=("Float8_e8m0fnu",)),
+    Change("2.7", "kernel_keys", _XPU, add=("SparseCsrXPU",)),
+    Change("2.7", "const_ref_refuses_out", "const out arguments made wrong kernels", set=True),
+    Change("2.8", "kernel_keys", "nested tensors on HPU; MTIA in-tree", add=("NestedTensorHPU", "MTIA")),
+    Change("2.8", "structured_keys", "MTIA in-tree", add=("MTIA",)),
+    Change("2.9", "kernel_keys", _MPS_SPARSE, add=("SparseMPS", "SparseCsrMPS")),
+    Change("2.9", "base_types", "SymBool got a C++ type", add={"SymBool": "c10::SymBool"}),
+    Change(
+        "2.11",
+        "functional_without_out",
+        "they return a bool",
+        add=("_use_miopen_ctc_loss", "_use_miopen_ctc_loss.Tensor"),
+    ),
+    Change("2.13", "base_types", "named tensors were removed", remove=("Dimname",)),
+    Change("2.13", "dispatch_keys", "autocast on XPU", add=("AutocastXPU",)),
+    Change(
+        "2.13",
+        "automatic_tags",
+        "out and in-place ops are tagged as such",
+        set=("pt2_compliant_tag", "out", "inplace"),
+    ),
+    Change(
+        "2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)
+    ),
+)

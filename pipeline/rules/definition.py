@@ -1,0 +1,101 @@
+"""One entry of derivatives.yaml to a `Definition`: its keys, their types, the rules of its own form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pipeline.model.autograd import Definition, Formula
+from pipeline.problems import SpecError, nearest
+from pipeline.releases.model import Release
+
+_NAME = re.compile(r"(\w+)(?:\.\w+)?\(.*\)")
+_OWN_KEYS = ("name", "dispatch", "output_differentiability")
+
+
+def parse_definition(value: object, release: Release) -> tuple[Definition, list[SpecError]]:
+    """The definition that the entry writes, and what is suspicious about it.
+
+    In `value`, `dispatch` is a list of (key, mapping) pairs.
+    """
+    if not isinstance(value, Mapping):
+        raise SpecError("not a mapping", "write - name: schema, then input: formula rows")
+    schema = value.get("name")
+    if schema is None:
+        raise SpecError(
+            "the entry has no name", nearest("name", [str(k) for k in value]) or "write name: the operator's schema"
+        )
+    if not isinstance(schema, str):
+        raise SpecError(f"name is not text: {schema!r}", field=("name",))
+    match = _NAME.match(schema)
+    if match is None:
+        raise SpecError(f"name is no schema: '{schema}'", "copy it from native_functions.yaml", field=("name",))
+    raw_differentiability = value.get("output_differentiability")
+    suspicions: list[SpecError] = []
+    if "dispatch" in value:
+        dispatch = _dispatch(value["dispatch"], release)
+        for key in value:
+            if key not in _OWN_KEYS:
+                suspicions.append(
+                    SpecError(
+                        f"key '{key}' beside dispatch is ignored",
+                        nearest(str(key), _OWN_KEYS) or "move it under a dispatch key",
+                        field=(str(key),),
+                    )
+                )
+    else:
+        raw_differentiability = raw_differentiability or None
+        rows = {k: v for k, v in value.items() if k not in ("name", "output_differentiability")}
+        dispatch = (("Default", _formulas(rows, ())),)
+    differentiability, conditions = _differentiability(raw_differentiability, schema, suspicions)
+    definition = Definition(schema, match.group(1), dispatch, differentiability, conditions, "dispatch" in value)
+    return definition, suspicions
+
+
+def _dispatch(raw: object, release: Release) -> tuple[tuple[str, tuple[Formula, ...]], ...]:
+    if not isinstance(raw, list) or not all(isinstance(row, list) and len(row) == 2 for row in raw):
+        raise SpecError("dispatch is not a mapping", "write KEY: then input: formula rows", field=("dispatch",))
+    found = []
+    for key, rows in raw:
+        known = {"Default", *release.autograd_keys}
+        if key not in known:
+            raise SpecError(
+                f"invalid dispatch key '{key}'",
+                nearest(str(key), known) or "write Default or an autograd key such as AutogradCUDA",
+                field=("dispatch", str(key)),
+            )
+        if not isinstance(rows, Mapping):
+            raise SpecError(f"dispatch key {key} has no formulas", "write input: formula rows", field=("dispatch", key))
+        found.append((key, _formulas(rows, ("dispatch", key))))
+    return tuple(found)
+
+
+def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Formula, ...]:
+    """The rows in the order of their keys, which is the order upstream reads them in."""
+    found = []
+    for key, formula in rows.items():
+        if not isinstance(key, str):
+            raise SpecError(f"key {key!r} is not the name of an input or output", field=(*field, str(key)))
+        if not isinstance(formula, str):
+            raise SpecError(f"the formula of '{key}' is not text: {formula!r}", "quote it", field=(*field, key))
+        found.append(Formula(key, tuple(name.strip() for name in key.split(",")), formula))
+    return tuple(sorted(found, key=lambda row: row.key))
+
+
+def _differentiability(
+    raw: object, schema: str, suspicions: list[SpecError]
+) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
+    field = ("output_differentiability",)
+    if raw is None:
+        return None, None
+    if not isinstance(raw, list):
+        raise SpecError(f"output_differentiability is not a list: {raw!r}", "write [True, False]", field=field)
+    if any(isinstance(item, str) for item in raw):
+        if len(raw) != 1:
+            raise SpecError(
+                f"{len(raw)} output_differentiability conditions", "only one, for one output, is supported", field=field
+            )
+        return (True,), tuple(raw)
+    if not all(isinstance(item, bool) for item in raw):
+        suspicions.append(SpecError("output_differentiability holds other values than True and False", field=field))
+    return tuple(bool(item) for item in raw), None

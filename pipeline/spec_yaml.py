@@ -1,0 +1,134 @@
+"""YAML nodes to plain values, as upstream's loaders see them, with places for every mistake.
+
+Only PyYAML's safe resolver decides what a scalar is. Duplicate keys are refused, as upstream does.
+"""
+
+from __future__ import annotations
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+try:
+    from yaml import CSafeLoader as Loader
+except ImportError:  # PyYAML without libyaml
+    from yaml import SafeLoader as Loader  # type: ignore[assignment]
+
+MAX_NODES = 3_000_000  # expanded: an alias counts as all that it stands for
+_STR = "tag:yaml.org,2002:str"
+_CONSTRUCTORS = {
+    "tag:yaml.org,2002:bool": "construct_yaml_bool",
+    "tag:yaml.org,2002:int": "construct_yaml_int",
+    "tag:yaml.org,2002:float": "construct_yaml_float",
+    "tag:yaml.org,2002:null": "construct_yaml_null",
+}
+# Values that no key of a spec file takes; kept as a mapping so that they are mistaken for nothing else.
+_OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary": "binary"}
+
+
+class YamlMistake(Exception):
+    """What keeps a text from being YAML, or YAML from being plain values; lines and columns count from 1."""
+
+    def __init__(self, problem: str, hint: str, line: int, column: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
+        self.line = line
+        self.column = column
+
+
+def load_entry(text: str) -> object:
+    """The value of the only item of a list that `text` writes."""
+    nodes = load_document(text)
+    if nodes is None or len(nodes) != 1:
+        raise YamlMistake("not one list item", "", 1, 1)
+    return plain_value(nodes[0])
+
+
+def load_document(text: str) -> list[Node] | None:
+    """The items of the list that `text` writes; None when the text writes nothing."""
+    try:
+        node = yaml.compose(text, Loader=Loader)
+    except yaml.MarkedYAMLError as error:
+        raise _syntax(error) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise YamlMistake(f"not YAML: {error}", "", 1, 1) from error
+    if node is None:
+        return None
+    if not isinstance(node, SequenceNode):
+        mark = node.start_mark
+        raise YamlMistake(
+            "the file is not a list of entries", "start every entry with '- '", mark.line + 1, mark.column + 1
+        )
+    return list(node.value)
+
+
+def _syntax(error: yaml.MarkedYAMLError) -> YamlMistake:
+    mark = error.problem_mark or error.context_mark
+    context = f" {error.context}" if error.context else ""
+    hint = "quote the text, or indent it" if "mapping values" in str(error.problem) else ""
+    line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+    return YamlMistake(f"not YAML: {error.problem}{context}", hint, line, column)
+
+
+def plain_value(node: Node) -> object:
+    """Dicts, lists, text, numbers, booleans and None."""
+    return _Builder().build(node)
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self._nodes = 0
+        self._open: set[int] = set()
+
+    def build(self, node: Node) -> object:
+        if isinstance(node, ScalarNode):
+            return node.value if node.tag == _STR else _scalar(node)
+        self._nodes += 1 + len(node.value)
+        if self._nodes > MAX_NODES or id(node) in self._open:
+            raise _at(node, "aliases expand without end", "write the values out")
+        self._open.add(id(node))
+        value = self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
+        self._open.discard(id(node))
+        return value
+
+    def _mapping(self, node: MappingNode) -> object:
+        _check_tag(node, "map")
+        mapping: dict[object, object] = {}
+        for key_node, value_node in node.value:
+            key = self.build(key_node)
+            if isinstance(key, (dict, list)):
+                raise _at(key_node, "a collection is used as a key", "write key: value")
+            if key in mapping:
+                raise _at(key_node, f"key '{key}' stands twice in one mapping", "remove one of them")
+            mapping[key] = self.build(value_node)
+        return mapping
+
+    def _sequence(self, node: SequenceNode) -> object:
+        _check_tag(node, "seq")
+        return [self.build(item) for item in node.value]
+
+
+def _scalar(node: ScalarNode) -> object:
+    name = _CONSTRUCTORS.get(node.tag)
+    if name is not None:
+        try:
+            value: object = getattr(_constructor, name)(node)
+        except ValueError as error:
+            raise _at(node, f"not a value: '{node.value}'", "quote it") from error
+        return value if not isinstance(value, int) or abs(value) < 1 << 63 else {"!yaml int": node.value}
+    other = _OTHER.get(node.tag)
+    if other is None:
+        raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag, or quote the text")
+    return {f"!yaml {other}": node.value}
+
+
+def _check_tag(node: Node, expected: str) -> None:
+    if node.tag != f"tag:yaml.org,2002:{expected}":
+        raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
+
+
+def _at(node: Node, problem: str, hint: str) -> YamlMistake:
+    return YamlMistake(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+_constructor = yaml.constructor.SafeConstructor()

@@ -1,0 +1,139 @@
+"""Stage `infos`: definitions and schemas to differentiability infos, and the names of the Nodes.
+
+Reads `Definitions` and `Functions`; writes `Infos`. An info is made again when its definition, or the function it
+is for, changed; naming is done anew each time, since a new entry may move the numbers of later ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from pipeline.model.artifact import digest_of, encode
+from pipeline.model.autograd import Info
+from pipeline.model.functions import Functions
+from pipeline.model.infos import DefinitionRow, Definitions, InfoRow, Infos
+from pipeline.problems import Problem, SpecError, problem_of
+from pipeline.releases.model import Release
+from pipeline.rules.info import canonical_function, create_infos
+from pipeline.rules.naming import NodeNames
+from pipeline.rules.suspicion import suspicious
+
+
+class Made(NamedTuple):
+    infos: Infos
+    problems: list[Problem]
+
+
+class _Row(NamedTuple):
+    """An info before it is named."""
+
+    key: bytes
+    dispatch_key: str
+    name: str
+    differentiable: bool
+    body: Raw
+    info: Info | None
+    warnings: tuple[Problem, ...]
+
+
+def run(definitions: Definitions, functions: Functions, release: Release, previous: Infos | None) -> Made:
+    """The infos of all definitions that are right, and every mistake and suspicion."""
+    known: dict[bytes, list[_Row]] = {}
+    for row in previous.rows if previous is not None else ():
+        known.setdefault(row.key, []).append(
+            _Row(row.key, row.dispatch_key, row.name, row.node is not None, row.body, None, row.warnings)
+        )
+    problems: list[Problem] = []
+    names = NodeNames()
+    by_function: dict[int, dict[str, InfoRow]] = {}
+    first: dict[int, int] = {}
+    fresh: dict[tuple[str, str], Info] = {}
+    for definition_row in definitions.rows:
+        try:
+            index = canonical_function(definition_row.definition, functions)
+            made = _rows(definition_row, index, functions, release, known)
+        except SpecError as error:
+            problems.append(_problem(error, definition_row))
+            continue
+        if index in first:
+            problems.append(_duplicate(definition_row, first[index], functions.heads[index].schema))
+        first[index] = definition_row.entry
+        schema = functions.heads[index].schema
+        by_function[index] = {}
+        for row in made:
+            node = names.next(row.name, row.dispatch_key) if row.differentiable else None
+            by_function[index][row.dispatch_key] = InfoRow(
+                row.key, definition_row.entry, schema, row.dispatch_key, row.name, node, row.body, row.warnings
+            )
+            if row.info is not None:
+                fresh[schema, row.dispatch_key] = row.info
+    _add_copies(by_function, functions, fresh)
+    infos = Infos(tuple(row for rows in by_function.values() for row in rows.values()))
+    infos.decoded.update(fresh)
+    return Made(infos, problems)
+
+
+def _rows(
+    row: DefinitionRow, index: int, functions: Functions, release: Release, known: dict[bytes, list[_Row]]
+) -> list[_Row]:
+    key = digest_of((row.key, functions.heads[index].body))
+    if key in known:
+        return known[key]
+    function = functions.function(index)
+    return [
+        _Row(
+            key,
+            dispatch_key,
+            info.name,
+            bool(info.args_with_derivatives),
+            Raw(encode(info)),
+            info,
+            tuple(_problem(s, row, warning=True) for s in suspicious(info, function)),
+        )
+        for dispatch_key, info in create_infos(row.definition, function, release)
+    ]
+
+
+def _problem(error: SpecError, row: DefinitionRow, *, warning: bool = False) -> Problem:
+    op = row.definition.schema.partition("(")[0]
+    return problem_of(error, "derivatives", -1 if warning else row.entry, op, warning=warning)
+
+
+def _duplicate(row: DefinitionRow, first: int, schema: str) -> Problem:
+    error = SpecError(
+        f"a second definition for {schema}", "the later one wins: remove one of them", field=("name",)
+    )
+    return problem_of(error, "derivatives", row.entry, row.definition.schema.partition("(")[0], warning=True)
+
+
+def _add_copies(
+    by_function: dict[int, dict[str, InfoRow]], functions: Functions, fresh: dict[tuple[str, str], Info]
+) -> None:
+    """A view's copy is differentiated as the view, unless it has a definition of its own."""
+    added: dict[int, dict[str, InfoRow]] = {}
+    names = {functions.heads[view].name: copy for view, copy in functions.copies.items()}
+    for index, rows in by_function.items():
+        copy = names.get(functions.heads[index].name)
+        if copy is None or copy in by_function:
+            continue
+        schema = functions.heads[copy].schema
+        added[copy] = {}
+        for dispatch_key, row in rows.items():
+            info = msgspec.structs.replace(
+                fresh.get((row.schema, dispatch_key)) or row.info, name=_copy_name(row.name), func=schema
+            )
+            fresh[schema, dispatch_key] = info
+            node = None if row.node is None else f"{row.node}_copy"
+            key = digest_of((row.key, "copy"))
+            added[copy][dispatch_key] = InfoRow(
+                key, row.entry, schema, dispatch_key, info.name, node, Raw(encode(info))
+            )
+    by_function.update(added)
+
+
+def _copy_name(name: str) -> str:
+    """Upstream appends the overload after a dot, and there is none: the name ends with the dot."""
+    return f"{name}_copy."

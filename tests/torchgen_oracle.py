@@ -1,0 +1,107 @@
+"""The oracle: runs torchgen itself on a spec set, in a process of its own.
+
+Writes the nine Node files and, as JSON lines, what `doit show match` must print. Needs a Python that can import
+the release's torchgen: the installed torch, or `--root`, a folder that holds an unpacked `torchgen/`.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", help="folder that holds torchgen/, put first on the path")
+    parser.add_argument("--native", required=True)
+    parser.add_argument("--tags", required=True)
+    parser.add_argument("--derivatives", required=True)
+    parser.add_argument("--templates", required=True)
+    parser.add_argument("--out", help="folder for the nine files")
+    parser.add_argument("--match", help="file for the JSON lines")
+    options = parser.parse_args()
+    if options.root:
+        sys.path.insert(0, options.root)
+    run(options)
+
+
+def run(options: argparse.Namespace) -> None:
+    from torchgen.api import cpp
+    from torchgen.api.autograd import match_differentiability_info
+    from torchgen.gen import parse_native_yaml
+    from torchgen.packaged.autograd import gen_autograd_functions as emit
+    from torchgen.packaged.autograd.load_derivatives import load_derivatives
+    from torchgen.utils import FileManager
+
+    # The folder's real path would be printed into every file.
+    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
+    infos, _ = load_derivatives(options.derivatives, options.native, options.tags)
+    if options.out:
+        Path(options.out).mkdir(parents=True, exist_ok=True)
+        emit.gen_autograd_functions_python(options.out, infos, options.templates)
+    functions = parse_native_yaml(options.native, options.tags).native_functions
+    matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
+    if options.out:
+        emit.gen_autograd_functions_lib(options.out, infos, options.templates)
+    if options.match:
+        lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]
+        Path(options.match).write_text("\n".join(lines) + "\n")
+
+
+def match_line(matched) -> dict:
+    info = matched.info and {key: info_json(i) for key, i in matched.info.items()}
+    forward = matched.fw_derivatives
+    return {
+        "func": str(matched.func.func),
+        "info": info or None,
+        "fw_derivatives": forward and {key: [forward_json(d) for d in ds] for key, ds in forward.items()},
+    }
+
+
+def saved_json(saved) -> dict:
+    return {"name": str(saved.nctype.name), "type": saved.nctype.type.cpp_type(), "expr": saved.expr}
+
+
+def derivative_json(derivative) -> dict:
+    return {
+        "formula": derivative.formula,
+        "original_formula": derivative.original_formula,
+        "var_names": list(derivative.var_names),
+        "saved_inputs": [saved_json(s) for s in derivative.saved_inputs],
+        "saved_outputs": [saved_json(s) for s in derivative.saved_outputs],
+        "named_gradients": sorted(derivative.named_gradients),
+    }
+
+
+def forward_json(derivative) -> dict:
+    return {
+        "formula": derivative.formula,
+        "var_names": list(derivative.var_names),
+        "var_types": [str(t) for t in derivative.var_types],
+        "required_inputs_fw_grad": derivative.required_inputs_fw_grad and list(derivative.required_inputs_fw_grad),
+        "required_inputs_primal": derivative.required_inputs_primal and list(derivative.required_inputs_primal),
+        "required_original_self_value": derivative.required_original_self_value,
+        "is_reusing_outplace_formula": derivative.is_reusing_outplace_formula,
+    }
+
+
+def info_json(info) -> dict:
+    return {
+        "name": info.name,
+        "func": str(info.func.func),
+        "op": info.op,
+        "derivatives": [derivative_json(d) for d in info.derivatives],
+        "forward_derivatives": [forward_json(d) for d in info.forward_derivatives],
+        "all_saved_inputs": [saved_json(s) for s in info.all_saved_inputs],
+        "all_saved_outputs": [saved_json(s) for s in info.all_saved_outputs],
+        "available_named_gradients": list(info.available_named_gradients),
+        "used_named_gradients": sorted(info.used_named_gradients),
+        "args_with_derivatives": [a.name for a in info.args_with_derivatives],
+        "non_differentiable_arg_names": list(info.non_differentiable_arg_names),
+        "output_differentiability": info.output_differentiability,
+        "output_differentiability_conditions": info.output_differentiability_conditions,
+    }
+
+
+if __name__ == "__main__":
+    main()
