@@ -57,9 +57,9 @@ def resolve(version: str) -> Release:
     return msgspec.convert({"version": version, **values}, Release)
 
 
-def newest_at(version: str, candidates: Iterable[str]) -> str:
-    """The newest of the `candidates` that is not newer than `version`."""
-    return max((c for c in candidates if _key(c) <= _key(version)), key=_key)
+def newest_at(version: str, candidates: Iterable[str]) -> str | None:
+    """The newest of the `candidates` that is not newer than `version`, None when all are."""
+    return max((c for c in candidates if _key(c) <= _key(version)), key=_key, default=None)
 
 
 def _key(version: str) -> tuple[int, ...]:

@@ -35,3 +35,9 @@ class Release(Struct, frozen=True):
     const_ref_refuses_out: bool  # whether use_const_ref_for_mutable_tensors is refused on out ops
     optional_tensor_sizes: str  # C++ saved for `x->sym_sizes()`; {name} is the argument
     optional_string: str  # C++ that replaces an optional string argument in a formula
+    optional_string_field: str  # how a Node declares a saved optional string; {name} is the attribute
+    self_pointer: str  # how a Node points at itself when it unpacks a saved output
+    collect_variable: str  # how compiled autograd collects a saved variable; {name}, {is_output}
+    trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in
+    spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
+    scalars_getter_tail: str  # what follows the getter of a saved list of scalars

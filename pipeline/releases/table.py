@@ -132,6 +132,12 @@ OLDEST: dict[str, object] = {
     "optional_tensor_sizes": "{name}.has_value() ? "
     "c10::optional<c10::SymIntArrayRef>({name}->sym_sizes()) : c10::nullopt",
     "optional_string": "{name}.has_value() ? c10::optional<c10::string_view>({name}.value()) : c10::nullopt",
+    "optional_string_field": "c10::optional<std::string> {name};",
+    "self_pointer": "shared_from_this()",
+    "collect_variable": "args.collect({name});",
+    "trims_lines": False,
+    "spaces_docstrings": False,
+    "scalars_getter_tail": " " * 28,  # the indentation of upstream's source stands in the text
 }
 
 _XPU = "the Intel GPU backend moved in-tree"
@@ -153,6 +159,13 @@ CHANGES: tuple[Change, ...] = (
         "optional_string",
         _STD_OPTIONAL,
         set="{name}.has_value() ? std::optional<c10::string_view>({name}.value()) : std::nullopt",
+    ),
+    Change("2.5", "optional_string_field", _STD_OPTIONAL, set="std::optional<std::string> {name};"),
+    Change(
+        "2.5",
+        "collect_variable",
+        "compiled autograd tells saved outputs from saved inputs",
+        set="args.collect({name}, {is_output});",
     ),
     Change("2.6", "base_types", "quantizers left the operator schemas", remove=("ConstQuantizerPtr",)),
     Change("2.6", "kernel_keys", _XPU, add=("SparseXPU", "NestedTensorXPU")),
@@ -176,6 +189,9 @@ CHANGES: tuple[Change, ...] = (
     Change("2.7", "const_ref_refuses_out", "const out arguments made wrong kernels", set=True),
     Change("2.8", "kernel_keys", "nested tensors on HPU; MTIA in-tree", add=("NestedTensorHPU", "MTIA")),
     Change("2.8", "structured_keys", "MTIA in-tree", add=("MTIA",)),
+    Change("2.8", "trims_lines", "generated code passes the linters' check of trailing white space", set=True),
+    Change("2.8", "scalars_getter_tail", "lines are trimmed", set=""),
+    Change("2.8", "spaces_docstrings", "generated Python stubs are formatted; all files go the same way", set=True),
     Change("2.9", "kernel_keys", _MPS_SPARSE, add=("SparseMPS", "SparseCsrMPS")),
     Change("2.9", "base_types", "SymBool got a C++ type", add={"SymBool": "c10::SymBool"}),
     Change(
@@ -185,6 +201,7 @@ CHANGES: tuple[Change, ...] = (
         add=("_use_miopen_ctc_loss", "_use_miopen_ctc_loss.Tensor"),
     ),
     Change("2.13", "base_types", "named tensors were removed", remove=("Dimname",)),
+    Change("2.13", "self_pointer", "Nodes became intrusive pointers", set="getptr()"),
     Change("2.13", "dispatch_keys", "autocast on XPU", add=("AutocastXPU",)),
     Change(
         "2.13",

@@ -1,0 +1,42 @@
+"""The C++ text of an output family, for one release.
+
+A text file is cut into sections by lines that read `//// name, since 2.7`. For a release, the newest section of
+each name that is not newer than the release counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from pipeline.releases import Release, newest_at
+from pipeline.text_template import Template
+
+_SECTION = re.compile(r"^//// (\w+), since ([\d.]+)\n", re.MULTILINE)
+
+
+def sections(name: str, release: Release) -> dict[str, Template]:
+    """The sections of `text/<name>` for a release."""
+    return _sections(name, release.version, release.trims_lines)
+
+
+@cache
+def _sections(name: str, version: str, trim: bool) -> dict[str, Template]:
+    """A pure function of files that ship with this package."""
+    by_name: dict[str, dict[str, str]] = {}
+    for section, since, text in _read(name):
+        by_name.setdefault(section, {})[since] = text
+    found = {}
+    for section, versions in by_name.items():
+        since = newest_at(version, versions)
+        if since is not None:
+            found[section] = Template(versions[since], trim=trim)
+    return found
+
+
+def _read(name: str) -> Iterator[tuple[str, str, str]]:
+    text = (files("pipeline.outputs") / "text" / name).read_text(encoding="utf-8")
+    pieces = _SECTION.split(text)[1:]
+    yield from zip(pieces[::3], pieces[1::3], pieces[2::3])

@@ -1,0 +1,225 @@
+// The C++ of one Node. Each section is a piece of text; a piece that changed stands once for each release that
+// changed it. `${name}` is a hole: alone on its line it takes a block, indented; `${,name}` a list after a comma.
+//// declaration, since 2.4
+#ifdef _WIN32
+struct ${node} : public ${superclass} {
+  TORCH_API ${node}() = default;
+#else
+struct TORCH_API ${node} : public ${superclass} {
+#endif
+  using ${superclass}::${superclass};
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "${node}"; }
+  void release_variables() override {
+    ${lock}
+    ${releases}
+  }
+  ${will_release_variables}
+  void compiled_args(CompiledNodeArgs& args) override;
+  variable_list apply_with_saved(const variable_list& inputs, SwapSavedVariables& saved) override;
+  ${fields}
+  ${list_sizes}
+};
+//// declaration, since 2.7
+#ifdef _WIN32
+struct ${node} : public ${superclass} {
+  TORCH_API ${node}() = default;
+#else
+struct TORCH_API ${node} : public ${superclass} {
+#endif
+  using ${superclass}::${superclass};
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "${node}"; }
+  void release_variables() override {
+    ${lock}
+    ${releases}
+  }
+  ${will_release_variables}
+  void compiled_args(CompiledNodeArgs& args) const override;
+  variable_list apply_with_saved(const variable_list& inputs, SwapSavedVariables& saved) override;
+  ${fields}
+  ${list_sizes}
+};
+//// will_release_variables, since 2.4
+bool retain_variables = true;
+void will_release_variables() override {
+  retain_variables = false;
+}
+//// definition, since 2.4
+variable_list ${node}::apply(variable_list&& grads) {
+  ${lock}
+  ${asserts}
+  IndexRangeGenerator gen;
+  ${index_ranges}
+  variable_list grad_inputs(gen.size());
+  ${gradient_names unpacks gradients}
+  return grad_inputs;
+}
+void ${node}::compiled_args(CompiledNodeArgs& args) {
+    ${collected}
+}
+variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
+    ${before}
+    variable_list result = apply(variable_list(grads));
+    ${after}
+    return result;
+}
+//// definition, since 2.6
+static variable_list ${node}_apply_functional(
+  variable_list&& grads,
+  std::array<bool,${inputs}> needs_input_grad${,parameters})
+{
+  IndexRangeGenerator gen;
+  ${index_ranges}
+  variable_list grad_inputs(gen.size());
+  ${gradient_names gradients}
+  return grad_inputs;
+}
+
+variable_list ${node}::apply(variable_list&& grads) {
+  ${lock}
+  ${asserts}
+  ${unpacks}
+  ${needs_input_grad}
+  return ${node}_apply_functional(std::move(grads), needs_input_grad${,arguments});
+}
+
+void ${node}::compiled_args(CompiledNodeArgs& args) {
+    ${collected}
+}
+variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
+    ${before}
+    variable_list result = apply(variable_list(grads));
+    ${after}
+    return result;
+}
+//// definition, since 2.7
+static variable_list ${node}_apply_functional(
+  variable_list&& grads,
+  std::array<bool,${inputs}> needs_input_grad${,parameters})
+{
+  IndexRangeGenerator gen;
+  ${index_ranges}
+  variable_list grad_inputs(gen.size());
+  ${gradient_names gradients}
+  return grad_inputs;
+}
+inline variable_list ${node}_apply_functional_ivalue(const variable_list& grads, const ivalue_list& args)
+{
+#ifdef C10_MOBILE
+  TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
+#else
+  auto packed_args = PackedArgs(args);
+  auto needs_input_grad = packed_args.unpack<std::array<bool, ${inputs}>>();
+  ${unpacked_ivalues}
+  return ${node}_apply_functional(variable_list(grads), needs_input_grad${,arguments});
+#endif
+}
+
+variable_list ${node}::apply(variable_list&& grads) {
+  ${lock}
+  ${asserts}
+  ${unpacks}
+  ${needs_input_grad}
+  return ${node}_apply_functional(std::move(grads), needs_input_grad${,arguments});
+}
+
+void ${node}::compiled_args(CompiledNodeArgs& args) const {
+    ${collected}
+}
+variable_list ${node}::apply_with_saved(const variable_list& grads, SwapSavedVariables& saved) {
+#ifdef C10_MOBILE
+  TORCH_INTERNAL_ASSERT(false, "compiled autograd doesn't work on mobile");
+#else
+  ${before}
+
+  static bool called = false;
+  if (!called) {
+    called = true;
+    ${packed_types}
+    const auto& pyinterface = torch::dynamo::autograd::getPyCompilerInterface();
+    pyinterface->bind_function(saved.get_py_compiler(), name(), ${node}_apply_functional_ivalue, schema);
+  }
+
+  variable_list output_result;
+
+  PackedArgs packed_args;
+  ${asserts}
+  ${unpacks}
+  ${needs_input_grad}
+  packed_args.pack(needs_input_grad);
+  ${packed}
+
+  output_result = compiled_autograd_apply_functional(packed_args, next_edges(), saved, grads, name());
+
+  ${after}
+  return output_result;
+#endif
+}
+
+//// grad_input_mask, since 2.4
+  auto grad_input_mask = std::array<bool, ${count}>{
+    ${masks}
+  };
+//// needs_input_grad, since 2.6
+IndexRangeGenerator gen;
+${index_ranges}
+auto needs_input_grad = std::array<bool, ${count}>{
+  ${masks}
+};
+//// gradient, since 2.4
+if (task_should_compute_output({ ${name}_ix })) {
+  auto grad_result = ${formula};
+  copy_range(grad_inputs, ${name}_ix, grad_result);
+}
+//// gradient, since 2.6
+if (needs_input_grad[/*${name}*/${idx}]) {
+  auto grad_result = ${formula};
+  copy_range(grad_inputs, ${name}_ix, grad_result);
+}
+//// gradient_of_each, since 2.4
+if (task_should_compute_output({ ${name}_ix })) {
+  std::vector<Tensor> grad_result;
+  grad_result.reserve(grads.size());
+  for (const auto & i : c10::irange(grads.size())) {
+    if (grads[i].defined()) {
+      grad_result.emplace_back(${formula});
+    } else {
+      grad_result.emplace_back(Tensor());
+    }
+  }
+  copy_range(grad_inputs, ${name}_ix, grad_result);
+}
+//// gradient_of_each, since 2.6
+if (needs_input_grad[/*${name}*/${idx}]) {  // ${name}
+  std::vector<Tensor> grad_result;
+  grad_result.reserve(grads.size());
+  for (const auto & i : c10::irange(grads.size())) {
+    if (grads[i].defined()) {
+      grad_result.emplace_back(${formula});
+    } else {
+      grad_result.emplace_back(Tensor());
+    }
+  }
+  copy_range(grad_inputs, ${name}_ix, grad_result);
+}
+//// copy_gradient, since 2.4
+  if (task_should_compute_output({ ${name}_ix })) {
+    copy_range(grad_inputs, ${name}_ix, std::get<${i}>(grad_result));
+  }
+//// copy_gradient, since 2.6
+  if (needs_input_grad[/*${name}*/${idx}]) {
+    copy_range(grad_inputs, ${name}_ix, std::get<${i}>(grad_result));
+  }
+//// gradients, since 2.4
+if (task_should_compute_output({ ${condition} })) {
+  ${grad_input_mask}
+  auto grad_result = ${formula};
+  ${copy_ranges}
+}
+//// gradients, since 2.6
+if (${condition}) {
+  ${grad_input_mask}
+  auto grad_result = ${formula};
+  ${copy_ranges}
+}

@@ -1,0 +1,97 @@
+"""Text with holes, filled the way upstream's templates are.
+
+`$name` or `${name}` is a hole. Alone after the white space that starts a line it takes a block: every line of its
+value, or of every item of a list, indented to that depth. Elsewhere a list is joined
+by commas; `${,name}` and `${name,}` put a comma before or after a list that is not empty. `${a b}` takes the lists
+`a` and `b` as one. Rules: torchgen.code_template.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+Value = str | int | Sequence[str]
+
+_HOLE = re.compile(r"(^[^\n\S]*)?\$([^\d\W]\w*|\{,?[^\d\W]\w*(?: [^\d\W]\w*)*,?\})", re.MULTILINE)
+
+
+class Hole(Struct, frozen=True):
+    """A place to fill: the indentation of its block (None: inline), and whether commas surround a list."""
+
+    names: tuple[str, ...]
+    indent: str | None
+    comma_before: bool
+    comma_after: bool
+
+
+class Lines(list[str]):
+    """A list of blocks whose lines need no more work where they are not indented: see `tidy`."""
+
+
+class Template:
+    """A parsed template: text and holes in turn. `trim`: white space at the ends of a block's lines is removed."""
+
+    def __init__(self, text: str, *, trim: bool = True) -> None:
+        self._trim = trim
+        self.parts: list[str | Hole] = []
+        position = 0
+        for match in _HOLE.finditer(text):
+            self.parts += [text[position : match.start()], _hole(match)]
+            position = match.end()
+        self.parts.append(text[position:])
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all holes."""
+        return {name for part in self.parts if isinstance(part, Hole) for name in part.names}
+
+    def fill(self, values: Mapping[str, Value]) -> str:
+        """The text with every hole filled; a KeyError for a name that `values` lacks."""
+        return "".join([part if isinstance(part, str) else _filled(part, values, self._trim) for part in self.parts])
+
+
+def _hole(match: re.Match[str]) -> Hole:
+    indent, name = match.groups()
+    name = name.strip("{}")
+    return Hole(tuple(name.strip(",").split()), indent, name.startswith(","), name.endswith(","))
+
+
+def _filled(hole: Hole, values: Mapping[str, Value], trim: bool) -> str:
+    value = values[hole.names[0]]
+    if len(hole.names) > 1:
+        value = [item for name in hole.names for item in _items(values[name])]
+    if hole.indent is not None:
+        return block(_items(value), hole.indent, trim=trim)
+    if isinstance(value, (str, int)):
+        return str(value)
+    joined = ", ".join(value)
+    return f"{', ' if hole.comma_before else ''}{joined}{', ' if hole.comma_after else ''}" if value else ""
+
+
+def _items(value: Value) -> Sequence[str]:
+    return [str(value)] if isinstance(value, (str, int)) else value
+
+
+def block(items: Sequence[str], indent: str, *, trim: bool) -> str:
+    """The lines of all items, indented; white space at the end of the block removed."""
+    if isinstance(items, Lines) and not indent:
+        return "\n".join(items).rstrip()
+    if not trim:
+        return "\n".join(indent + line for item in items for line in item.splitlines()).rstrip()
+    lines = [
+        (indent + line).rstrip() if line and not line.isspace() else "" for item in items for line in item.splitlines()
+    ]
+    return "\n".join(lines).rstrip()
+
+
+def tidy(text: str, *, trim: bool) -> str:
+    """`text` as it stands in a block without indentation; items so treated may be given as `Lines`."""
+    return "\n".join(line.rstrip() for line in text.splitlines()) if trim else "\n".join(text.splitlines())
+
+
+def lines_of(items: Iterable[str]) -> Lines:
+    """Tidied items as one block; an item without any line takes none."""
+    return Lines(item for item in items if item)
