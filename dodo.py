@@ -1,0 +1,69 @@
+"""gradmill's tasks: the stages, one task a Node, one task a generated file. See README.md."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from doit import create_after
+from doit.doit_cmd import _CMDLINE_VARS
+
+from pipeline.build.engine import state_path
+from pipeline.build.state import StateDB
+from pipeline.build.tasks import build_for, configure, step_task
+from pipeline.graph import ANALYSIS, emit_steps, shard_steps
+
+CONFIG = configure(_CMDLINE_VARS or {})
+
+DOIT_CONFIG = {"backend": "gradmill", "dep_file": state_path(CONFIG), "verbosity": 2}
+
+Task = dict[str, Any]
+
+
+def _analysis(name: str, *task_dep: str) -> Task:
+    step = next(step for step in ANALYSIS if step.name == name)
+    return step_task(step, build_for(CONFIG), task_dep=list(task_dep))
+
+
+def task_specs() -> Task:
+    """read the YAML files into raw entries"""
+    return _analysis("specs")
+
+
+def task_schemas() -> Task:
+    """parse operator schemas, generate missing variants"""
+    return _analysis("schemas", "specs")
+
+
+def task_derivatives() -> Task:
+    """read the raw derivative definitions"""
+    return _analysis("derivatives", "specs")
+
+
+def task_infos() -> Task:
+    """work out differentiability infos and name the Nodes"""
+    return _analysis("infos", "derivatives", "schemas")
+
+
+def task_foreach() -> Task:
+    """synthesize infos of foreach functions"""
+    return _analysis("foreach", "schemas", "infos")
+
+
+def task_match() -> Task:
+    """match every native function with its infos"""
+    return _analysis("match", "schemas", "infos", "foreach")
+
+
+@create_after(executed="match")
+def task_emit() -> Iterator[Task]:
+    """print the C++ of each Node"""
+    build = build_for(CONFIG)
+    for step in emit_steps(build):
+        yield step_task(step, build, name=step.row.node)
+
+
+@create_after(executed="match", target_regex=r".*\.(h|cpp)$")
+def task_shard() -> Iterator[Task]:
+    """assemble each generated file"""
+    build = build_for(CONFIG)
+    for step in shard_steps(build):
+        yield step_task(step, build, name=step.file.name, targets=[step.path(build)], task_dep=["emit"], clean=True)

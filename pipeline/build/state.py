@@ -1,0 +1,78 @@
+"""doit's database as one MessagePack file that is replaced at once: what each task was made from, and made.
+
+A file that is damaged, or of another format, counts as empty: everything is then looked up in the store again.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from pipeline.build.files import Stamp, Stamps, read_file, write_file
+from pipeline.model.artifact import digest, encode
+
+
+class State(Struct, array_like=True, tag="state/1"):
+    """The content of the file."""
+
+    tasks: dict[str, dict[str, Any]]
+    stamps: dict[str, Stamp]
+
+
+_decoder = msgspec.msgpack.Decoder(State)
+
+
+class StateDB:
+    """A doit backend. Its `stamps` are the digests of files that runs have in common."""
+
+    desc = "one MessagePack file, replaced atomically"
+
+    def __init__(self, name: str, codec: object = None, *, module_name: str | None = None) -> None:
+        self.name = name
+        state = _load(name)
+        self._tasks = state.tasks
+        self._changed = False
+        self.stamps = Stamps(state.stamps)
+
+    def dump(self) -> None:
+        """Writes the file, if anything changed. A cache that cannot be written to costs time, not correctness."""
+        if not self._changed and not self.stamps.changed:
+            return
+        data = encode(State(self._tasks, self.stamps.known))
+        write_file(self.name, digest(data) + data)
+        self._changed = self.stamps.changed = False
+
+    def set(self, task_id: str, dependency: str, value: object) -> None:
+        self._tasks.setdefault(task_id, {})[dependency] = value
+        self._changed = True
+
+    def get(self, task_id: str, dependency: str) -> Any:
+        found = self._tasks.get(task_id)
+        return None if found is None else found.get(dependency)
+
+    def in_(self, task_id: str) -> bool:
+        return task_id in self._tasks
+
+    def remove(self, task_id: str) -> None:
+        if self._tasks.pop(task_id, None) is not None:
+            self._changed = True
+
+    def remove_all(self) -> None:
+        self._tasks = {}
+        self._changed = True
+
+
+def _load(name: str) -> State:
+    try:
+        data = read_file(name)
+    except OSError:
+        return State({}, {})
+    if digest(data[16:]) == data[:16]:
+        try:
+            return _decoder.decode(data[16:])
+        except msgspec.MsgspecError:
+            pass
+    return State({}, {})

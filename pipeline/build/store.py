@@ -1,0 +1,130 @@
+"""The store: artifacts by the digest of their content, and the journal that says which inputs made them.
+
+Objects are files under `objects/`, named by digest and checked when read: a damaged one is as good as missing. The
+journal is a file that is only appended to, so that runs at the same time, and runs that are killed, do no harm: a
+record that does not check is passed over.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import TypeVar
+
+import msgspec
+from xxhash import xxh3_64_intdigest
+
+from pipeline.build.files import Stamps, read_file, stat_of, write_file
+from pipeline.model.artifact import Artifact, digest, encode
+
+A = TypeVar("A", bound=Artifact)
+Outputs = dict[str, bytes]  # name -> digest
+
+_MAGIC = b"gmJ1"
+_HEAD = struct.Struct("<4sIQ")  # magic, length, check
+
+
+class Store:
+    """The objects and the journal under one cache folder."""
+
+    def __init__(self, folder: str, stamps: Stamps) -> None:
+        self._objects = os.path.join(folder, "objects")
+        self._journal = os.path.join(folder, "journal")
+        self._stamps = stamps
+        self._loaded: dict[bytes, Artifact] = {}
+        self._records: dict[bytes, Outputs] | None = None
+
+    def path(self, name: bytes) -> str:
+        """Where the object called `name` is kept."""
+        text = name.hex()
+        return os.path.join(self._objects, text[:2], text[2:])
+
+    def has(self, name: bytes) -> bool:
+        """Whether the object is there and whole."""
+        return self._stamps.digest(self.path(name)) == name
+
+    def put(self, artifact: Artifact) -> bytes:
+        """Keeps `artifact`; gives its name."""
+        data = encode(artifact)
+        name = digest(data)
+        self._loaded[name] = artifact
+        if not self.has(name):
+            path = self.path(name)
+            write_file(path, data)
+            self._stamps.record(path, stat_of(path), name)
+        return name
+
+    def get(self, name: bytes, type_: type[A]) -> A | None:
+        """The artifact called `name`, None when it is missing, damaged or of another format."""
+        loaded = self._loaded.get(name)
+        if loaded is None:
+            data = self.read(name)
+            if data is None:
+                return None
+            try:
+                loaded = msgspec.msgpack.decode(data, type=type_)
+            except msgspec.MsgspecError:
+                return None
+            self._loaded[name] = loaded
+        return loaded if isinstance(loaded, type_) else None
+
+    def read(self, name: bytes) -> bytes | None:
+        """The bytes of an object, None when it is missing or damaged."""
+        try:
+            data = read_file(self.path(name))
+        except OSError:
+            return None
+        return data if digest(data) == name else None
+
+    def recall(self, key: bytes) -> Outputs | None:
+        """What the inputs with this key made, if all of it is still there."""
+        if self._records is None:
+            self._records = self._read_journal()
+        outputs = self._records.get(key)
+        # Names that start with "=" are facts, not artifacts.
+        if outputs is None or not all(self.has(name) for what, name in outputs.items() if what[0] != "="):
+            return None
+        return outputs
+
+    def remember(self, key: bytes, outputs: Outputs) -> None:
+        """Notes that the inputs with this key made `outputs`."""
+        if self._records is not None:
+            if self._records.get(key) == outputs:
+                return
+            self._records[key] = outputs
+        payload = encode((key, outputs))
+        record = _HEAD.pack(_MAGIC, len(payload), xxh3_64_intdigest(payload)) + payload
+        os.makedirs(os.path.dirname(self._journal), exist_ok=True)
+        handle = os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            os.write(handle, record)
+        finally:
+            os.close(handle)
+
+    def _read_journal(self) -> dict[bytes, Outputs]:
+        try:
+            data = read_file(self._journal)
+        except OSError:
+            return {}
+        return dict(journal_records(data))
+
+
+def journal_records(data: bytes) -> list[tuple[bytes, Outputs]]:
+    """The records of a journal, in order; what does not check is skipped."""
+    decoder = msgspec.msgpack.Decoder(tuple[bytes, Outputs])
+    records = []
+    at = data.find(_MAGIC)
+    while 0 <= at <= len(data) - _HEAD.size:
+        _, length, check = _HEAD.unpack_from(data, at)
+        payload = data[at + _HEAD.size : at + _HEAD.size + length]
+        if len(payload) == length and xxh3_64_intdigest(payload) == check:
+            try:
+                records.append(decoder.decode(payload))
+            except msgspec.MsgspecError:
+                pass
+            at += _HEAD.size + length
+            if data[at : at + 4] != _MAGIC:
+                at = data.find(_MAGIC, at)
+        else:
+            at = data.find(_MAGIC, at + 1)
+    return records

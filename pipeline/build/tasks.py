@@ -1,0 +1,99 @@
+"""Steps as doit tasks: the action, the check whether it is up to date, and what both share.
+
+doit reads signatures and copies tasks to other processes; the classes here are made for that.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from doit.action import BaseAction
+from doit.exceptions import InvalidDodoFile, TaskError, TaskFailed
+from doit.globals import Globals
+
+from pipeline.build.engine import Build, Missing, state_path
+from pipeline.build.state import StateDB
+from pipeline.build.step import Failed, Resolved, Step
+from pipeline.config import Config, read_config
+from pipeline.problems import SpecError
+
+_builds: dict[str, Build] = {}
+
+
+def configure(variables: Mapping[str, str]) -> Config:
+    """The configuration of this run; doit shows what is wrong with the variables."""
+    try:
+        return read_config(variables)
+    except SpecError as error:
+        raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
+
+
+def build_for(config: Config) -> Build:
+    """This process's build of `config`: with doit's own database where doit has opened it."""
+    path = state_path(config)
+    build = _builds.get(path)
+    if build is None:
+        manager = Globals.dep_manager
+        backend = manager.backend if manager is not None else None
+        state = backend if isinstance(backend, StateDB) and backend.name == path else StateDB(path)
+        build = _builds[path] = Build(config, state)
+    return build
+
+
+class StepAction(BaseAction):  # type: ignore[misc]
+    """Runs a step. What it needs to know of the run is in the task, so that it may run in another process."""
+
+    def __init__(self, step: Step, config: Config) -> None:
+        self.step = step
+        self.config = config
+        self.task: Any = None
+        self.result: object = None
+        self.values: dict[str, Any] = {}
+        self.err = self.out = ""
+
+    def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
+        build = build_for(self.config)
+        resolved: Resolved = self.task.meta["resolved"]
+        try:
+            self.values = build.execute(self.step, resolved)
+        except Failed as failed:
+            from pipeline.diagnose import report
+
+            return TaskFailed(report(build, self.step, failed))
+        except Missing as missing:
+            return TaskError(
+                f"artifact {missing} went missing while the build ran\n  run again: it will be made anew"
+            )
+        except OSError as error:
+            return TaskError(f"{error.filename or self.config.cache}: {error.strerror or error}\n  nothing was half-written")
+        return None
+
+    def __str__(self) -> str:
+        return f"step {self.step.name}"
+
+
+class IsCurrent:
+    """doit's `uptodate`: works out the step's inputs, and keeps them for the action."""
+
+    __slots__ = ("step", "config", "build")
+
+    # doit asks for the signature of every callable; looking it up anew costs more than the check.
+    __signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
+    )
+
+    def __init__(self, step: Step, build: Build) -> None:
+        self.step = step
+        self.build = build
+
+    def __call__(self, task: Any, values: dict[str, Any]) -> bool:
+        resolved = self.step.resolve(self.build)
+        task.meta = {"resolved": resolved}
+        return self.build.is_current(self.step, resolved, values)
+
+
+def step_task(step: Step, build: Build, **fields: Any) -> dict[str, Any]:
+    """The doit task of a step."""
+    return {"actions": [StepAction(step, build.config)], "uptodate": [IsCurrent(step, build)], **fields}

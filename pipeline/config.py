@@ -1,0 +1,63 @@
+"""What a run is asked to do: the variables of the command line, checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from pipeline.problems import SpecError, nearest
+from pipeline.spec_set import SpecSet, find_spec_set
+
+VARIABLES = ("specs", "release", "generated", "cache", "strict")
+
+
+class Config(Struct, frozen=True):
+    """A spec set, the release it is read as, and where output goes."""
+
+    specs: SpecSet
+    release: str  # minor release
+    generated: str
+    cache: str
+    strict: bool
+    warning: str = ""  # about the release
+
+    @property
+    def folder(self) -> str:
+        """The set's own folder in the cache."""
+        return os.path.join(self.cache, self.specs.name)
+
+
+def read_config(variables: Mapping[str, str]) -> Config:
+    """The configuration that `name=value` arguments give; SpecError for what makes no sense."""
+    from pipeline.releases import KNOWN, resolve_version
+
+    for name in variables:
+        if name not in VARIABLES:
+            raise SpecError(
+                f"{name}={variables[name]}: there is no such variable",
+                nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}",
+            )
+    specs = find_spec_set(variables.get("specs", "core"))
+    version = variables.get("release") or specs.version
+    if not version:
+        raise SpecError(
+            f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
+            f"say release=X.Y.Z, one of {', '.join(KNOWN)}",
+        )
+    release, warning = resolve_version(version)
+    return Config(
+        specs,
+        release,
+        variables.get("generated") or os.path.join("generated", specs.name),
+        variables.get("cache") or "cache",
+        _flag("strict", variables.get("strict", "0")),
+        warning,
+    )
+
+
+def _flag(name: str, value: str) -> bool:
+    if value not in ("0", "1"):
+        raise SpecError(f"{name}={value}", f"write {name}=0 or {name}=1")
+    return value == "1"

@@ -1,0 +1,33 @@
+"""What an output family is: how one Node is rendered, and which files are assembled from Nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from pipeline.model.infos import NodeRow
+from pipeline.outputs.plan import NodePlan
+from pipeline.releases.model import Release
+
+
+class File(Struct, frozen=True):
+    """One generated file: a template, its constant holes, and the holes that take a piece of each Node."""
+
+    name: str
+    template: str
+    constants: dict[str, str | list[str]]
+    slots: dict[str, str]  # hole -> piece
+    nodes: tuple[str, ...]  # in the order of the file
+
+
+class Family(Struct, frozen=True):
+    """Pieces by name, each rendered from a Node's plan, and the files that they make up."""
+
+    pieces: dict[str, Callable[[NodePlan, Release], str]]
+    files: Callable[[Sequence[NodeRow]], list[File]]
+
+
+def generated_comment(folder: str, template: str) -> str:
+    """The line that says where a file came from; in two parts, so that it marks nothing but generated files."""
+    return "@" + f"generated from {folder}/{template}"
