@@ -7,13 +7,13 @@ from doit import create_after
 from doit.doit_cmd import _CMDLINE_VARS
 
 from pipeline.build.engine import state_path
-from pipeline.build.state import StateDB
-from pipeline.build.tasks import build_for, configure, step_task
+from pipeline.build.reporter import Reporter
+from pipeline.build.tasks import build_for, configure, known_nodes, step_task
 from pipeline.graph import ANALYSIS, emit_steps, shard_steps
 
 CONFIG = configure(_CMDLINE_VARS or {})
 
-DOIT_CONFIG = {"backend": "gradmill", "dep_file": state_path(CONFIG), "verbosity": 2}
+DOIT_CONFIG = {"backend": "gradmill", "dep_file": state_path(CONFIG), "reporter": Reporter, "verbosity": 2}
 
 Task = dict[str, Any]
 
@@ -57,13 +57,13 @@ def task_match() -> Task:
 def task_emit() -> Iterator[Task]:
     """print the C++ of each Node"""
     build = build_for(CONFIG)
-    for step in emit_steps(build):
-        yield step_task(step, build, name=step.row.node)
+    for step in emit_steps(build) if known_nodes(build) else ():
+        yield step_task(step, build, name=step.row.node, doc=step.row.schema)
 
 
 @create_after(executed="match", target_regex=r".*\.(h|cpp)$")
 def task_shard() -> Iterator[Task]:
     """assemble each generated file"""
     build = build_for(CONFIG)
-    for step in shard_steps(build):
+    for step in shard_steps(build) if known_nodes(build) else ():
         yield step_task(step, build, name=step.file.name, targets=[step.path(build)], task_dep=["emit"], clean=True)

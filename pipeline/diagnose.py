@@ -1,3 +1,70 @@
-from pipeline.build.step import Failed
-def report(build, step, failed):
-    return "\n".join(map(str,failed.problems))
+"""All mistakes of a spec set at once.
+
+A step stops at its own mistakes, and the steps after it do not run. An author wants to hear of everything in one
+go: when a step of the analysis has failed, the whole analysis is run on what is right, and all that it finds is told.
+"""
+
+from __future__ import annotations
+
+from pipeline.build.engine import Build
+from pipeline.build.step import Failed, Step
+from pipeline.locate import render
+from pipeline.model.specs import SpecFile
+from pipeline.problems import Problem, Role
+from pipeline.releases.model import Release
+from pipeline.spec_set import ROLES, SpecSet
+from pipeline.stages import derivatives, foreach, infos, match, schemas, specs
+
+
+def report(build: Build, step: Step, failed: Failed) -> str:
+    """The text that tells why `step` failed, and what else is wrong."""
+    if ":" in step.name:
+        return render(failed.problems, build.config.specs, strict=build.config.strict)
+    return report_problems(build, failed)
+
+
+def report_problems(build: Build, failed: Failed) -> str:
+    """The same for a step of the analysis."""
+    problems = [*failed.problems, *analyse(build.config.specs, build.release)]
+    return render(problems, build.config.specs, strict=build.config.strict)
+
+
+def analyse(spec_set: SpecSet, release: Release) -> list[Problem]:
+    """Every problem that the analysis finds; what only follows from another mistake is left out."""
+    files: dict[Role, SpecFile] = {}
+    problems: list[Problem] = []
+    for role in ROLES:
+        try:
+            data = spec_set.files[role].read()
+        except (OSError, KeyError):
+            problems.append(Problem(role, -1, "", "cannot be read"))
+            continue
+        read = specs.run(data, role, "", None)
+        problems += read.problems
+        if not read.problems:
+            files[role] = read.file
+    defined = derivatives.run(files["derivatives"], release) if "derivatives" in files else None
+    problems += defined.problems if defined else []
+    if "native" not in files or "tags" not in files:
+        return problems
+    parsed = schemas.run(files["native"], files["tags"], release, None)
+    problems += _causes(parsed.problems)
+    if defined is None:
+        return problems
+    made = infos.run(defined.definitions, parsed.functions, release, None)
+    synthesized = foreach.run(parsed.functions, made.infos, release, None)
+    matched = match.run(parsed.functions, made.infos, synthesized.foreach)
+    broken = {_base(p.op) for p in parsed.problems}
+    later = made.problems + synthesized.problems + matched.problems
+    return problems + [p for p in later if p.warning or _base(p.op) not in broken]
+
+
+def _causes(problems: list[Problem]) -> list[Problem]:
+    """Without those of an operator that one of its entries could not be read: variants miss each other then."""
+    unreadable = {_base(p.op) for p in problems if not p.derived}
+    return [p for p in problems if not p.derived or _base(p.op) not in unreadable]
+
+
+def _base(op: str) -> str:
+    name = op.partition(".")[0].rpartition("::")[2]
+    return name.rstrip("_").removesuffix("_copy")

@@ -44,6 +44,7 @@ class Problem(Struct, frozen=True, omit_defaults=True):
     line: int = 0  # 1-based, when the place is known from the YAML parser itself
     column: int = 0
     file: str = ""  # for templates: the file's name
+    derived: bool = False  # found between entries: may follow from a mistake in one of them
 
 
 def problem_of(error: SpecError, role: Role, entry: int, op: str, *, warning: bool = False) -> Problem:

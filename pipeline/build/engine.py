@@ -95,6 +95,10 @@ class Build:
         found = self._outcomes.get(task)
         return found if found is not None else self.recorded(task)[1]
 
+    def has_run(self, task: str) -> bool:
+        """Whether `task` ran, or was found to be right, in this process."""
+        return task in self._outcomes
+
     def recorded(self, task: str) -> tuple[list[Input], Outcome]:
         """Inputs and outcome of the last time `task` ran or was found to be right."""
         values = self.state.get(task, "_values_:")

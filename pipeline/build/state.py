@@ -5,7 +5,7 @@ A file that is damaged, or of another format, counts as empty: everything is the
 
 from __future__ import annotations
 
-import os
+import sys
 from typing import Any
 
 import msgspec
@@ -42,7 +42,10 @@ class StateDB:
         if not self._changed and not self.stamps.changed:
             return
         data = encode(State(self._tasks, self.stamps.known))
-        write_file(self.name, digest(data) + data)
+        try:
+            write_file(self.name, digest(data) + data)
+        except OSError as error:
+            sys.stderr.write(f"{self.name}: {error.strerror}; the next run will check everything again\n")
         self._changed = self.stamps.changed = False
 
     def set(self, task_id: str, dependency: str, value: object) -> None:

@@ -6,6 +6,7 @@ doit reads signatures and copies tasks to other processes; the classes here are 
 from __future__ import annotations
 
 import inspect
+import signal
 from collections.abc import Mapping
 from typing import Any, TextIO
 
@@ -20,6 +21,10 @@ from pipeline.config import Config, read_config
 from pipeline.problems import SpecError
 
 _builds: dict[str, Build] = {}
+
+# A reader that stops reading, as `head` does, ends the run without a word.
+if hasattr(signal, "SIGPIPE"):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def configure(variables: Mapping[str, str]) -> Config:
@@ -55,7 +60,7 @@ class StepAction(BaseAction):  # type: ignore[misc]
 
     def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
         build = build_for(self.config)
-        resolved: Resolved = self.task.meta["resolved"]
+        resolved: Resolved = self.task.resolved
         try:
             self.values = build.execute(self.step, resolved)
         except Failed as failed:
@@ -90,8 +95,21 @@ class IsCurrent:
 
     def __call__(self, task: Any, values: dict[str, Any]) -> bool:
         resolved = self.step.resolve(self.build)
-        task.meta = {"resolved": resolved}
+        task.resolved = resolved  # goes with the task to whichever process runs it
         return self.build.is_current(self.step, resolved, values)
+
+
+def known_nodes(build: Build) -> bool:
+    """Whether there is a match to create tasks from. Commands that run no tasks, such as `list`, make one."""
+    from pipeline.build.ensure import ensure_analysis
+
+    if build.has_run("match"):
+        return True
+    try:
+        ensure_analysis(build)
+    except Failed:
+        return bool(build.outcome("match").artifacts)
+    return True
 
 
 def step_task(step: Step, build: Build, **fields: Any) -> dict[str, Any]:

@@ -20,7 +20,6 @@ class DefinitionRow(Struct, frozen=True, array_like=True):
     entry: int
     key: bytes  # digest of the definition
     definition: Definition
-    warnings: tuple[Problem, ...] = ()
 
 
 class Definitions(Artifact, frozen=True, dict=True, tag="derivatives/1"):

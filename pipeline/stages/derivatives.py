@@ -32,8 +32,8 @@ def run(derivatives: SpecFile, release: Release) -> Read:
         except SpecError as error:
             problems.append(problem_of(error, "derivatives", i, op))
             continue
-        warnings = tuple(problem_of(s, "derivatives", -1, op, warning=True) for s in suspicions)
-        rows.append(DefinitionRow(i, digest(encode(definition)), definition, warnings))
+        problems += [problem_of(suspicion, "derivatives", i, op, warning=True) for suspicion in suspicions]
+        rows.append(DefinitionRow(i, digest(encode(definition)), definition))
     return Read(Definitions(tuple(rows)), problems)
 
 

@@ -64,6 +64,7 @@ def run(definitions: Definitions, functions: Functions, release: Release, previo
         schema = functions.heads[index].schema
         by_function[index] = {}
         for row in made:
+            problems += [msgspec.structs.replace(w, entry=definition_row.entry) for w in row.warnings]
             node = names.next(row.name, row.dispatch_key) if row.differentiable else None
             by_function[index][row.dispatch_key] = InfoRow(
                 row.key, definition_row.entry, schema, row.dispatch_key, row.name, node, row.body, row.warnings

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import msgspec
 from msgspec import Raw
 
 from pipeline.cpp.bindings import cpp_name
@@ -49,7 +50,8 @@ def run(native: SpecFile, tags: SpecFile, release: Release, previous: Functions 
 
     def report(error: GroupError) -> None:
         entry = entries[builder.origin(error.function)]
-        problems.append(problem_of(error, "native", entry, builder.rows[error.function].head.name))
+        problem = problem_of(error, "native", entry, builder.rows[error.function].head.name)
+        problems.append(msgspec.structs.replace(problem, derived=True))
 
     for error in check_functions(builder.heads):
         report(error)
