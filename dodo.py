@@ -53,7 +53,7 @@ def task_match() -> Task:
     return _analysis("match", "schemas", "infos", "foreach")
 
 
-@create_after(executed="match")
+@create_after(executed="match")  # type: ignore[untyped-decorator]
 def task_emit() -> Iterator[Task]:
     """print the C++ of each Node"""
     build = build_for(CONFIG)
@@ -61,7 +61,7 @@ def task_emit() -> Iterator[Task]:
         yield step_task(step, build, name=step.row.node, doc=step.row.schema)
 
 
-@create_after(executed="match", target_regex=r".*\.(h|cpp)$")
+@create_after(executed="match", target_regex=r".*\.(h|cpp)$")  # type: ignore[untyped-decorator]
 def task_shard() -> Iterator[Task]:
     """assemble each generated file"""
     build = build_for(CONFIG)

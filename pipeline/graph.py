@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from pipeline.build.engine import Build
-from pipeline.build.files import read_file, stat_of, write_file
+from pipeline.build.files import stat_of, write_file
 from pipeline.build.step import Failed, Input, Outcome, Resolved, Step
 from pipeline.model.artifact import Artifact, digest, digest_of, encode
 from pipeline.model.functions import Functions
@@ -23,6 +23,9 @@ from pipeline.model.node_text import NodeText
 from pipeline.model.specs import SpecFile
 from pipeline.problems import Problem, SpecError
 from pipeline.spec_set import ROLES, Location
+
+if TYPE_CHECKING:
+    from pipeline.outputs.family import File
 
 Given = Mapping[str, Any]
 Made = tuple[dict[str, Artifact], list[Problem]]
@@ -56,9 +59,9 @@ class SpecsStep(Struct, frozen=True):
         return Resolved([build.code("pipeline.stages.specs"), *(build.file(label(files[r]), files[r]) for r in ROLES)])
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
-        artifacts = {}
-        facts = {}
-        problems = []
+        artifacts: dict[str, bytes] = {}
+        facts: dict[str, bytes] = {}
+        problems: list[Problem] = []
         for i, role in enumerate(ROLES):
             location = build.config.specs.files[role]
             try:

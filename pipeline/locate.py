@@ -166,7 +166,9 @@ def render(problems: Iterable[Problem], specs: SpecSet, *, strict: bool = False)
     placed = sorted(((locator.place(p), p) for p in set(problems)), key=lambda pair: (pair[0], pair[1].problem))
     text = "".join(_render(place, problem, locator.source(problem, place)) for place, problem in placed)
     errors = sum(not p.warning for _, p in placed)
-    counts = [f"{n} {what}{'s' if n > 1 else ''}" for n, what in ((errors, "error"), (len(placed) - errors, "warning")) if n]
+    counts = [
+        f"{n} {what}{'s' if n > 1 else ''}" for n, what in ((errors, "error"), (len(placed) - errors, "warning")) if n
+    ]
     note = " (strict=1: warnings are errors)" if strict and len(placed) > errors else ""
     return f"{text}{' and '.join(counts)}{note}\n"
 

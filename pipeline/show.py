@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 
 from pipeline.build.engine import Build
 from pipeline.graph import emit_steps, shard_steps
-from pipeline.model.autograd import ForwardDerivative, Info
+from pipeline.model.autograd import Info
 from pipeline.model.functions import Functions
 from pipeline.model.infos import Definitions, Foreach, InfoRow, Infos, Matches
 from pipeline.model.node_text import NodeText
@@ -141,7 +141,7 @@ def _match(build: Build) -> Iterator[tuple[set[str], Row]]:
 
 def info_json(info: Info, row: InfoRow) -> Row:
     """An info in the words of torchgen's dataclasses."""
-    found = plain(info)
+    found: Row = plain(info)
     found["op"] = row.node
     found["args_with_derivatives"] = [given.name for given in info.args_with_derivatives]
     return found

@@ -103,9 +103,7 @@ def _folder(folder: str, name: str) -> SpecSet:
 
 def _set(name: str, folder: str, layout: dict[str, str], templates: str, version: str) -> SpecSet:
     files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
-    return SpecSet(
-        name, files, {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}, version
-    )
+    return SpecSet(name, files, {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}, version)
 
 
 def _version_near(folder: str) -> str:

@@ -23,7 +23,9 @@ def decode_text(data: bytes) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SpecError(f"line {line} is not UTF-8: byte 0x{data[error.start]:02x}", "save the file as UTF-8") from error
+        raise SpecError(
+            f"line {line} is not UTF-8: byte 0x{data[error.start]:02x}", "save the file as UTF-8"
+        ) from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 

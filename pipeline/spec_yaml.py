@@ -8,10 +8,8 @@ from __future__ import annotations
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-try:
-    from yaml import CSafeLoader as Loader
-except ImportError:  # PyYAML without libyaml
-    from yaml import SafeLoader as Loader  # type: ignore[assignment]
+# The parser in C where PyYAML has it.
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MAX_NODES = 3_000_000  # expanded: an alias counts as all that it stands for
 _STR = "tag:yaml.org,2002:str"
@@ -87,7 +85,11 @@ class _Builder:
         if self._nodes > MAX_NODES or id(node) in self._open:
             raise _at(node, "aliases expand without end", "write the values out")
         self._open.add(id(node))
-        value = self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
+        if isinstance(node, MappingNode):
+            value = self._mapping(node)
+        else:
+            assert isinstance(node, SequenceNode)
+            value = self._sequence(node)
         self._open.discard(id(node))
         return value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -18,10 +18,12 @@ from pipeline.build.step import Input, Outcome, Resolved, Step, key_of
 from pipeline.build.store import Store
 from pipeline.config import Config
 from pipeline.model.artifact import Artifact, digest_of
-from pipeline.outputs.family import File
 from pipeline.problems import Problem
 from pipeline.releases.model import Release
 from pipeline.spec_set import Location
+
+if TYPE_CHECKING:
+    from pipeline.outputs.family import File
 
 A = TypeVar("A", bound=Artifact)
 

@@ -49,8 +49,13 @@ class Failed(Exception):
 class Step(Protocol):
     """What the engine asks of a step."""
 
-    name: str
-    reusable: bool  # whether the store may hold what other runs made from the same inputs
+    @property
+    def name(self) -> str:
+        """The task's name."""
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the store may hold what other runs made from the same inputs."""
 
     def resolve(self, build: Build) -> Resolved:
         """The step's inputs as they are now."""
@@ -71,5 +76,7 @@ def changed_inputs(before: list[Input], now: list[Input]) -> list[str]:
     """Why a step runs: the inputs that are new, gone or different."""
     old = {i.label: i.digest for i in before}
     new = {i.label: i.digest for i in now}
-    reasons = [f"{label} changed" if label in old else f"{label} is new" for label in new if old.get(label) != new[label]]
+    reasons = [
+        f"{label} changed" if label in old else f"{label} is new" for label in new if old.get(label) != new[label]
+    ]
     return reasons + [f"{label} is gone" for label in old if label not in new]

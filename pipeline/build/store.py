@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -118,10 +119,8 @@ def journal_records(data: bytes) -> list[tuple[bytes, Outputs]]:
         _, length, check = _HEAD.unpack_from(data, at)
         payload = data[at + _HEAD.size : at + _HEAD.size + length]
         if len(payload) == length and xxh3_64_intdigest(payload) == check:
-            try:
+            with suppress(msgspec.MsgspecError):
                 records.append(decoder.decode(payload))
-            except msgspec.MsgspecError:
-                pass
             at += _HEAD.size + length
             if data[at : at + 4] != _MAGIC:
                 at = data.find(_MAGIC, at)

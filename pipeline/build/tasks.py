@@ -68,11 +68,11 @@ class StepAction(BaseAction):  # type: ignore[misc]
 
             return TaskFailed(report(build, self.step, failed))
         except Missing as missing:
-            return TaskError(
-                f"artifact {missing} went missing while the build ran\n  run again: it will be made anew"
-            )
+            return TaskError(f"artifact {missing} went missing while the build ran\n  run again: it will be made anew")
         except OSError as error:
-            return TaskError(f"{error.filename or self.config.cache}: {error.strerror or error}\n  nothing was half-written")
+            return TaskError(
+                f"{error.filename or self.config.cache}: {error.strerror or error}\n  nothing was half-written"
+            )
         return None
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class StepAction(BaseAction):  # type: ignore[misc]
 class IsCurrent:
     """doit's `uptodate`: works out the step's inputs, and keeps them for the action."""
 
-    __slots__ = ("step", "config", "build")
+    __slots__ = ("build", "config", "step")
 
     # doit asks for the signature of every callable; looking it up anew costs more than the check.
     __signature__ = inspect.Signature(

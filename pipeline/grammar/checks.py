@@ -26,7 +26,9 @@ def _check_before_self(schema: Schema) -> None:
     for argument in schema.before_self:
         if argument.is_write:
             raise SpecError(
-                f"argument '{argument.name}' stands before self and is mutable", "put it after self", needle=str(argument)
+                f"argument '{argument.name}' stands before self and is mutable",
+                "put it after self",
+                needle=str(argument),
             )
 
 
@@ -53,9 +55,7 @@ def _check_mutable_positional(schema: Schema) -> None:
 def _check_returns(schema: Schema) -> None:
     written = [r for r in schema.returns if r.is_write]
     if written and len(written) != len(schema.returns):
-        raise SpecError(
-            "the returns mix mutable and immutable ones", "return only mutable, or only immutable values"
-        )
+        raise SpecError("the returns mix mutable and immutable ones", "return only mutable, or only immutable values")
     returnable = schema.out + tuple(a for a in schema.positional if a.name == "self")
     for returned in written:
         if not any(returned.annotation == a.annotation for a in returnable):

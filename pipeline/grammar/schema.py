@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from pipeline.grammar.checks import check_schema
 from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.types import check_type, split_annotation
-from pipeline.grammar.checks import check_schema
 from pipeline.model.schema import Argument, Return, Schema
 from pipeline.problems import SpecError
 

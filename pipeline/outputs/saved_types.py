@@ -42,7 +42,10 @@ _VARIABLE = SavedType(
     ("{name}_.reset_data();",),
     "auto {name} = {name}_.unpack({pointer});",
     passed="Tensor&",
-    getters=(Getter("getter_of_variable", "body_variable"), Getter("raw_getter_of_variable", "body_raw_variable", True)),
+    getters=(
+        Getter("getter_of_variable", "body_variable"),
+        Getter("raw_getter_of_variable", "body_raw_variable", True),
+    ),
     member="{name}_",
     is_variable=True,
 )
@@ -55,16 +58,17 @@ def _variables(unpack: str, passed: str) -> SavedType:
         unpack,
         "TORCH_CHECK(!{name}_released_, ERR_BACKWARD_TWICE);",
         passed,
-        (Getter("getter_of_variables", "body_variables"), Getter("raw_getter_of_variables", "body_raw_variables", True)),
+        (
+            Getter("getter_of_variables", "body_variables"),
+            Getter("raw_getter_of_variables", "body_raw_variables", True),
+        ),
         "{name}_",
         True,
     )
 
 
 _TENSORS = _variables("auto {name} = unpack_list({name}_, {pointer});", "std::vector<Tensor>&")
-_OPTIONAL_TENSORS = _variables(
-    "auto {name} = unpack_opt_list({name}_);", "torch::List<std::optional<Tensor>>&"
-)
+_OPTIONAL_TENSORS = _variables("auto {name} = unpack_opt_list({name}_);", "torch::List<std::optional<Tensor>>&")
 _SCALARS = SavedType(
     ("std::vector<at::Scalar> {name};", "bool {name}_released_ = false;"),
     ("{name}.clear();",),

@@ -30,9 +30,9 @@ def _sections(name: str, version: str, trim: bool) -> dict[str, Template]:
         by_name.setdefault(section, {})[since] = text
     found = {}
     for section, versions in by_name.items():
-        since = newest_at(version, versions)
-        if since is not None:
-            found[section] = Template(versions[since], trim=trim)
+        newest = newest_at(version, versions)
+        if newest is not None:
+            found[section] = Template(versions[newest], trim=trim)
     return found
 
 

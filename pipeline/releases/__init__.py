@@ -15,7 +15,7 @@ __all__ = ["KNOWN", "Release", "minor", "newest_at", "resolve", "resolve_version
 
 def minor(version: str) -> str:
     """`2.13` of `2.13.0`, `2.13.0+cpu`, `2.13.0a0+git1234`."""
-    return ".".join(version.split("+")[0].split(".")[:2])
+    return ".".join(version.split("+", maxsplit=1)[0].split(".")[:2])
 
 
 def resolve_version(version: str) -> tuple[str, str]:
@@ -48,9 +48,8 @@ def resolve(version: str) -> Release:
         if change.set is not None:
             values[change.field] = change.set
         elif isinstance(old, dict):
-            assert isinstance(change.add, dict) or not change.add
-            kept = {k: v for k, v in old.items() if k not in change.remove}
-            values[change.field] = {**kept, **dict(change.add)}
+            added = change.add if isinstance(change.add, dict) else {}
+            values[change.field] = {k: v for k, v in old.items() if k not in change.remove} | added
         else:
             assert isinstance(old, tuple)
             values[change.field] = (*(x for x in old if x not in change.remove), *change.add)

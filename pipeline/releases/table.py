@@ -10,7 +10,20 @@ from __future__ import annotations
 from msgspec import Struct
 
 # Every release that is known to be equal, with the newest patch of each that was checked.
-KNOWN = ("2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
+KNOWN = (
+    "2.4.1",
+    "2.5.1",
+    "2.6.0",
+    "2.7.1",
+    "2.8.0",
+    "2.9.1",
+    "2.10.0",
+    "2.11.0",
+    "2.12.1",
+    "2.13.0",
+    "2.14.1",
+    "2.15.0",
+)
 
 
 class Change(Struct, frozen=True):
@@ -209,7 +222,5 @@ CHANGES: tuple[Change, ...] = (
         "out and in-place ops are tagged as such",
         set=("pt2_compliant_tag", "out", "inplace"),
     ),
-    Change(
-        "2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)
-    ),
+    Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
 )

@@ -47,7 +47,7 @@ def parse_definition(value: object, release: Release) -> tuple[Definition, list[
         raw_differentiability = raw_differentiability or None
         rows = {k: v for k, v in value.items() if k not in ("name", "output_differentiability")}
         dispatch = (("Default", _formulas(rows, ())),)
-    differentiability, conditions = _differentiability(raw_differentiability, schema, suspicions)
+    differentiability, conditions = _differentiability(raw_differentiability, suspicions)
     definition = Definition(schema, match.group(1), dispatch, differentiability, conditions, "dispatch" in value)
     return definition, suspicions
 
@@ -83,7 +83,7 @@ def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Fo
 
 
 def _differentiability(
-    raw: object, schema: str, suspicions: list[SpecError]
+    raw: object, suspicions: list[SpecError]
 ) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
     field = ("output_differentiability",)
     if raw is None:

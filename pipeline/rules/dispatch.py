@@ -30,7 +30,9 @@ def parse_dispatch(
         _check_factory(schema)
         return {IMPLICIT: Kernel(cpp_name(schema))}
     if manual:
-        raise SpecError("dispatch has no effect with manual_kernel_registration", "drop one of them", field=("dispatch",))
+        raise SpecError(
+            "dispatch has no effect with manual_kernel_registration", "drop one of them", field=("dispatch",)
+        )
     dispatch: dict[str, Kernel] = {}
     count = 0
     redundant = False

@@ -75,9 +75,7 @@ def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, 
         _sorted({s for d in derivatives for s in d.saved_outputs}),
         (),
         (),
-        tuple(
-            DifferentiableInput(a.name, mapping.passed(a), a.type) for a in schema.inputs if a.name in names
-        ),
+        tuple(DifferentiableInput(a.name, mapping.passed(a), a.type) for a in schema.inputs if a.name in names),
         (),
         None,
         None,

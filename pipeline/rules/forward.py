@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pipeline import identifiers
 from pipeline.cpp.bindings import Binding
-from pipeline.model.autograd import Derivative, DifferentiableInput, ForwardDerivative, Formula
+from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint, schema_kind
 from pipeline.problems import SpecError, nearest
@@ -75,9 +75,7 @@ def complete(
     return ForwardDerivative(formula, row.names, types, tangents, primals)
 
 
-def _required(
-    formula: str, suffix: str, inputs: Sequence[DifferentiableInput], is_foreach: bool
-) -> tuple[str, ...]:
+def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], is_foreach: bool) -> tuple[str, ...]:
     """The inputs whose tangent or primal the formula uses, sorted. Ops on tensor lists see to theirs themselves."""
     found = identifiers.words(formula)
     required = []

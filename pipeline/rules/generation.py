@@ -9,9 +9,9 @@ from string import ascii_lowercase
 
 import msgspec
 
+from pipeline.cpp.bindings import cpp_name
 from pipeline.grammar.names import out_overload, unambiguous_name, with_overload
 from pipeline.grammar.signature import signature_inputs, signature_returns
-from pipeline.cpp.bindings import cpp_name
 from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.schema import Argument, OperatorName, Return, Schema, has_symint, is_tensor_like, schema_kind
 from pipeline.rules.dispatch import EXPLICIT
@@ -80,7 +80,9 @@ def _with_out(
 
 def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, ...]]:
     """The out arguments that stand for the tensors among the returns, and the returns that are left or aliased."""
-    used = {c for a in schema.arguments if a.annotation is not None for c in a.annotation.partition(" ")[0] if c.isalpha()}
+    used = {
+        c for a in schema.arguments if a.annotation is not None for c in a.annotation.partition(" ")[0] if c.isalpha()
+    }
     free = [letter for letter in ascii_lowercase if letter not in used]
     only_tensors = all(r.type == "Tensor" for r in schema.returns)
     returns: list[Return] = []
@@ -118,4 +120,3 @@ def _generated(function: NativeFunction, schema: Schema, automatic_tags: tuple[s
         is_abstract=function.is_abstract,
         generated_from=str(function.func),
     )
-

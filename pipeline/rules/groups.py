@@ -111,7 +111,9 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[Gr
         group = groups.setdefault(view_signature(name, head.signature), {})
         kind = head.kind if head.view_kind == "non_aliasing" else head.view_kind
         if kind in group:
-            errors.append(GroupError(i, f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}"))
+            errors.append(
+                GroupError(i, f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}")
+            )
         group[kind] = i
     return [_view_group(group) for group in groups.values()], errors
 
@@ -135,7 +137,9 @@ def check_view_group(group: ViewGroup, heads: Sequence[FunctionHead]) -> None:
         _check_copy(group.copy, view, heads[group.copy])
     elif not view.implicit and not view.inplace_view and not view.base.endswith("_inverse"):
         copy = f"{view.base}_copy{view.name.removeprefix(view.unqualified)}"
-        raise GroupError(group.view, f"'{view.name}' is a view and has no copy variant", f"add {copy}, tagged view_copy")
+        raise GroupError(
+            group.view, f"'{view.name}' is a view and has no copy variant", f"add {copy}, tagged view_copy"
+        )
     if group.inplace is not None:
         _check_inplace_variant(group.inplace, view, heads[group.inplace])
 

@@ -113,9 +113,7 @@ def _create_info(
     both = sorted(differentiable.intersection(non_differentiable))
     if both:
         raise SpecError(f"'{both[0]}' is both {NON_DIFFERENTIABLE} and given a formula", field=(both[0],))
-    inputs = tuple(
-        DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable
-    )
+    inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable)
     completed = []
     for row, types in forward:
         try:
@@ -151,7 +149,9 @@ def _check_row(row: Formula, function: NativeFunction, argument_names: Sequence[
     returned = {r.name for r in function.func.returns}
     for name in row.names:
         if name in argument_names and name in returned:
-            raise SpecError(f"'{name}' is both an input and an output of the op", "rename one in the schema", needle=name)
+            raise SpecError(
+                f"'{name}' is both an input and an output of the op", "rename one in the schema", needle=name
+            )
 
 
 def _check_inputs(row: Formula, argument_names: Sequence[str]) -> None:

@@ -164,9 +164,7 @@ def _dispatch(
     return dispatch
 
 
-def _tags(
-    entry: Entry, schema: Schema, namespace: str, known: frozenset[str], release: Release
-) -> tuple[str, ...]:
+def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], release: Release) -> tuple[str, ...]:
     given = entry.get("tags", [])
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list):
@@ -195,14 +193,20 @@ def check_function(function: NativeFunction, release: Release) -> None:
     if schema.out and function.variants != ("function",):
         raise SpecError("an op with out arguments has other variants than function", field=("variants",))
     if function.structured and schema_kind(schema) != "out":
-        raise SpecError("structured on an op that is no out variant", "did you mean structured_delegate?", field=("structured",))
+        raise SpecError(
+            "structured on an op that is no out variant", "did you mean structured_delegate?", field=("structured",)
+        )
     if function.structured_delegate is not None and schema_kind(schema) == "out":
-        raise SpecError("structured_delegate on an out variant", "did you mean structured?", field=("structured_delegate",))
+        raise SpecError(
+            "structured_delegate on an out variant", "did you mean structured?", field=("structured_delegate",)
+        )
     if function.part_of_structured_group and not function.device_guard:
         raise SpecError("structured kernels always guard the device", "drop device_guard", field=("device_guard",))
     if function.structured_inherits is not None and not function.structured:
         raise SpecError(
-            "structured_inherits on an op that is not structured", "add structured: True", field=("structured_inherits",)
+            "structured_inherits on an op that is not structured",
+            "add structured: True",
+            field=("structured_inherits",),
         )
     defaulted = {a.name for a in schema.arguments if a.default is not None}
     for name in function.cpp_no_default_args:
@@ -234,13 +238,13 @@ def _check_seeded(function: NativeFunction, release: Release) -> None:
     dropout = "dropout" in name or any("dropout" in a.name for a in schema.arguments)
     if dropout and "backward" not in name and schema.name.unqualified != "_cudnn_init_dropout_state":
         random = True
-    if random or any(base_type(a.type) == "Generator" for a in schema.inputs):
-        if "nondeterministic_seeded" not in function.tags:
-            raise SpecError(
-                f"'{name}' looks random but is not tagged nondeterministic_seeded",
-                "add tags: nondeterministic_seeded",
-                field=("func",),
-            )
+    random = random or any(base_type(a.type) == "Generator" for a in schema.inputs)
+    if random and "nondeterministic_seeded" not in function.tags:
+        raise SpecError(
+            f"'{name}' looks random but is not tagged nondeterministic_seeded",
+            "add tags: nondeterministic_seeded",
+            field=("func",),
+        )
 
 
 def is_view(function: NativeFunction) -> bool:

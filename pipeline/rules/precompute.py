@@ -29,10 +29,14 @@ def parse_precompute(raw: object, structured: bool, parser: SchemaParser) -> Pre
         if not arrow:
             raise SpecError(f"'{row}' replaces nothing", "only the last row may do so", field=_FIELD, needle=row)
         if " " in argument or " -> " in declarations:
-            raise SpecError(f"illegal precomputed row '{row}'", "write argument -> declaration", field=_FIELD, needle=row)
+            raise SpecError(
+                f"illegal precomputed row '{row}'", "write argument -> declaration", field=_FIELD, needle=row
+            )
         replace[argument] = _declarations(declarations, parser)
         if ", ".join(str(a) for a in replace[argument]) != declarations:
-            raise SpecError(f"'{row}' is not in canonical form", "separate declarations by ', '", field=_FIELD, needle=row)
+            raise SpecError(
+                f"'{row}' is not in canonical form", "separate declarations by ', '", field=_FIELD, needle=row
+            )
     if len(replace) != len(rows):
         raise SpecError("an argument is replaced twice", field=_FIELD)
     return Precompute(replace, add)

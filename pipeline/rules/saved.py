@@ -68,9 +68,7 @@ REWRITES = (
         "_args_sizes_symint",
         "::std::vector<::std::vector<c10::SymInt>>",
     ),
-    Rewrite(
-        "to_args_scalartypes(", r"to_args_scalartypes\({}\)", "_args_scalartypes", "::std::vector<at::ScalarType>"
-    ),
+    Rewrite("to_args_scalartypes(", r"to_args_scalartypes\({}\)", "_args_scalartypes", "::std::vector<at::ScalarType>"),
     Rewrite("TensorGeometry(", r"TensorGeometry\({}\)", "_geometry", "at::TensorGeometry"),
     Rewrite("scalar_type()", r"{}.scalar_type\(\)", "_scalar_type", "at::ScalarType"),
     Rewrite("dim()", r"{}.dim\(\)", "_dim", "int64_t"),
@@ -122,9 +120,7 @@ def save(
             if rewrite.mark in formula:
                 formula = _apply(rewrite, formula, name, var_names, saved, release)
         if candidate.type == optional(STRING_VIEW):
-            formula = re.sub(
-                rf"\b{name}\b", lambda _: release.optional_string.format(name=name), formula
-            )
+            formula = re.sub(rf"\b{name}\b", release.optional_string.format(name=name), formula)
         if identifiers.uses(formula, name):
             saved.append(SavedAttribute(candidate.name, candidate.type, name))
     return formula, tuple(saved)

@@ -25,7 +25,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # A declaration: a type, perhaps const, references, and the name that is declared.
-_DECLARED = re.compile(r"\b(?:auto|bool|int|int64_t|double|float|size_t|Tensor|[\w:<>]+)\s*[&*]*\s+[&*]*([A-Za-z_]\w*)\s*(?=[=;:,)])")
+_DECLARED = re.compile(
+    r"\b(?:auto|bool|int|int64_t|double|float|size_t|Tensor|[\w:<>]+)\s*[&*]*\s+[&*]*([A-Za-z_]\w*)\s*(?=[=;:,)])"
+)
 _BOUND = re.compile(r"\bauto\s*&{0,2}\s*\[([^\]]*)\]")
 
 _WORDS = frozenset(

@@ -49,7 +49,6 @@ def run(definitions: Definitions, functions: Functions, release: Release, previo
     problems: list[Problem] = []
     names = NodeNames()
     by_function: dict[int, dict[str, InfoRow]] = {}
-    first: dict[int, int] = {}
     fresh: dict[tuple[str, str], Info] = {}
     for definition_row in definitions.rows:
         try:
@@ -58,19 +57,25 @@ def run(definitions: Definitions, functions: Functions, release: Release, previo
         except SpecError as error:
             problems.append(_problem(error, definition_row))
             continue
-        if index in first:
-            problems.append(_duplicate(definition_row, first[index], functions.heads[index].schema))
-        first[index] = definition_row.entry
+        if index in by_function:
+            problems.append(_duplicate(definition_row, functions.heads[index].schema))
         schema = functions.heads[index].schema
         by_function[index] = {}
-        for row in made:
-            problems += [msgspec.structs.replace(w, entry=definition_row.entry) for w in row.warnings]
-            node = names.next(row.name, row.dispatch_key) if row.differentiable else None
-            by_function[index][row.dispatch_key] = InfoRow(
-                row.key, definition_row.entry, schema, row.dispatch_key, row.name, node, row.body, row.warnings
+        for unnamed in made:
+            problems += [msgspec.structs.replace(w, entry=definition_row.entry) for w in unnamed.warnings]
+            node = names.next(unnamed.name, unnamed.dispatch_key) if unnamed.differentiable else None
+            by_function[index][unnamed.dispatch_key] = InfoRow(
+                unnamed.key,
+                definition_row.entry,
+                schema,
+                unnamed.dispatch_key,
+                unnamed.name,
+                node,
+                unnamed.body,
+                unnamed.warnings,
             )
-            if row.info is not None:
-                fresh[schema, row.dispatch_key] = row.info
+            if unnamed.info is not None:
+                fresh[schema, unnamed.dispatch_key] = unnamed.info
     _add_copies(by_function, functions, fresh)
     infos = Infos(tuple(row for rows in by_function.values() for row in rows.values()))
     infos.decoded.update(fresh)
@@ -103,10 +108,8 @@ def _problem(error: SpecError, row: DefinitionRow, *, warning: bool = False) -> 
     return problem_of(error, "derivatives", -1 if warning else row.entry, op, warning=warning)
 
 
-def _duplicate(row: DefinitionRow, first: int, schema: str) -> Problem:
-    error = SpecError(
-        f"a second definition for {schema}", "the later one wins: remove one of them", field=("name",)
-    )
+def _duplicate(row: DefinitionRow, schema: str) -> Problem:
+    error = SpecError(f"a second definition for {schema}", "the later one wins: remove one of them", field=("name",))
     return problem_of(error, "derivatives", row.entry, row.definition.schema.partition("(")[0], warning=True)
 
 

@@ -101,9 +101,7 @@ def _rewrite(
                     f"in-place op '{head.name}' would have {len(info.forward_derivatives)} forward formulas",
                     "an in-place op has one output",
                 )
-            rewritten[key] = tuple(
-                rewrite_inplace(d, info.name, exact=source.exact) for d in info.forward_derivatives
-            )
+            rewritten[key] = tuple(rewrite_inplace(d, info.name, exact=source.exact) for d in info.forward_derivatives)
         except SpecError as error:
             if info.forward_derivatives and not error.field:
                 error.field = (", ".join(info.forward_derivatives[0].var_names),)

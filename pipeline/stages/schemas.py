@@ -18,7 +18,7 @@ from pipeline.grammar.schema import SchemaParser
 from pipeline.grammar.signature import signatures
 from pipeline.model.artifact import digest, digest_of, encode
 from pipeline.model.functions import FunctionRow, Functions
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
 from pipeline.model.schema import is_tensor_like, schema_kind
 from pipeline.model.specs import SpecFile
 from pipeline.problems import Problem, SpecError, nearest, problem_of
@@ -152,7 +152,9 @@ class _Builder:
             check_schema(function.func)
             check_function(function, self._release)
         except SpecError as error:
-            raise GroupError(wanted.base, f"its generated variant '{function.func}' is wrong: {error.problem}") from error
+            raise GroupError(
+                wanted.base, f"its generated variant '{function.func}' is wrong: {error.problem}"
+            ) from error
         self._add(key, function, wanted.base)
 
     def kernel_clashes(self) -> list[GroupError]:
@@ -197,15 +199,15 @@ class _Builder:
         self._origins.append(origin)
 
 
-def _parse(
-    value: object, tags: frozenset[str], release: Release, parser: SchemaParser
-) -> NativeFunction:
+def _parse(value: object, tags: frozenset[str], release: Release, parser: SchemaParser) -> NativeFunction:
     if not isinstance(value, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
     function = parse_entry(value, tags, release, parser)
     if is_view(function) and function.func.name.inplace and "inplace_view" not in function.tags:
         raise SpecError(
-            f"'{function.func.name}' is an in-place view but is not tagged so", "add tags: inplace_view", field=("func",)
+            f"'{function.func.name}' is an in-place view but is not tagged so",
+            "add tags: inplace_view",
+            field=("func",),
         )
     return function
 
@@ -215,7 +217,9 @@ def head_of(function: NativeFunction, body: bytes) -> FunctionHead:
     schema = function.func
     name = schema.name
     signature, plain = signatures(schema)
-    view_kind = "non_aliasing" if not is_view(function) else "aliasing_inplace" if name.inplace else "aliasing"
+    view_kind: ViewKind = (
+        "non_aliasing" if not is_view(function) else "aliasing_inplace" if name.inplace else "aliasing"
+    )
     return FunctionHead(
         str(schema),
         str(name),
