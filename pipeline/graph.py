@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -21,11 +21,9 @@ from pipeline.model.functions import Functions
 from pipeline.model.infos import Definitions, Foreach, Infos, Matches, NodeRow, Nodes
 from pipeline.model.node_text import NodeText
 from pipeline.model.specs import SpecFile
+from pipeline.outputs.file import File
 from pipeline.problems import Problem, SpecError
 from pipeline.spec_set import ROLES, Location
-
-if TYPE_CHECKING:
-    from pipeline.outputs.family import File
 
 Given = Mapping[str, Any]
 Made = tuple[dict[str, Artifact], list[Problem]]
@@ -262,7 +260,10 @@ def emit_steps(build: Build) -> list[EmitStep]:
 
 def shard_steps(build: Build) -> list[ShardStep]:
     """A step for every generated file."""
-    return [ShardStep(file) for file in _stage("shard").files(nodes_of(build))]
+    nodes = build.outcome("match").artifacts["nodes"]
+    key = digest_of((nodes, build.code("pipeline.stages.shard").digest))
+    files = build.remembered("files", key, tuple[File, ...], lambda: _stage("shard").files(nodes_of(build)))
+    return [ShardStep(file) for file in files]
 
 
 def nodes_of(build: Build) -> Sequence[NodeRow]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,17 +18,16 @@ from pipeline.build.state import StateDB
 from pipeline.build.step import Input, Outcome, Resolved, Step, key_of
 from pipeline.build.store import Store
 from pipeline.config import Config
-from pipeline.model.artifact import Artifact, digest_of
+from pipeline.model.artifact import Artifact, digest_of, encode
+from pipeline.outputs.file import File
 from pipeline.problems import Problem
 from pipeline.releases.model import Release
 from pipeline.spec_set import Location
 
-if TYPE_CHECKING:
-    from pipeline.outputs.family import File
-
 A = TypeVar("A", bound=Artifact)
+T = TypeVar("T")
 
-_SOURCES = "_sources"  # a pseudo task of the state: digests of gradmill's own code
+_REMEMBERED = "_remembered"  # a pseudo task of the state: what is worked out from other things in the cache
 
 # Inputs that say how a step works, not what it works on: while they stay, earlier outcomes may be built upon.
 MAKERS = frozenset(("gradmill", "release", "strict"))
@@ -46,6 +46,7 @@ class Build:
         self.stamps = state.stamps
         self.store = Store(config.cache, self.stamps)
         self._outcomes: dict[str, Outcome] = {}
+        self.current_nodes = 0  # Nodes that need no task, for the reporter
 
     @cached_property
     def release(self) -> Release:
@@ -55,13 +56,25 @@ class Build:
 
     @cached_property
     def sources(self) -> Sources:
-        return Sources(self.stamps, self.state.get(_SOURCES, "reached") or {})
+        return Sources(self.stamps, self.state.get(_REMEMBERED, "sources") or {})
+
+    def remembered(self, name: str, key: bytes, type_: type[T], make: Callable[[], T]) -> T:
+        """A value that follows from what `key` stands for: kept from the last run, or made."""
+        known = self.state.get(_REMEMBERED, name)
+        if known is not None and known[0] == key:
+            try:
+                return msgspec.msgpack.decode(known[1], type=type_)
+            except msgspec.MsgspecError:
+                pass
+        made = make()
+        self.state.set(_REMEMBERED, name, [key, encode(made)])
+        return made
 
     def code(self, *modules: str) -> Input:
         """gradmill's own code, as the input of a step that `modules` make."""
         found = Input("gradmill", self.sources.reached_from(*modules))
         if self.sources.changed:
-            self.state.set(_SOURCES, "reached", {self.sources.tree: self.sources.reached})
+            self.state.set(_REMEMBERED, "sources", {self.sources.tree: self.sources.reached})
             self.sources.changed = False
         return found
 
@@ -115,8 +128,12 @@ class Build:
             raise Missing(name.hex())
         return found
 
+    def holds(self, step: Step) -> bool:
+        """Whether the recorded outcome of `step` still holds."""
+        return self.is_current(step, step.resolve(self), self.state.get(step.name, "_values_:") or {})
+
     def is_current(self, step: Step, resolved: Resolved, values: dict[str, Any]) -> bool:
-        """Whether the outcome that doit recorded for `step` still holds."""
+        """The same for a resolved step and the values that doit recorded for it."""
         if values.get("inputs") != msgspec.to_builtins(resolved.inputs, builtin_types=(bytes,)):
             return False
         outcome = Outcome(*values["outcome"])

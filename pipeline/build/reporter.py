@@ -10,6 +10,8 @@ from typing import Any
 
 from doit.reporter import ConsoleReporter
 
+from pipeline.build.tasks import current_nodes
+
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]
     """doit's console reporter, for people who have hundreds of Nodes."""
@@ -23,19 +25,16 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of == "emit":
             self._current += 1
-            return
-        self._count()
-        super().skip_uptodate(task)
+        else:
+            super().skip_uptodate(task)
 
     def execute_task(self, task: Any) -> None:
-        if task.subtask_of != "emit":
-            self._count()
-        super().execute_task(task)
-
-    def _count(self) -> None:
-        if self._current:
-            self.write(f"-- emit: {self._current} Nodes\n")
-            self._current = 0
+        if task.name == "emit":  # the group, when all of its Nodes are done
+            count = self._current + current_nodes()
+            if count:
+                self.write(f"-- emit: {count} Nodes\n")
+        else:
+            super().execute_task(task)
 
     def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:
         failure = result["exception"]
@@ -45,7 +44,6 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         sys.stderr.write(f"{failure.message.rstrip()}\n")
 
     def complete_run(self) -> None:
-        self._count()
         if self.runtime_errors:
             self.outstream.flush()
             sys.stderr.write("\n".join(self.runtime_errors) + "\n")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import inspect
 import signal
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from doit.action import BaseAction
@@ -21,6 +22,8 @@ from pipeline.config import Config, read_config
 from pipeline.problems import SpecError
 
 _builds: dict[str, Build] = {}
+
+_ALWAYS = ("-a", "--always-execute")
 
 # A reader that stops reading, as `head` does, ends the run without a word.
 if hasattr(signal, "SIGPIPE"):
@@ -110,6 +113,24 @@ def known_nodes(build: Build) -> bool:
     except Failed:
         return bool(build.outcome("match").artifacts)
     return True
+
+
+def stale(steps: Sequence[Step], build: Build) -> Sequence[Step]:
+    """The steps that a plain run has work for.
+
+    Hundreds of tasks that are up to date cost doit more than the check whether they are. All are given where tasks
+    are listed, asked for by name, or run in any case.
+    """
+    if not build.has_run("match") or any(arg.startswith("emit:") or arg in _ALWAYS for arg in sys.argv[1:]):
+        return steps
+    found = [step for step in steps if not build.holds(step)]
+    build.current_nodes = len(steps) - len(found)
+    return found
+
+
+def current_nodes() -> int:
+    """Nodes that were found to be up to date without a task."""
+    return sum(build.current_nodes for build in _builds.values())
 
 
 def step_task(step: Step, build: Build, **fields: Any) -> dict[str, Any]:

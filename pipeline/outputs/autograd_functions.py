@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pipeline.model.infos import NodeRow
 from pipeline.outputs import node
-from pipeline.outputs.family import Family, File
+from pipeline.outputs.family import Family
+from pipeline.outputs.file import File
 
 DECLARATION = "declaration"
 DEFINITION = "definition"

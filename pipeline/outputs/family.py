@@ -7,18 +7,9 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from pipeline.model.infos import NodeRow
+from pipeline.outputs.file import File
 from pipeline.outputs.plan import NodePlan
 from pipeline.releases.model import Release
-
-
-class File(Struct, frozen=True):
-    """One generated file: a template, its constant holes, and the holes that take a piece of each Node."""
-
-    name: str
-    template: str
-    constants: dict[str, str | list[str]]
-    slots: dict[str, str]  # hole -> piece
-    nodes: tuple[str, ...]  # in the order of the file
 
 
 class Family(Struct, frozen=True):

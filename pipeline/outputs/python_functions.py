@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from pipeline.model.infos import NodeRow
 from pipeline.outputs import python_node
-from pipeline.outputs.family import Family, File
+from pipeline.outputs.family import Family
+from pipeline.outputs.file import File
 
 SHARDS = 5
 INITIALIZER = "initializer"

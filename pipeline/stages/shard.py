@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.model.infos import NodeRow
 from pipeline.outputs.families import FAMILIES
-from pipeline.outputs.family import File, generated_comment
+from pipeline.outputs.family import generated_comment
+from pipeline.outputs.file import File
 from pipeline.problems import SpecError, nearest
 from pipeline.releases.model import Release
 from pipeline.spec_text import decode_text
