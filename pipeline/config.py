@@ -10,7 +10,7 @@ from msgspec import Struct
 from pipeline.problems import SpecError, nearest
 from pipeline.spec_set import SpecSet, find_spec_set
 
-VARIABLES = ("specs", "release", "generated", "cache", "strict")
+VARIABLES = ("specs", "release", "generated", "cache", "strict", "against", "against_release")
 
 
 class Config(Struct, frozen=True):
@@ -55,6 +55,18 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _flag("strict", variables.get("strict", "0")),
         warning,
     )
+
+
+def read_against(variables: Mapping[str, str]) -> Config:
+    """The configuration of the spec set that `against` names: what another one is compared with."""
+    if not variables.get("against"):
+        raise SpecError("there is nothing to compare with", "say against=core, against=torch, a folder or a .whl")
+    other = {name: variables[name] for name in ("cache", "strict") if name in variables}
+    try:
+        return read_config({**other, "specs": variables["against"], "release": variables.get("against_release", "")})
+    except SpecError as error:
+        problem = error.problem.replace("specs=", "against=", 1)
+        raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
 
 
 def _flag(name: str, value: str) -> bool:

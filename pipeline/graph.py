@@ -60,8 +60,12 @@ class SpecsStep(Struct, frozen=True):
         artifacts: dict[str, bytes] = {}
         facts: dict[str, bytes] = {}
         problems: list[Problem] = []
+        before = build.recorded(self.name)[0] if previous.artifacts else []
         for i, role in enumerate(ROLES):
             location = build.config.specs.files[role]
+            if resolved.inputs[i + 1] in before and build.store.has(previous.artifacts[role]):
+                artifacts[role], facts[role] = previous.artifacts[role], previous.facts[role]
+                continue
             try:
                 data = location.read()
             except (OSError, KeyError) as error:

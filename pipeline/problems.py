@@ -30,7 +30,7 @@ class SpecError(Exception):
         self.needle = needle
 
 
-class Problem(Struct, frozen=True, omit_defaults=True):
+class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     """One mistake, or one suspicion (`warning`), in one entry of one spec file."""
 
     role: Role

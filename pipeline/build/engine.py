@@ -47,6 +47,7 @@ class Build:
         self.store = Store(config.cache, self.stamps)
         self._outcomes: dict[str, Outcome] = {}
         self.current_nodes = 0  # Nodes that need no task, for the reporter
+        self.waiting_nodes = 0  # Nodes that have one
 
     @cached_property
     def release(self) -> Release:

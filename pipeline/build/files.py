@@ -18,7 +18,7 @@ RACY_NS = 20_000_000
 Stat = tuple[int, int, int, int]
 
 
-class Stamp(Struct, frozen=True, array_like=True):
+class Stamp(Struct, frozen=True, gc=False, array_like=True):
     """A file's state when its digest was computed."""
 
     stat: Stat  # size, mtime, ctime, inode

@@ -10,7 +10,9 @@ from typing import Any
 
 from doit.reporter import ConsoleReporter
 
-from pipeline.build.tasks import current_nodes
+from pipeline.build.tasks import current_nodes, waiting_nodes
+
+MANY = 50  # Nodes that make a run long enough for a progress bar
 
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]
@@ -21,6 +23,18 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def __init__(self, outstream: Any, options: dict[str, Any]) -> None:
         super().__init__(outstream, options)
         self._current = 0
+        self._progress: Any = None
+
+    def add_success(self, task: Any) -> None:
+        """Nodes of a long run on a terminal move a bar; in a log, or when they are few, each has its line."""
+        if task.subtask_of != "emit":
+            return
+        if self._progress is None and waiting_nodes() >= MANY and self.outstream.isatty():
+            from tqdm import tqdm
+
+            self._progress = tqdm(total=waiting_nodes(), desc="emit", unit="Node", file=self.outstream, leave=False)
+        if self._progress is not None:
+            self._progress.update()
 
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of == "emit":
@@ -30,10 +44,13 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def execute_task(self, task: Any) -> None:
         if task.name == "emit":  # the group, when all of its Nodes are done
+            if self._progress is not None:
+                self._progress.close()
+                self.write(f".  emit: {self._progress.n} Nodes\n")
             count = self._current + current_nodes()
             if count:
                 self.write(f"-- emit: {count} Nodes\n")
-        else:
+        elif self._progress is None or task.subtask_of != "emit":
             super().execute_task(task)
 
     def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:

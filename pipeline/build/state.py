@@ -48,6 +48,10 @@ class StateDB:
             sys.stderr.write(f"{self.name}: {error.strerror}; the next run will check everything again\n")
         self._changed = self.stamps.changed = False
 
+    def tasks(self) -> list[str]:
+        """The names of all tasks that have a state."""
+        return list(self._tasks)
+
     def set(self, task_id: str, dependency: str, value: object) -> None:
         self._tasks.setdefault(task_id, {})[dependency] = value
         self._changed = True

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from pipeline.build.engine import Build
 
 
-class Input(Struct, frozen=True, array_like=True):
+class Input(Struct, frozen=True, gc=False, array_like=True):
     """One thing a step is made from, and its digest."""
 
     label: str
     digest: bytes
 
 
-class Outcome(Struct, frozen=True, array_like=True):
+class Outcome(Struct, frozen=True, gc=False, array_like=True):
     """What a step made: artifacts in the store, and facts that later steps take as inputs."""
 
     artifacts: dict[str, bytes] = {}
     facts: dict[str, bytes] = {}
 
 
-class Resolved(Struct, frozen=True, array_like=True):
+class Resolved(Struct, frozen=True, gc=False, array_like=True):
     """A step ready to run: its inputs, and the names of artifacts it will load."""
 
     inputs: list[Input]

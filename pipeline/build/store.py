@@ -93,8 +93,7 @@ class Store:
             if self._records.get(key) == outputs:
                 return
             self._records[key] = outputs
-        payload = encode((key, outputs))
-        record = _HEAD.pack(_MAGIC, len(payload), xxh3_64_intdigest(payload)) + payload
+        record = record_bytes(key, outputs)
         os.makedirs(os.path.dirname(self._journal), exist_ok=True)
         handle = os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -108,6 +107,12 @@ class Store:
         except OSError:
             return {}
         return dict(journal_records(data))
+
+
+def record_bytes(key: bytes, outputs: Outputs) -> bytes:
+    """One record of the journal."""
+    payload = encode((key, outputs))
+    return _HEAD.pack(_MAGIC, len(payload), xxh3_64_intdigest(payload)) + payload
 
 
 def journal_records(data: bytes) -> list[tuple[bytes, Outputs]]:

@@ -5,11 +5,12 @@ doit reads signatures and copies tasks to other processes; the classes here are 
 
 from __future__ import annotations
 
+import gc
 import inspect
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from doit.action import BaseAction
 from doit.exceptions import InvalidDodoFile, TaskError, TaskFailed
@@ -21,9 +22,14 @@ from pipeline.build.step import Failed, Resolved, Step
 from pipeline.config import Config, read_config
 from pipeline.problems import SpecError
 
+S = TypeVar("S", bound=Step)
+
 _builds: dict[str, Build] = {}
 
 _ALWAYS = ("-a", "--always-execute")
+
+# Artifacts are trees: there is no garbage that counting references does not find, and much to look through.
+gc.disable()
 
 # A reader that stops reading, as `head` does, ends the run without a word.
 if hasattr(signal, "SIGPIPE"):
@@ -115,7 +121,7 @@ def known_nodes(build: Build) -> bool:
     return True
 
 
-def stale(steps: Sequence[Step], build: Build) -> Sequence[Step]:
+def stale(steps: Sequence[S], build: Build) -> Sequence[S]:
     """The steps that a plain run has work for.
 
     Hundreds of tasks that are up to date cost doit more than the check whether they are. All are given where tasks
@@ -125,12 +131,18 @@ def stale(steps: Sequence[Step], build: Build) -> Sequence[Step]:
         return steps
     found = [step for step in steps if not build.holds(step)]
     build.current_nodes = len(steps) - len(found)
+    build.waiting_nodes = len(found)
     return found
 
 
 def current_nodes() -> int:
     """Nodes that were found to be up to date without a task."""
     return sum(build.current_nodes for build in _builds.values())
+
+
+def waiting_nodes() -> int:
+    """Nodes that this run has tasks for."""
+    return sum(build.waiting_nodes for build in _builds.values())
 
 
 def step_task(step: Step, build: Build, **fields: Any) -> dict[str, Any]:

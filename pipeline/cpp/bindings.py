@@ -15,7 +15,7 @@ from pipeline.releases.model import Release
 REDUNDANT_MEMORY_FORMAT = "SpecialArgName.possibly_redundant_memory_format"
 
 
-class Binding(Struct, frozen=True):
+class Binding(Struct, frozen=True, gc=False):
     """One argument of the C++ function."""
 
     name: str

@@ -21,14 +21,14 @@ TENSOR_VECTOR = "::std::vector<at::Tensor>"
 TENSOR_LIST_LIKE = (TENSOR_LIST, "const c10::List<::std::optional<at::Tensor>> &", f"const {ITENSOR_LIST} &")
 
 
-class CppType(Struct, frozen=True):
+class CppType(Struct, frozen=True, gc=False):
     """A C++ type as it is passed (`const at::Tensor &`) and with const and reference removed (`at::Tensor`)."""
 
     passed: str
     value: str
 
 
-class Passing(Struct, frozen=True):
+class Passing(Struct, frozen=True, gc=False):
     """How a function takes its arguments."""
 
     base_types: dict[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Formula(Struct, frozen=True, array_like=True):
+class Formula(Struct, frozen=True, gc=False, array_like=True):
     """One row of a definition: the key as written, the names in it, the C++ expression."""
 
     key: str
@@ -13,7 +13,7 @@ class Formula(Struct, frozen=True, array_like=True):
     formula: str
 
 
-class Definition(Struct, frozen=True):
+class Definition(Struct, frozen=True, gc=False):
     """One entry of derivatives.yaml, as written: formulas by dispatch key."""
 
     schema: str
@@ -24,7 +24,7 @@ class Definition(Struct, frozen=True):
     by_key: bool = False  # whether the entry has a `dispatch:` table
 
 
-class SavedAttribute(Struct, frozen=True, array_like=True):
+class SavedAttribute(Struct, frozen=True, gc=False, array_like=True):
     """What a Node saves: the attribute's name, its C++ type, and the expression it is saved from."""
 
     name: str
@@ -32,7 +32,7 @@ class SavedAttribute(Struct, frozen=True, array_like=True):
     expr: str
 
 
-class Derivative(Struct, frozen=True, array_like=True):
+class Derivative(Struct, frozen=True, gc=False, array_like=True):
     """A backward formula for one or several inputs."""
 
     formula: str  # C++ over saved attributes
@@ -43,7 +43,7 @@ class Derivative(Struct, frozen=True, array_like=True):
     named_gradients: tuple[str, ...]  # sorted
 
 
-class ForwardDerivative(Struct, frozen=True, array_like=True):
+class ForwardDerivative(Struct, frozen=True, gc=False, array_like=True):
     """A forward formula: the tangents of outputs from primals (`x_p`) and tangents (`x_t`) of inputs."""
 
     formula: str
@@ -55,7 +55,7 @@ class ForwardDerivative(Struct, frozen=True, array_like=True):
     is_reusing_outplace_formula: bool = False
 
 
-class DifferentiableInput(Struct, frozen=True, array_like=True):
+class DifferentiableInput(Struct, frozen=True, gc=False, array_like=True):
     """An input with a derivative: its name, its C++ type as passed, its schema type ("" for TensorOptions)."""
 
     name: str
@@ -63,7 +63,7 @@ class DifferentiableInput(Struct, frozen=True, array_like=True):
     type: str
 
 
-class Info(Struct, frozen=True):
+class Info(Struct, frozen=True, gc=False):
     """All that is known of one operator's derivatives under one dispatch key. The Node's name stands beside it."""
 
     name: str  # the operator's, without overload

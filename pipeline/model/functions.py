@@ -14,7 +14,7 @@ from pipeline.model.native import FunctionHead, NativeFunction
 _body_decoder = msgspec.msgpack.Decoder(NativeFunction)
 
 
-class FunctionRow(Struct, frozen=True, array_like=True):
+class FunctionRow(Struct, frozen=True, gc=False, array_like=True):
     """One function: what it was made from, what others ask of it, and all of it, encoded."""
 
     key: bytes

@@ -14,7 +14,7 @@ from pipeline.problems import Problem
 _info_decoder = msgspec.msgpack.Decoder(Info)
 
 
-class DefinitionRow(Struct, frozen=True, array_like=True):
+class DefinitionRow(Struct, frozen=True, gc=False, array_like=True):
     """One entry of derivatives.yaml that could be read."""
 
     entry: int
@@ -28,7 +28,7 @@ class Definitions(Artifact, frozen=True, dict=True, tag="derivatives/1"):
     rows: tuple[DefinitionRow, ...]
 
 
-class InfoRow(Struct, frozen=True, array_like=True):
+class InfoRow(Struct, frozen=True, gc=False, array_like=True):
     """The info of one function under one dispatch key, and the Node it is printed as."""
 
     key: bytes  # what the info was made from
@@ -83,7 +83,7 @@ class Foreach(Artifact, frozen=True, dict=True, tag="foreach/1"):
     borrowed: dict[str, str]  # in-place function -> the function whose info serves it
 
 
-class Matched(Struct, frozen=True, array_like=True):
+class Matched(Struct, frozen=True, gc=False, array_like=True):
     """One native function and its derivatives."""
 
     func: str
@@ -97,7 +97,7 @@ class Matches(Artifact, frozen=True, dict=True, tag="match/1"):
     rows: tuple[Matched, ...]
 
 
-class NodeRow(Struct, frozen=True, array_like=True):
+class NodeRow(Struct, frozen=True, gc=False, array_like=True):
     """What it takes to print one Node, and where to."""
 
     node: str

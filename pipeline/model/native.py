@@ -11,7 +11,7 @@ from pipeline.model.schema import Argument, Schema, SchemaKind
 ViewKind = Literal["non_aliasing", "aliasing", "aliasing_inplace"]
 
 
-class Kernel(Struct, frozen=True, omit_defaults=True):
+class Kernel(Struct, frozen=True, gc=False, omit_defaults=True):
     """The kernel that a dispatch key maps to."""
 
     name: str
@@ -23,21 +23,21 @@ class Kernel(Struct, frozen=True, omit_defaults=True):
         return "_symint" in self.name
 
 
-class UfuncLoop(Struct, frozen=True, omit_defaults=True):
+class UfuncLoop(Struct, frozen=True, gc=False, omit_defaults=True):
     """One `ufunc_inner_loop` row: the loop's name and the dtypes it covers."""
 
     name: str
     dtypes: tuple[str, ...]
 
 
-class Precompute(Struct, frozen=True, omit_defaults=True):
+class Precompute(Struct, frozen=True, gc=False, omit_defaults=True):
     """`precomputed:`, kernel arguments replaced by values that the meta function computes, and added ones."""
 
     replace: dict[str, tuple[Argument, ...]]
     add: tuple[Argument, ...] = ()
 
 
-class NativeFunction(Struct, frozen=True, omit_defaults=True):
+class NativeFunction(Struct, frozen=True, gc=False, omit_defaults=True):
     """One operator overload. Sets are sorted tuples; `dispatch` keeps the order of the entry."""
 
     func: Schema
@@ -67,7 +67,7 @@ class NativeFunction(Struct, frozen=True, omit_defaults=True):
         return self.structured or self.structured_delegate is not None
 
 
-class FunctionHead(Struct, frozen=True, array_like=True):
+class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
     """What grouping, matching and reference lookup need to know of a function, without its arguments."""
 
     schema: str  # the schema's text, unique in a spec set

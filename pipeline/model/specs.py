@@ -9,7 +9,7 @@ from pipeline.model.artifact import Artifact, digest_of
 from pipeline.problems import Role
 
 
-class SpecEntry(Struct, frozen=True, array_like=True):
+class SpecEntry(Struct, frozen=True, gc=False, array_like=True):
     """One entry: where it stands, its text, its value, and the digest of the value."""
 
     line: int  # 1-based, of the entry's first line
@@ -28,6 +28,7 @@ class SpecFile(Artifact, frozen=True, dict=True, tag="specs/1"):
     role: Role
     name: str
     entries: tuple[SpecEntry, ...]
+    cuttable: bool = False  # every entry means what its own text says
 
     def meaning(self) -> bytes:
         """Digest of what the file says: comments, blank lines, key order and places left out."""

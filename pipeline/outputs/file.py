@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class File(Struct, frozen=True):
+class File(Struct, frozen=True, gc=False):
     """A template, its constant holes, and the holes that take a piece of each Node."""
 
     name: str

@@ -12,7 +12,7 @@ from pipeline.problems import SpecError
 from pipeline.releases.model import Release
 
 
-class Input(Struct, frozen=True):
+class Input(Struct, frozen=True, gc=False):
     """A differentiable input, at its place among them."""
 
     name: str
@@ -20,7 +20,7 @@ class Input(Struct, frozen=True):
     is_list: bool
 
 
-class Saved(Struct, frozen=True):
+class Saved(Struct, frozen=True, gc=False):
     """A saved attribute and how it is kept."""
 
     name: str
@@ -28,7 +28,7 @@ class Saved(Struct, frozen=True):
     is_output: bool
 
 
-class Gradient(Struct, frozen=True):
+class Gradient(Struct, frozen=True, gc=False):
     """One backward formula and the inputs it is for."""
 
     formula: str
@@ -37,7 +37,7 @@ class Gradient(Struct, frozen=True):
     uses_mask: bool
 
 
-class NodePlan(Struct, frozen=True):
+class NodePlan(Struct, frozen=True, gc=False):
     """All that is printed of one Node."""
 
     node: str

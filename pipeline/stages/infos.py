@@ -76,7 +76,7 @@ def run(definitions: Definitions, functions: Functions, release: Release, previo
             )
             if unnamed.info is not None:
                 fresh[schema, unnamed.dispatch_key] = unnamed.info
-    _add_copies(by_function, functions, fresh)
+    _add_copies(by_function, functions, fresh, known)
     infos = Infos(tuple(row for rows in by_function.values() for row in rows.values()))
     infos.decoded.update(fresh)
     return Made(infos, problems)
@@ -114,7 +114,10 @@ def _duplicate(row: DefinitionRow, schema: str) -> Problem:
 
 
 def _add_copies(
-    by_function: dict[int, dict[str, InfoRow]], functions: Functions, fresh: dict[tuple[str, str], Info]
+    by_function: dict[int, dict[str, InfoRow]],
+    functions: Functions,
+    fresh: dict[tuple[str, str], Info],
+    known: dict[bytes, list[_Row]],
 ) -> None:
     """A view's copy is differentiated as the view, unless it has a definition of its own."""
     added: dict[int, dict[str, InfoRow]] = {}
@@ -126,15 +129,16 @@ def _add_copies(
         schema = functions.heads[copy].schema
         added[copy] = {}
         for dispatch_key, row in rows.items():
-            info = msgspec.structs.replace(
-                fresh.get((row.schema, dispatch_key)) or row.info, name=_copy_name(row.name), func=schema
-            )
-            fresh[schema, dispatch_key] = info
+            key = digest_of((row.key, dispatch_key, schema))
+            name = _copy_name(row.name)
+            if key in known:
+                body = known[key][0].body
+            else:
+                info = fresh.get((row.schema, dispatch_key)) or row.info
+                info = fresh[schema, dispatch_key] = msgspec.structs.replace(info, name=name, func=schema)
+                body = Raw(encode(info))
             node = None if row.node is None else f"{row.node}_copy"
-            key = digest_of((row.key, "copy"))
-            added[copy][dispatch_key] = InfoRow(
-                key, row.entry, schema, dispatch_key, info.name, node, Raw(encode(info))
-            )
+            added[copy][dispatch_key] = InfoRow(key, row.entry, schema, dispatch_key, name, node, body)
     by_function.update(added)
 
 

@@ -18,10 +18,11 @@ from pipeline.problems import Problem, Role, SpecError
 from pipeline.spec_text import check_limits, decode_text
 from pipeline.spec_yaml import YamlMistake, load_document, load_entry, plain_value
 
-# What makes cutting unsafe: at the start of a line, anything but an entry, a comment or white space (document marks
-# and directives among it); anywhere, what looks like an anchor or an alias.
-_UNSAFE = re.compile(r"^(?:[^\s#-]|-[^ \n]|\t)|(?:[-:?,\[{][ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
-_ENTRY = re.compile(r"^- ", re.MULTILINE)
+# What looks like an anchor or an alias: an entry may then mean what another one says.
+_REFERENCE = re.compile(r"(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
+
+# How a line may start for the text to be cut: an entry, a comment, white space. Document marks and directives do not.
+_STARTS = frozenset(("", " ", "#", "-"))
 
 # Parsing this many entries one by one costs as much as parsing upstream's largest file at once.
 _MANY = 400
@@ -47,23 +48,26 @@ def run(data: bytes, role: Role, name: str, previous: SpecFile | None) -> Read:
         text = decode_text(data)
         check_limits(text)
         entries = _by_entry(text, role, previous)
+        cuttable = entries is not None
         if entries is None:
             entries = _whole(text, role)
+            cuttable = _REFERENCE.search(text) is None
     except YamlMistake as mistake:
         problem = Problem(role, -1, "", mistake.problem, mistake.hint, line=mistake.line, column=mistake.column)
         return Read(SpecFile(role, name, ()), [problem])
     except SpecError as error:
         return Read(SpecFile(role, name, ()), [Problem(role, -1, "", error.problem, error.hint, line=1, column=1)])
-    return Read(SpecFile(role, name, entries), [])
+    return Read(SpecFile(role, name, entries, cuttable), [])
 
 
 def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEntry, ...] | None:
     """The entries, the known ones taken over and the others parsed on their own; None where that will not do."""
-    if previous is None or _UNSAFE.search(text):
+    if previous is None or not previous.cuttable:
         return None
     known = {entry.text: entry for entry in previous.entries}
     pieces = _cut(text)
-    if not pieces or sum(piece.text not in known for piece in pieces) > _MANY:
+    fresh = [piece for piece in pieces if piece.text not in known]
+    if not pieces or len(fresh) > _MANY or any(_REFERENCE.search(piece.text) for piece in fresh):
         return None
     try:
         return tuple(_entry(piece, known.get(piece.text), role) for piece in pieces)
@@ -72,14 +76,15 @@ def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEnt
 
 
 def _cut(text: str) -> list[Piece]:
-    starts = [match.start() for match in _ENTRY.finditer(text)]
-    pieces = []
-    line = 1 + text.count("\n", 0, starts[0]) if starts else 1
-    for start, end in zip(starts, [*starts[1:], len(text)]):
-        piece = text[start:end]
-        pieces.append(Piece(line, piece.rstrip()))
-        line += piece.count("\n")
-    return pieces
+    """The entries' texts, none where the text cannot be cut."""
+    lines = text.split("\n")
+    if not {line[:1] for line in lines} <= _STARTS:
+        return []
+    starts = [i for i, line in enumerate(lines) if line[:1] == "-"]
+    if any(lines[i][1:2] not in ("", " ") for i in starts):
+        return []
+    ends = [*starts[1:], len(lines)]
+    return [Piece(start + 1, "\n".join(lines[start:end]).rstrip()) for start, end in zip(starts, ends)]
 
 
 def _entry(piece: Piece, known: SpecEntry | None, role: Role) -> SpecEntry:

@@ -1,0 +1,58 @@
+"""A build that stays in memory: brings everything up to date again and again, without doit in between.
+
+It leaves the same state as doit would, so that a later run finds its work done.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.build.engine import Build
+from pipeline.build.step import Step
+from pipeline.graph import ANALYSIS, emit_steps, shard_steps
+from pipeline.model.infos import NodeRow
+
+
+class Updated(Struct, frozen=True):
+    """What one pass did: the steps that ran, and the files that were written."""
+
+    ran: tuple[str, ...]
+    written: tuple[str, ...]
+
+
+class Resident:
+    """One build, kept up to date."""
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._current: dict[str, NodeRow] = {}
+
+    def update(self) -> Updated:
+        """Runs every step that has work; Failed when the specs have mistakes, with nothing written."""
+        build = self._build
+        ran = [step.name for step in ANALYSIS if self._bring(step)]
+        steps = emit_steps(build)
+        todo = [step for step in steps if self._current.get(step.row.node) != step.row]
+        for step in todo:
+            ran += [step.name] if self._bring(step) else []
+        self._current = {step.row.node: step.row for step in steps}
+        written = []
+        for shard in shard_steps(build):
+            before = build.stamps.digest(shard.path(build))
+            if self._bring(shard):
+                ran.append(shard.name)
+                written += [shard.file.name] if build.outcome(shard.name).facts["file"] != before else []
+        return Updated(tuple(ran), tuple(written))
+
+    def save(self) -> None:
+        """Writes the state; apart from `update`, as nobody waits for it."""
+        self._build.state.dump()
+
+    def _bring(self, step: Step) -> bool:
+        """Brings a step up to date; says whether it ran."""
+        build = self._build
+        resolved = step.resolve(build)
+        if build.is_current(step, resolved, build.state.get(step.name, "_values_:") or {}):
+            return False
+        build.state.set(step.name, "_values_:", build.execute(step, resolved))
+        return True
