@@ -9,7 +9,7 @@ from doit.doit_cmd import _CMDLINE_VARS
 from pipeline.build.engine import state_path
 from pipeline.build.reporter import Reporter
 from pipeline.build.tasks import build_for, configure, known_nodes, stale, step_task
-from pipeline.graph import ANALYSIS, emit_steps, shard_steps
+from pipeline.graph import ANALYSIS, ManifestStep, emit_steps, remove_orphans, shard_steps
 
 CONFIG = configure(_CMDLINE_VARS or {})
 
@@ -65,5 +65,17 @@ def task_emit() -> Iterator[Task]:
 def task_shard() -> Iterator[Task]:
     """assemble each generated file"""
     build = build_for(CONFIG)
-    for step in shard_steps(build) if known_nodes(build) else ():
+    steps = shard_steps(build) if known_nodes(build) else []
+    if build.has_run("match"):
+        remove_orphans(build, steps)
+    for step in steps:
         yield step_task(step, build, name=step.file.name, targets=[step.path(build)], task_dep=["emit"], clean=True)
+
+
+@create_after(executed="match")  # type: ignore[untyped-decorator]
+def task_manifest() -> Iterator[Task]:
+    """tell other build systems what was generated from what"""
+    build = build_for(CONFIG)
+    if known_nodes(build):
+        step = ManifestStep(tuple(shard_steps(build)))
+        yield step_task(step, build, basename="manifest", targets=[step.path(build)], task_dep=["shard"], clean=True)

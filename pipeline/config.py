@@ -10,7 +10,20 @@ from msgspec import Struct
 from pipeline.problems import SpecError, nearest
 from pipeline.spec_set import SpecSet, find_spec_set
 
-VARIABLES = ("specs", "release", "generated", "cache", "strict", "against", "against_release")
+VARIABLES = (
+    "specs",
+    "release",
+    "generated",
+    "cache",
+    "strict",
+    "layout",
+    "shards",
+    "stamp",
+    "against",
+    "against_release",
+)
+LAYOUTS = ("upstream", "split")
+MAX_SHARDS = 512
 
 
 class Config(Struct, frozen=True):
@@ -21,6 +34,9 @@ class Config(Struct, frozen=True):
     generated: str
     cache: str
     strict: bool
+    layout: str = "upstream"
+    shards: int = 16  # of the split layout
+    stamp: str = ""  # a file that tells what a run made, for other build systems
     warning: str = ""  # about the release
 
     @property
@@ -53,6 +69,9 @@ def read_config(variables: Mapping[str, str]) -> Config:
         variables.get("generated") or os.path.join("generated", specs.name),
         variables.get("cache") or "cache",
         _flag("strict", variables.get("strict", "0")),
+        _layout(variables.get("layout", "upstream")),
+        _shards(variables.get("shards", "16")),
+        variables.get("stamp", ""),
         warning,
     )
 
@@ -67,6 +86,18 @@ def read_against(variables: Mapping[str, str]) -> Config:
     except SpecError as error:
         problem = error.problem.replace("specs=", "against=", 1)
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
+
+
+def _layout(value: str) -> str:
+    if value not in LAYOUTS:
+        raise SpecError(f"layout={value}", nearest(value, LAYOUTS) or f"write one of {', '.join(LAYOUTS)}")
+    return value
+
+
+def _shards(value: str) -> int:
+    if not value.isdecimal() or not 0 < int(value) <= MAX_SHARDS:
+        raise SpecError(f"shards={value}", f"write a number from 1 to {MAX_SHARDS}")
+    return int(value)
 
 
 def _flag(name: str, value: str) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
 
 from pipeline.build.engine import Build
-from pipeline.build.files import stat_of, write_file
+from pipeline.build.files import read_file
 from pipeline.build.step import Failed, Input, Outcome, Resolved, Step
 from pipeline.model.artifact import Artifact, digest, digest_of, encode
 from pipeline.model.functions import Functions
@@ -217,16 +218,20 @@ class ShardStep(Struct, frozen=True):
     def path(self, build: Build) -> str:
         return os.path.join(build.config.generated, self.file.name)
 
+    def template_input(self, build: Build) -> list[Input]:
+        """The template as an input, none for a file that needs none."""
+        name = self.file.template
+        return [build.file(f"templates/{name}", build.config.specs.templates[name])] if name else []
+
     def resolve(self, build: Build) -> Resolved:
         specs = build.config.specs
-        location = specs.templates[self.file.template]
         nodes = [build.outcome(f"emit:{node}") for node in self.file.nodes]
         inputs = [
             build.code("pipeline.stages.shard"),
             Input("release", build.config.release.encode()),
             Input("comment", specs.template_comment.encode()),
-            build.file(f"templates/{self.file.template}", location),
-            Input("constants", digest(encode(self.file.constants))),
+            *self.template_input(build),
+            Input("frame", digest(encode((self.file.constants, self.file.before, self.file.reopens)))),
         ]
         for hole, piece in build.slots(self.file).items():
             found = digest_of(outcome.facts.get(piece, b"") for outcome in nodes)
@@ -245,15 +250,72 @@ class ShardStep(Struct, frozen=True):
         pieces = {p: [text[p] for text in texts] for h, p in self.file.slots.items() if h in template.names}
         pieces.update({p: [] for p in self.file.slots.values() if p not in pieces})
         text = stage.run(self.file, template, build.config.specs.template_comment, pieces, build.release)
-        found = digest(text)
-        path = self.path(build)
-        if build.stamps.digest(path) != found:
-            write_file(path, text)
-            build.stamps.record(path, stat_of(path), found)
-        return Outcome(facts={"file": found})
+        return Outcome(facts={"file": build.write(self.path(build), text)})
 
     def present(self, build: Build, outcome: Outcome) -> bool:
         return build.stamps.digest(self.path(build)) == outcome.facts.get("file")
+
+
+class ManifestStep(Struct, frozen=True):
+    """`manifest`: what was generated from what, and the depfiles."""
+
+    shards: tuple[ShardStep, ...]
+
+    name = "manifest"
+    reusable = False
+
+    def path(self, build: Build) -> str:
+        return os.path.join(build.config.folder, "manifest.json")
+
+    def resolve(self, build: Build) -> Resolved:
+        config = build.config
+        specs = build.outcome("specs").artifacts.get("derivatives", b"")
+        nodes = build.outcome("match").artifacts.get("nodes", b"")
+        files = [Input(step.file.name, build.outcome(step.name).facts.get("file", b"")) for step in self.shards]
+        return Resolved(
+            [
+                build.code("pipeline.stages.manifest"),
+                Input("settings", encode((config.specs.name, config.release, config.layout, config.generated))),
+                Input("places", specs),
+                Input("nodes", nodes),
+                *(build.file(name, location) for name, location in config.specs.inputs()),
+                *files,
+            ],
+            {"derivatives": specs, "nodes": nodes},
+        )
+
+    def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
+        stage = _stage("manifest")
+        config = build.config
+        inputs = {name: digest(location.read()) for name, location in config.specs.inputs()}
+        text = stage.run(
+            config.specs.name,
+            config.release,
+            config.layout,
+            {**inputs, "gradmill": build.sources.tree},
+            [(step.file, read_file(step.path(build))) for step in self.shards],
+            build.load(resolved.loads["nodes"], Nodes).rows,
+            build.load(resolved.loads["derivatives"], SpecFile),
+        )
+        files = self._files(build, stage, text)
+        for path in build.recorded(self.name)[1].facts.keys() - files.keys():
+            with suppress(OSError):  # of another layout
+                os.unlink(path)
+        return Outcome(facts={path: build.write(path, data) for path, data in files.items()})
+
+    def present(self, build: Build, outcome: Outcome) -> bool:
+        return bool(outcome.facts) and all(build.stamps.digest(path) == found for path, found in outcome.facts.items())
+
+    def _files(self, build: Build, stage: Any, text: bytes) -> dict[str, bytes]:
+        """The manifest and the depfiles. Upstream's layout has upstream's files and nothing else beside them."""
+        path = self.path(build)
+        inputs = [location.path for _, location in build.config.specs.inputs()] + build.sources.all_files(
+            relative=not os.path.isabs(build.config.generated)
+        )
+        targets = [path]
+        if build.config.layout != "upstream":
+            targets += [step.path(build) for step in self.shards]
+        return {path: text, **{f"{target}.d": stage.depfile(target, dict.fromkeys(inputs)) for target in targets}}
 
 
 def emit_steps(build: Build) -> list[EmitStep]:
@@ -265,9 +327,29 @@ def emit_steps(build: Build) -> list[EmitStep]:
 def shard_steps(build: Build) -> list[ShardStep]:
     """A step for every generated file."""
     nodes = build.outcome("match").artifacts["nodes"]
-    key = digest_of((nodes, build.code("pipeline.stages.shard").digest))
-    files = build.remembered("files", key, tuple[File, ...], lambda: _stage("shard").files(nodes_of(build)))
+    layout, shards = build.config.layout, build.config.shards
+    key = digest_of((nodes, build.code("pipeline.stages.shard").digest, layout, str(shards)))
+    files = build.remembered(
+        "files", key, tuple[File, ...], lambda: _stage("shard").files(nodes_of(build), layout, shards)
+    )
     return [ShardStep(file) for file in files]
+
+
+def remove_orphans(build: Build, steps: Sequence[ShardStep]) -> None:
+    """Removes files that earlier runs generated in this folder and that are no longer part of the output.
+
+    A file that was changed since by somebody else is left alone.
+    """
+    current = {step.name for step in steps}
+    for task in build.state.tasks():
+        if task.startswith("shard:") and task not in current:
+            name = task.removeprefix("shard:")
+            path = os.path.join(build.config.generated, name)
+            if build.stamps.digest(path) == build.recorded(task)[1].facts.get("file"):
+                for orphan in (path, f"{path}.d"):
+                    with suppress(OSError):
+                        os.unlink(orphan)
+            build.state.remove(task)
 
 
 def nodes_of(build: Build) -> Sequence[NodeRow]:
@@ -277,6 +359,8 @@ def nodes_of(build: Build) -> Sequence[NodeRow]:
 
 def read_template(build: Build, file: File) -> bytes:
     """The bytes of a file's template."""
+    if not file.template:
+        return b""
     try:
         return build.config.specs.templates[file.template].read()
     except (OSError, KeyError) as error:

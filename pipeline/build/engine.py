@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from pipeline.build.files import stat_of, write_file
 from pipeline.build.sources import Sources
 from pipeline.build.state import StateDB
 from pipeline.build.step import Input, Outcome, Resolved, Step, key_of
 from pipeline.build.store import Store
 from pipeline.config import Config
-from pipeline.model.artifact import Artifact, digest_of, encode
+from pipeline.model.artifact import Artifact, digest, digest_of, encode
 from pipeline.outputs.file import File
 from pipeline.problems import Problem
 from pipeline.releases.model import Release
@@ -93,6 +94,8 @@ class Build:
 
     def slots(self, file: File) -> dict[str, str]:
         """The holes of a file's template that take pieces of Nodes: only those pieces can change the file."""
+        if not file.template:
+            return {}
         try:
             data = self.config.specs.templates[file.template].read()
         except (OSError, KeyError):
@@ -105,6 +108,14 @@ class Build:
             from pipeline.locate import render
 
             sys.stderr.write(render(problems, self.config.specs))
+
+    def write(self, path: str, data: bytes) -> bytes:
+        """Writes a file, if it does not have these bytes already; gives their digest."""
+        found = digest(data)
+        if self.stamps.digest(path) != found:
+            write_file(path, data)
+            self.stamps.record(path, stat_of(path), found)
+        return found
 
     def outcome(self, task: str) -> Outcome:
         """What `task` made: in this run, or in the last one that knew it to be right."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from doit.reporter import ConsoleReporter
 
-from pipeline.build.tasks import current_nodes, waiting_nodes
+from pipeline.build.tasks import current_nodes, waiting_nodes, write_stamps
 
 MANY = 50  # Nodes that make a run long enough for a progress bar
 
@@ -24,6 +24,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         super().__init__(outstream, options)
         self._current = 0
         self._progress: Any = None
+        self._selected: list[str] = []
 
     def add_success(self, task: Any) -> None:
         """Nodes of a long run on a terminal move a bar; in a log, or when they are few, each has its line."""
@@ -60,7 +61,13 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self.outstream.flush()
         sys.stderr.write(f"{failure.message.rstrip()}\n")
 
+    def initialize(self, tasks: Any, selected_tasks: list[str]) -> None:
+        super().initialize(tasks, selected_tasks)
+        self._selected = list(selected_tasks)
+
     def complete_run(self) -> None:
+        if not self.failures and not self.runtime_errors:
+            write_stamps(self._selected)
         if self.runtime_errors:
             self.outstream.flush()
             sys.stderr.write("\n".join(self.runtime_errors) + "\n")

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pipeline.build.engine import Build
 from pipeline.build.step import Step
-from pipeline.graph import ANALYSIS, emit_steps, shard_steps
+from pipeline.graph import ANALYSIS, ManifestStep, emit_steps, shard_steps
 from pipeline.model.infos import NodeRow
 
 
@@ -26,6 +26,7 @@ class Resident:
     def __init__(self, build: Build) -> None:
         self._build = build
         self._current: dict[str, NodeRow] = {}
+        self._after: ManifestStep | None = None
 
     def update(self) -> Updated:
         """Runs every step that has work; Failed when the specs have mistakes, with nothing written."""
@@ -37,15 +38,19 @@ class Resident:
             ran += [step.name] if self._bring(step) else []
         self._current = {step.row.node: step.row for step in steps}
         written = []
-        for shard in shard_steps(build):
+        shards = shard_steps(build)
+        for shard in shards:
             before = build.stamps.digest(shard.path(build))
             if self._bring(shard):
                 ran.append(shard.name)
                 written += [shard.file.name] if build.outcome(shard.name).facts["file"] != before else []
+        self._after = ManifestStep(tuple(shards))
         return Updated(tuple(ran), tuple(written))
 
     def save(self) -> None:
-        """Writes the state; apart from `update`, as nobody waits for it."""
+        """Writes the manifest and the state; apart from `update`, as nobody waits for them."""
+        if self._after is not None:
+            self._bring(self._after)
         self._build.state.dump()
 
     def _bring(self, step: Step) -> bool:

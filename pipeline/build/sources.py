@@ -63,6 +63,11 @@ class Sources:
             files.update(os.path.join(folder, name) for name in os.listdir(folder))
         return sorted(files)
 
+    def all_files(self, *, relative: bool) -> list[str]:
+        """Paths of all files of this package."""
+        paths = [os.path.join(PACKAGE, path) for path, _ in self._all_files()]
+        return [os.path.relpath(path) for path in paths] if relative else paths
+
     def _all_files(self) -> list[tuple[str, bytes]]:
         found = []
         for folder, folders, names in os.walk(PACKAGE):

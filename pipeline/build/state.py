@@ -34,19 +34,27 @@ class StateDB:
         self.name = name
         state = _load(name)
         self._tasks = state.tasks
-        self._changed = False
+        self._changed: set[str] = set()
+        self._emptied = False
         self.stamps = Stamps(state.stamps)
 
     def dump(self) -> None:
-        """Writes the file, if anything changed. A cache that cannot be written to costs time, not correctness."""
-        if not self._changed and not self.stamps.changed:
+        """Writes the file, if anything changed. A cache that cannot be written to costs time, not correctness.
+
+        What other runs wrote in the meantime is kept, but for the tasks that this one ran.
+        """
+        if not self._changed and not self.stamps.changed and not self._emptied:
             return
-        data = encode(State(self._tasks, self.stamps.known))
+        meanwhile = State({}, {}) if self._emptied else _load(self.name)
+        others = {task: values for task, values in meanwhile.tasks.items() if task not in self._changed}
+        own = {task: self._tasks[task] for task in self._changed if task in self._tasks}
+        data = encode(State({**others, **own}, {**meanwhile.stamps, **self.stamps.known}))
         try:
             write_file(self.name, digest(data) + data)
         except OSError as error:
             sys.stderr.write(f"{self.name}: {error.strerror}; the next run will check everything again\n")
-        self._changed = self.stamps.changed = False
+        self._changed = set()
+        self._emptied = self.stamps.changed = False
 
     def tasks(self) -> list[str]:
         """The names of all tasks that have a state."""
@@ -54,7 +62,7 @@ class StateDB:
 
     def set(self, task_id: str, dependency: str, value: object) -> None:
         self._tasks.setdefault(task_id, {})[dependency] = value
-        self._changed = True
+        self._changed.add(task_id)
 
     def get(self, task_id: str, dependency: str) -> Any:
         found = self._tasks.get(task_id)
@@ -65,11 +73,11 @@ class StateDB:
 
     def remove(self, task_id: str) -> None:
         if self._tasks.pop(task_id, None) is not None:
-            self._changed = True
+            self._changed.add(task_id)
 
     def remove_all(self) -> None:
         self._tasks = {}
-        self._changed = True
+        self._emptied = True
 
 
 def _load(name: str) -> State:

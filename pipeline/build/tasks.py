@@ -20,6 +20,7 @@ from pipeline.build.engine import Build, Missing, state_path
 from pipeline.build.state import StateDB
 from pipeline.build.step import Failed, Resolved, Step
 from pipeline.config import Config, read_config
+from pipeline.model.artifact import encode
 from pipeline.problems import SpecError
 
 S = TypeVar("S", bound=Step)
@@ -143,6 +144,14 @@ def current_nodes() -> int:
 def waiting_nodes() -> int:
     """Nodes that this run has tasks for."""
     return sum(build.waiting_nodes for build in _builds.values())
+
+
+def write_stamps(tasks: list[str]) -> None:
+    """Writes what `tasks` made to the file that `stamp=` names, if that changed: for build systems that restat."""
+    for build in _builds.values():
+        if build.config.stamp:
+            made = {task: build.outcome(task) for task in tasks}
+            build.write(build.config.stamp, encode(made).hex().encode() + b"\n")
 
 
 def step_task(step: Step, build: Build, **fields: Any) -> dict[str, Any]:

@@ -20,4 +20,5 @@ def files(nodes: Sequence[NodeRow]) -> list[File]:
     return [File(name, name, {}, slots, names) for name in ("Functions.h", "Functions.cpp")]
 
 
-FAMILY = Family({DECLARATION: node.declaration, DEFINITION: node.definition}, files)
+PIECES = {DECLARATION: node.declaration, DEFINITION: node.definition}
+FAMILY = Family(PIECES, files)

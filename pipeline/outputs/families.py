@@ -4,5 +4,14 @@ from __future__ import annotations
 
 from pipeline.outputs import autograd_functions, python_functions
 from pipeline.outputs.family import Family
+from pipeline.outputs.split_functions import split
 
-FAMILIES: tuple[Family, ...] = (autograd_functions.FAMILY, python_functions.FAMILY)
+
+def families(layout: str, shards: int) -> tuple[Family, ...]:
+    """The families of a layout. `upstream` is torchgen's; `split` has the Nodes in so many shards."""
+    nodes = split(shards) if layout == "split" else autograd_functions.FAMILY
+    return (nodes, python_functions.FAMILY)
+
+
+# Every piece of a Node's text that some layout needs: Nodes are rendered once for all layouts.
+PIECES = {**autograd_functions.FAMILY.pieces, **python_functions.FAMILY.pieces}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from pipeline.releases.model import Release
 class Family(Struct, frozen=True):
     """Pieces by name, each rendered from a Node's plan, and the files that they make up."""
 
-    pieces: dict[str, Callable[[NodePlan, Release], str]]
+    pieces: Mapping[str, Callable[[NodePlan, Release], str]]
     files: Callable[[Sequence[NodeRow]], list[File]]
 
 

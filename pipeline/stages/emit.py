@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pipeline.model.autograd import Info
 from pipeline.model.node_text import NodeText
-from pipeline.outputs.families import FAMILIES
+from pipeline.outputs.families import PIECES
 from pipeline.outputs.plan import plan_node
 from pipeline.releases.model import Release
 from pipeline.text_template import tidy
@@ -18,9 +18,5 @@ def run(node: str, info: Info, release: Release) -> NodeText:
     plan = plan_node(node, info, release)
     return NodeText(
         node,
-        {
-            name: tidy(render(plan, release), trim=release.trims_lines)
-            for family in FAMILIES
-            for name, render in family.pieces.items()
-        },
+        {name: tidy(render(plan, release), trim=release.trims_lines) for name, render in PIECES.items()},
     )

@@ -1,0 +1,74 @@
+"""Stage `manifest`: what was generated from what, for other build systems.
+
+Writes `manifest.json` in the spec set's cache folder, and a depfile, in the syntax that Ninja and make read, beside
+each file that another build system builds from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from pipeline import __version__
+from pipeline.model.artifact import digest
+from pipeline.model.infos import NodeRow
+from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestNode
+from pipeline.model.specs import SpecFile
+from pipeline.outputs.file import File
+
+
+def run(
+    specs: str,
+    release: str,
+    layout: str,
+    inputs: Mapping[str, bytes],
+    files: Sequence[tuple[File, bytes]],
+    nodes: Sequence[NodeRow],
+    derivatives: SpecFile,
+) -> bytes:
+    """The manifest as JSON. `inputs` are digests by name; `files` come with their bytes."""
+    spec_names = [name for name in inputs if not name.startswith("templates/")]
+    manifest = Manifest(
+        __version__,
+        specs,
+        release,
+        layout,
+        tuple(ManifestInput(name, found.hex()) for name, found in inputs.items()),
+        tuple(_file(file, data, spec_names) for file, data in files),
+        tuple(
+            ManifestNode(
+                row.node,
+                row.schema,
+                row.dispatch_key,
+                derivatives.name,
+                derivatives.entries[row.entry].line,
+                row.synthesized,
+            )
+            for row in nodes
+        ),
+    )
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+
+
+def _file(file: File, data: bytes, spec_names: Sequence[str]) -> ManifestFile:
+    template = (f"templates/{file.template}",) if file.template else ()
+    return ManifestFile(
+        file.name,
+        len(data),
+        hashlib.sha256(data).hexdigest(),
+        digest(data).hex(),
+        (*spec_names, *template),
+        file.nodes,
+    )
+
+
+def depfile(target: str, inputs: Iterable[str]) -> bytes:
+    """A rule without a recipe: `target` is out of date when one of `inputs` is newer."""
+    lines = " \\\n  ".join(_escaped(path) for path in inputs)
+    return f"{_escaped(target)}: {lines}\n".encode()
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace(" ", "\\ ").replace("#", "\\#").replace("$", "$$")
