@@ -9,7 +9,7 @@ from doit.doit_cmd import _CMDLINE_VARS
 from pipeline.build.engine import state_path
 from pipeline.build.reporter import Reporter
 from pipeline.build.tasks import build_for, configure, known_nodes, stale, step_task
-from pipeline.graph import ANALYSIS, ManifestStep, emit_steps, remove_orphans, shard_steps
+from pipeline.graph import ANALYSIS, ManifestStep, emit_steps, needed_to_emit, remove_orphans, shard_steps
 
 CONFIG = configure(_CMDLINE_VARS or {})
 
@@ -57,6 +57,7 @@ def task_match() -> Task:
 def task_emit() -> Iterator[Task]:
     """print the C++ of each Node"""
     build = build_for(CONFIG)
+    build.store.unload(keep=set(needed_to_emit(build)))
     for step in stale(emit_steps(build), build) if known_nodes(build) else ():
         yield step_task(step, build, name=step.row.node, doc=step.row.schema)
 

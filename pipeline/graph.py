@@ -225,15 +225,16 @@ class ShardStep(Struct, frozen=True):
 
     def resolve(self, build: Build) -> Resolved:
         specs = build.config.specs
+        template = self.template_input(build)
         nodes = [build.outcome(f"emit:{node}") for node in self.file.nodes]
         inputs = [
             build.code("pipeline.stages.shard"),
             Input("release", build.config.release.encode()),
             Input("comment", specs.template_comment.encode()),
-            *self.template_input(build),
+            *template,
             Input("frame", digest(encode((self.file.constants, self.file.before, self.file.reopens)))),
         ]
-        for hole, piece in build.slots(self.file).items():
+        for hole, piece in build.slots(self.file, template).items():
             found = digest_of(outcome.facts.get(piece, b"") for outcome in nodes)
             inputs.append(Input(hole, found))
         loads = {n: o.artifacts.get("text", b"") for n, o in zip(self.file.nodes, nodes)}
@@ -322,6 +323,12 @@ def emit_steps(build: Build) -> list[EmitStep]:
     """A step for every Node of the last match."""
     sources = {False: build.outcome("infos").artifacts["infos"], True: build.outcome("foreach").artifacts["foreach"]}
     return [EmitStep(row, sources[row.synthesized]) for row in nodes_of(build)]
+
+
+def needed_to_emit(build: Build) -> list[bytes]:
+    """The artifacts that Nodes are printed from: the others can be let go of."""
+    wanted = (("infos", "infos"), ("foreach", "foreach"), ("match", "nodes"))
+    return [build.outcome(stage).artifacts.get(what, b"") for stage, what in wanted]
 
 
 def shard_steps(build: Build) -> list[ShardStep]:

@@ -5,14 +5,34 @@ Only PyYAML's safe resolver decides what a scalar is. Duplicate keys are refused
 
 from __future__ import annotations
 
+from typing import Any
+
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-# The parser in C where PyYAML has it.
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STR = "tag:yaml.org,2002:str"
+
+# The words that mean something else than themselves: YAML 1.1 has many ways to say yes. By their first letter PyYAML
+# would look at every plain scalar that starts like one of them.
+_WORDS = {
+    form: f"tag:yaml.org,2002:{tag}"
+    for tag, names in (("bool", ("yes", "no", "true", "false", "on", "off")), ("null", ("null",)))
+    for name in names
+    for form in (name, name.title(), name.upper())
+}
+
+
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader, in C where it has one, with a shortcut for text that starts with a letter."""
+
+    def resolve(self, kind: type, value: str, implicit: Any) -> str:
+        """The tag of a node, as PyYAML gives it."""
+        if kind is ScalarNode and implicit[0] and value[:1].isalpha():
+            return _WORDS.get(value, _STR)
+        return str(super().resolve(kind, value, implicit))
+
 
 MAX_NODES = 3_000_000  # expanded: an alias counts as all that it stands for
-_STR = "tag:yaml.org,2002:str"
 _CONSTRUCTORS = {
     "tag:yaml.org,2002:bool": "construct_yaml_bool",
     "tag:yaml.org,2002:int": "construct_yaml_int",
@@ -32,14 +52,6 @@ class YamlMistake(Exception):
         self.hint = hint
         self.line = line
         self.column = column
-
-
-def load_entry(text: str) -> object:
-    """The value of the only item of a list that `text` writes."""
-    nodes = load_document(text)
-    if nodes is None or len(nodes) != 1:
-        raise YamlMistake("not one list item", "", 1, 1)
-    return plain_value(nodes[0])
 
 
 def load_document(text: str) -> list[Node] | None:

@@ -92,15 +92,21 @@ class Build:
         """What all Nodes are made by."""
         return [self.code("pipeline.stages.emit"), Input("release", self.config.release.encode())]
 
-    def slots(self, file: File) -> dict[str, str]:
+    def slots(self, file: File, template: list[Input]) -> dict[str, str]:
         """The holes of a file's template that take pieces of Nodes: only those pieces can change the file."""
         if not file.template:
             return {}
-        try:
-            data = self.config.specs.templates[file.template].read()
-        except (OSError, KeyError):
-            return file.slots
-        return {hole: piece for hole, piece in file.slots.items() if hole.encode() in data}
+
+        def present() -> list[str]:
+            try:
+                data = self.config.specs.templates[file.template].read()
+            except (OSError, KeyError):
+                return list(file.slots)
+            return [hole for hole in file.slots if hole.encode() in data]
+
+        key = digest_of((template[0].digest, *file.slots))
+        holes = self.remembered(f"holes of {file.template}", key, list[str], present)
+        return {hole: file.slots[hole] for hole in holes}
 
     def report(self, problems: list[Problem]) -> None:
         """Shows warnings that do not stop the build."""

@@ -34,6 +34,7 @@ class Store:
         self._stamps = stamps
         self._loaded: dict[bytes, Artifact] = {}
         self._records: dict[bytes, Outputs] | None = None
+        self._appending: int | None = None  # the journal, once this process has something to add
 
     def path(self, name: bytes) -> str:
         """Where the object called `name` is kept."""
@@ -69,6 +70,10 @@ class Store:
             self._loaded[name] = loaded
         return loaded if isinstance(loaded, type_) else None
 
+    def unload(self, keep: set[bytes]) -> None:
+        """Lets go of the artifacts in memory, but for those called `keep`."""
+        self._loaded = {name: artifact for name, artifact in self._loaded.items() if name in keep}
+
     def read(self, name: bytes) -> bytes | None:
         """The bytes of an object, None when it is missing or damaged."""
         try:
@@ -93,13 +98,10 @@ class Store:
             if self._records.get(key) == outputs:
                 return
             self._records[key] = outputs
-        record = record_bytes(key, outputs)
-        os.makedirs(os.path.dirname(self._journal), exist_ok=True)
-        handle = os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            os.write(handle, record)
-        finally:
-            os.close(handle)
+        if self._appending is None:
+            os.makedirs(os.path.dirname(self._journal), exist_ok=True)
+            self._appending = os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        os.write(self._appending, record_bytes(key, outputs))
 
     def _read_journal(self) -> dict[bytes, Outputs]:
         try:

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
+from yaml.nodes import Node
 
 from pipeline.model.artifact import digest
 from pipeline.model.specs import SpecEntry, SpecFile
 from pipeline.problems import Problem, Role, SpecError
 from pipeline.spec_text import check_limits, decode_text
-from pipeline.spec_yaml import YamlMistake, load_document, load_entry, plain_value
+from pipeline.spec_yaml import YamlMistake, load_document, plain_value
 
 # What looks like an anchor or an alias: an entry may then mean what another one says.
 _REFERENCE = re.compile(r"(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
@@ -24,8 +25,8 @@ _REFERENCE = re.compile(r"(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.M
 # How a line may start for the text to be cut: an entry, a comment, white space. Document marks and directives do not.
 _STARTS = frozenset(("", " ", "#", "-"))
 
-# Parsing this many entries one by one costs as much as parsing upstream's largest file at once.
-_MANY = 400
+# Entries that are parsed at once: few enough for their YAML nodes to take little memory.
+_BATCH = 200
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
@@ -48,31 +49,37 @@ def run(data: bytes, role: Role, name: str, previous: SpecFile | None) -> Read:
         text = decode_text(data)
         check_limits(text)
         entries = _by_entry(text, role, previous)
-        cuttable = entries is not None
         if entries is None:
-            entries = _whole(text, role)
-            cuttable = _REFERENCE.search(text) is None
+            return Read(SpecFile(role, name, _whole(text, role)), [])
     except YamlMistake as mistake:
         problem = Problem(role, -1, "", mistake.problem, mistake.hint, line=mistake.line, column=mistake.column)
         return Read(SpecFile(role, name, ()), [problem])
     except SpecError as error:
         return Read(SpecFile(role, name, ()), [Problem(role, -1, "", error.problem, error.hint, line=1, column=1)])
-    return Read(SpecFile(role, name, entries, cuttable), [])
+    return Read(SpecFile(role, name, entries, cuttable=True), [])
 
 
 def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEntry, ...] | None:
-    """The entries, the known ones taken over and the others parsed on their own; None where that will not do."""
-    if previous is None or not previous.cuttable:
-        return None
-    known = {entry.text: entry for entry in previous.entries}
+    """The entries, the known ones taken over and the others parsed on their own; None where that will not do.
+
+    A known entry was parsed on its own too, or from a file without references: it means what its text says.
+    """
     pieces = _cut(text)
-    fresh = [piece for piece in pieces if piece.text not in known]
-    if not pieces or len(fresh) > _MANY or any(_REFERENCE.search(piece.text) for piece in fresh):
+    if not pieces:
+        return None
+    known = {entry.text: entry for entry in previous.entries} if previous is not None and previous.cuttable else {}
+    fresh = list(dict.fromkeys(piece.text for piece in pieces if piece.text not in known))
+    if any(_REFERENCE.search(piece) for piece in fresh):
         return None
     try:
-        return tuple(_entry(piece, known.get(piece.text), role) for piece in pieces)
+        made = {
+            piece: _made(0, piece, plain_value(node), role)
+            for start in range(0, len(fresh), _BATCH)
+            for piece, node in _parsed(fresh[start : start + _BATCH])
+        }
     except YamlMistake:
         return None  # parsed whole, to report the mistake at its place, or to find that the cut was wrong
+    return tuple(_at(piece.line, known.get(piece.text) or made[piece.text]) for piece in pieces)
 
 
 def _cut(text: str) -> list[Piece]:
@@ -87,15 +94,26 @@ def _cut(text: str) -> list[Piece]:
     return [Piece(start + 1, "\n".join(lines[start:end]).rstrip()) for start, end in zip(starts, ends)]
 
 
-def _entry(piece: Piece, known: SpecEntry | None, role: Role) -> SpecEntry:
-    if known is not None:
-        return known if known.line == piece.line else SpecEntry(piece.line, piece.text, known.value, known.digest)
-    return _made(piece, load_entry(piece.text), role)
+def _parsed(pieces: list[str]) -> list[tuple[str, Node]]:
+    """The YAML node of each piece; a YamlMistake when the pieces are not one list item each."""
+    nodes = load_document("\n".join(pieces)) or []
+    lines = 0
+    for piece, node in zip(pieces, nodes):
+        if node.start_mark.line != lines:
+            break
+        lines += piece.count("\n") + 1
+    if len(nodes) != len(pieces) or lines != sum(piece.count("\n") + 1 for piece in pieces):
+        raise YamlMistake("the text cannot be cut into entries", "", 1, 1)
+    return list(zip(pieces, nodes))
 
 
-def _made(piece: Piece, value: object, role: Role) -> SpecEntry:
+def _at(line: int, entry: SpecEntry) -> SpecEntry:
+    return entry if entry.line == line else SpecEntry(line, entry.text, entry.value, entry.digest)
+
+
+def _made(line: int, text: str, value: object, role: Role) -> SpecEntry:
     raw = _encoder.encode(_ordered(value, role))
-    return SpecEntry(piece.line, piece.text, Raw(raw), digest(raw))
+    return SpecEntry(line, text, Raw(raw), digest(raw))
 
 
 def _ordered(value: object, role: Role) -> object:
@@ -117,6 +135,6 @@ def _whole(text: str, role: Role) -> tuple[SpecEntry, ...]:
     entries = []
     for node, end in zip(nodes, ends):
         start = node.start_mark.line
-        piece = Piece(start + 1, "\n".join(lines[start : max(end, start + 1)]).rstrip())
-        entries.append(_made(piece, plain_value(node), role))
+        piece = "\n".join(lines[start : max(end, start + 1)]).rstrip()
+        entries.append(_made(start + 1, piece, plain_value(node), role))
     return tuple(entries)
