@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pipeline.build.files import read_file, write_file
+from pipeline.build.pack import record, records
 from pipeline.build.state import StateDB
 from pipeline.build.store import journal_records, record_bytes
 
@@ -41,7 +42,10 @@ def collect(cache: str, grace: float) -> Collected:
         except OSError:
             continue
         removed, removed_bytes = removed + 1, removed_bytes + stat.st_size
-    _compact_journal(os.path.join(cache, "journal"), {name for _, name in _objects(cache)})
+    packed = _compact_pack(os.path.join(cache, "pack"), needed)
+    removed, removed_bytes = removed + packed.removed, removed_bytes + packed.removed_bytes
+    kept, kept_bytes = kept + packed.kept, kept_bytes + packed.kept_bytes
+    _compact_journal(os.path.join(cache, "journal"), {name for _, name in _objects(cache)} | needed)
     return Collected(removed, removed_bytes, kept, kept_bytes)
 
 
@@ -65,6 +69,19 @@ def _objects(cache: str) -> Iterator[tuple[str, bytes]]:
                 yield os.path.join(folder, name), bytes.fromhex(os.path.basename(folder) + name)
             except ValueError:
                 yield os.path.join(folder, name), b""
+
+
+def _compact_pack(path: str, needed: set[bytes]) -> Collected:
+    """Writes the pack anew, without what nobody needs. A run under way that loses something makes it again."""
+    try:
+        found = records(read_file(path))
+    except OSError:
+        return Collected(0, 0, 0, 0)
+    kept = {name: data for name, data in found.items() if name in needed}
+    if len(kept) < len(found):
+        write_file(path, b"".join(record(name, data) for name, data in kept.items()))
+    kept_bytes = sum(map(len, kept.values()))
+    return Collected(len(found) - len(kept), sum(map(len, found.values())) - kept_bytes, len(kept), kept_bytes)
 
 
 def _compact_journal(path: str, present: set[bytes]) -> None:

@@ -6,6 +6,7 @@ file. Stage modules are imported when a stage runs: a run with nothing to do pay
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +16,6 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.build.engine import Build
-from pipeline.build.files import read_file
 from pipeline.build.step import Failed, Input, Outcome, Resolved, Step
 from pipeline.model.artifact import Artifact, digest, digest_of, encode
 from pipeline.model.functions import Functions
@@ -198,7 +198,7 @@ class EmitStep(Struct, frozen=True):
             problem = Problem("derivatives", row.entry, op, error.problem, error.hint, error.field, error.needle)
             raise Failed([problem]) from error
         pieces = {name: digest(piece.encode()) for name, piece in text.pieces.items()}
-        return Outcome({"text": build.store.put(text)}, pieces)
+        return Outcome({"text": build.store.put(text, small=True)}, pieces)
 
     def present(self, build: Build, outcome: Outcome) -> bool:
         return build.store.has(outcome.artifacts["text"])
@@ -251,7 +251,13 @@ class ShardStep(Struct, frozen=True):
         pieces = {p: [text[p] for text in texts] for h, p in self.file.slots.items() if h in template.names}
         pieces.update({p: [] for p in self.file.slots.values() if p not in pieces})
         text = stage.run(self.file, template, build.config.specs.template_comment, pieces, build.release)
-        return Outcome(facts={"file": build.write(self.path(build), text)})
+        return Outcome(
+            facts={
+                "file": build.write(self.path(build), text),
+                "sha256": hashlib.sha256(text).digest(),
+                "size": len(text).to_bytes(8, "big"),
+            }
+        )
 
     def present(self, build: Build, outcome: Outcome) -> bool:
         return build.stamps.digest(self.path(build)) == outcome.facts.get("file")
@@ -282,8 +288,12 @@ class ManifestStep(Struct, frozen=True):
                 *(build.file(name, location) for name, location in config.specs.inputs()),
                 *files,
             ],
-            {"derivatives": specs, "nodes": nodes},
+            {"derivatives": specs, "nodes": nodes, **self._facts(build)},
         )
+
+    def _facts(self, build: Build) -> dict[str, bytes]:
+        outcomes = ((step.file.name, build.outcome(step.name)) for step in self.shards)
+        return {f"{name} {fact}": found for name, outcome in outcomes for fact, found in outcome.facts.items()}
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
         stage = _stage("manifest")
@@ -294,7 +304,8 @@ class ManifestStep(Struct, frozen=True):
             config.release,
             config.layout,
             {**inputs, "gradmill": build.sources.tree},
-            [(step.file, read_file(step.path(build))) for step in self.shards],
+            [step.file for step in self.shards],
+            resolved.loads,
             build.load(resolved.loads["nodes"], Nodes).rows,
             build.load(resolved.loads["derivatives"], SpecFile),
         )
@@ -336,7 +347,7 @@ def shard_steps(build: Build) -> list[ShardStep]:
     nodes = build.outcome("match").artifacts["nodes"]
     layout, shards = build.config.layout, build.config.shards
     key = digest_of((nodes, build.code("pipeline.stages.shard").digest, layout, str(shards)))
-    files = build.remembered(
+    files = build.state.remembered(
         "files", key, tuple[File, ...], lambda: _stage("shard").files(nodes_of(build), layout, shards)
     )
     return [ShardStep(file) for file in files]

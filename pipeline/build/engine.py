@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,20 +14,18 @@ import msgspec
 
 from pipeline.build.files import stat_of, write_file
 from pipeline.build.sources import Sources
-from pipeline.build.state import StateDB
+from pipeline.build.state import REMEMBERED, StateDB
 from pipeline.build.step import Input, Outcome, Resolved, Step, key_of
 from pipeline.build.store import Store
 from pipeline.config import Config
-from pipeline.model.artifact import Artifact, digest, digest_of, encode
+from pipeline.model.artifact import Artifact, digest, digest_of
 from pipeline.outputs.file import File
 from pipeline.problems import Problem
 from pipeline.releases.model import Release
 from pipeline.spec_set import Location
 
 A = TypeVar("A", bound=Artifact)
-T = TypeVar("T")
 
-_REMEMBERED = "_remembered"  # a pseudo task of the state: what is worked out from other things in the cache
 
 # Inputs that say how a step works, not what it works on: while they stay, earlier outcomes may be built upon.
 MAKERS = frozenset(("gradmill", "release", "strict"))
@@ -45,7 +42,7 @@ class Build:
         self.config = config
         self.state = state
         self.stamps = state.stamps
-        self.store = Store(config.cache, self.stamps)
+        self.store = Store(config.cache, state)
         self._outcomes: dict[str, Outcome] = {}
         self.current_nodes = 0  # Nodes that need no task, for the reporter
         self.waiting_nodes = 0  # Nodes that have one
@@ -58,25 +55,13 @@ class Build:
 
     @cached_property
     def sources(self) -> Sources:
-        return Sources(self.stamps, self.state.get(_REMEMBERED, "sources") or {})
-
-    def remembered(self, name: str, key: bytes, type_: type[T], make: Callable[[], T]) -> T:
-        """A value that follows from what `key` stands for: kept from the last run, or made."""
-        known = self.state.get(_REMEMBERED, name)
-        if known is not None and known[0] == key:
-            try:
-                return msgspec.msgpack.decode(known[1], type=type_)
-            except msgspec.MsgspecError:
-                pass
-        made = make()
-        self.state.set(_REMEMBERED, name, [key, encode(made)])
-        return made
+        return Sources(self.stamps, self.state.get(REMEMBERED, "sources") or {})
 
     def code(self, *modules: str) -> Input:
         """gradmill's own code, as the input of a step that `modules` make."""
         found = Input("gradmill", self.sources.reached_from(*modules))
         if self.sources.changed:
-            self.state.set(_REMEMBERED, "sources", {self.sources.tree: self.sources.reached})
+            self.state.set(REMEMBERED, "sources", {self.sources.tree: self.sources.reached})
             self.sources.changed = False
         return found
 
@@ -105,7 +90,7 @@ class Build:
             return [hole for hole in file.slots if hole.encode() in data]
 
         key = digest_of((template[0].digest, *file.slots))
-        holes = self.remembered(f"holes of {file.template}", key, list[str], present)
+        holes = self.state.remembered(f"holes of {file.template}", key, list[str], present)
         return {hole: file.slots[hole] for hole in holes}
 
     def report(self, problems: list[Problem]) -> None:

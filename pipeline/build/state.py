@@ -6,13 +6,18 @@ A file that is damaged, or of another format, counts as empty: everything is the
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from pipeline.build.files import Stamp, Stamps, read_file, write_file
 from pipeline.model.artifact import digest, encode
+
+T = TypeVar("T")
+
+REMEMBERED = "_remembered"  # a pseudo task: what is worked out from other things in the cache
 
 
 class State(Struct, array_like=True, tag="state/1"):
@@ -37,12 +42,15 @@ class StateDB:
         self._changed: set[str] = set()
         self._emptied = False
         self.stamps = Stamps(state.stamps)
+        self.before_dump: list[Callable[[], None]] = []  # what wants to add to the state when it is written
 
     def dump(self) -> None:
         """Writes the file, if anything changed. A cache that cannot be written to costs time, not correctness.
 
         What other runs wrote in the meantime is kept, but for the tasks that this one ran.
         """
+        for prepare in self.before_dump:
+            prepare()
         if not self._changed and not self.stamps.changed and not self._emptied:
             return
         meanwhile = State({}, {}) if self._emptied else _load(self.name)
@@ -78,6 +86,18 @@ class StateDB:
     def remove_all(self) -> None:
         self._tasks = {}
         self._emptied = True
+
+    def remembered(self, name: str, key: bytes, type_: type[T], make: Callable[[], T]) -> T:
+        """A value that follows from what `key` stands for: kept from the last run, or made."""
+        known = self.get(REMEMBERED, name)
+        if known is not None and known[0] == key:
+            try:
+                return msgspec.msgpack.decode(known[1], type=type_)
+            except msgspec.MsgspecError:
+                pass
+        made = make()
+        self.set(REMEMBERED, name, [key, encode(made)])
+        return made
 
 
 def _load(name: str) -> State:

@@ -32,7 +32,7 @@ class Outcome(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Resolved(Struct, frozen=True, gc=False, array_like=True):
-    """A step ready to run: its inputs, and the names of artifacts it will load."""
+    """A step ready to run, maybe in another process: its inputs, and what it takes from the outcomes of others."""
 
     inputs: list[Input]
     loads: dict[str, bytes] = {}

@@ -1,6 +1,7 @@
 """The store: artifacts by the digest of their content, and the journal that says which inputs made them.
 
-Objects are files under `objects/`, named by digest and checked when read: a damaged one is as good as missing. The
+Objects are files under `objects/`, named by digest, or records of the pack, where there are many small ones. They are
+checked when they are read: a damaged one is as good as missing. The
 journal is a file that is only appended to, so that runs at the same time, and runs that are killed, do no harm: a
 record that does not check is passed over.
 """
@@ -15,7 +16,9 @@ from typing import TypeVar
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from pipeline.build.files import Stamps, read_file, stat_of, write_file
+from pipeline.build.files import read_file, stat_of, write_file
+from pipeline.build.pack import Pack
+from pipeline.build.state import StateDB
 from pipeline.model.artifact import Artifact, digest, encode
 
 A = TypeVar("A", bound=Artifact)
@@ -28,10 +31,11 @@ _HEAD = struct.Struct("<4sIQ")  # magic, length, check
 class Store:
     """The objects and the journal under one cache folder."""
 
-    def __init__(self, folder: str, stamps: Stamps) -> None:
+    def __init__(self, folder: str, state: StateDB) -> None:
         self._objects = os.path.join(folder, "objects")
         self._journal = os.path.join(folder, "journal")
-        self._stamps = stamps
+        self._stamps = state.stamps
+        self.pack = Pack(os.path.join(folder, "pack"), state)
         self._loaded: dict[bytes, Artifact] = {}
         self._records: dict[bytes, Outputs] | None = None
         self._appending: int | None = None  # the journal, once this process has something to add
@@ -43,14 +47,16 @@ class Store:
 
     def has(self, name: bytes) -> bool:
         """Whether the object is there and whole."""
-        return self._stamps.digest(self.path(name)) == name
+        return name in self.pack or self._stamps.digest(self.path(name)) == name
 
-    def put(self, artifact: Artifact) -> bytes:
-        """Keeps `artifact`; gives its name."""
+    def put(self, artifact: Artifact, *, small: bool = False) -> bytes:
+        """Keeps `artifact`; gives its name. Small ones, of which there are many, share a file."""
         data = encode(artifact)
         name = digest(data)
         self._loaded[name] = artifact
-        if not self.has(name):
+        if small:
+            self.pack.add(name, data)
+        elif not self.has(name):
             path = self.path(name)
             write_file(path, data)
             self._stamps.record(path, stat_of(path), name)
@@ -76,6 +82,8 @@ class Store:
 
     def read(self, name: bytes) -> bytes | None:
         """The bytes of an object, None when it is missing or damaged."""
+        if name in self.pack:
+            return self.pack.read(name)
         try:
             data = read_file(self.path(name))
         except OSError:

@@ -6,13 +6,11 @@ each file that another build system builds from.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from pipeline import __version__
-from pipeline.model.artifact import digest
 from pipeline.model.infos import NodeRow
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestNode
 from pipeline.model.specs import SpecFile
@@ -24,11 +22,13 @@ def run(
     release: str,
     layout: str,
     inputs: Mapping[str, bytes],
-    files: Sequence[tuple[File, bytes]],
+    files: Sequence[File],
+    facts: Mapping[str, bytes],
     nodes: Sequence[NodeRow],
     derivatives: SpecFile,
 ) -> bytes:
-    """The manifest as JSON. `inputs` are digests by name; `files` come with their bytes."""
+    """The manifest as JSON. `inputs` are digests by name; `facts` are what shards know of their files:
+    `Functions.h size` and the like."""
     spec_names = [name for name in inputs if not name.startswith("templates/")]
     manifest = Manifest(
         __version__,
@@ -36,7 +36,7 @@ def run(
         release,
         layout,
         tuple(ManifestInput(name, found.hex()) for name, found in inputs.items()),
-        tuple(_file(file, data, spec_names) for file, data in files),
+        tuple(_file(file, facts, spec_names) for file in files),
         tuple(
             ManifestNode(
                 row.node,
@@ -52,13 +52,13 @@ def run(
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
-def _file(file: File, data: bytes, spec_names: Sequence[str]) -> ManifestFile:
+def _file(file: File, facts: Mapping[str, bytes], spec_names: Sequence[str]) -> ManifestFile:
     template = (f"templates/{file.template}",) if file.template else ()
     return ManifestFile(
         file.name,
-        len(data),
-        hashlib.sha256(data).hexdigest(),
-        digest(data).hex(),
+        int.from_bytes(facts[f"{file.name} size"], "big"),
+        facts[f"{file.name} sha256"].hex(),
+        facts[f"{file.name} file"].hex(),
         (*spec_names, *template),
         file.nodes,
     )
