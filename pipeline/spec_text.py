@@ -10,7 +10,8 @@ MAX_BYTES = 64 << 20  # upstream's largest file has 0.7 MB
 MAX_LINE = 200_000  # characters
 MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
-_NOT_TEXT = re.compile(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+_NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _NESTED_LINE = re.compile(rf"^(?:[-?:] *){{{MAX_DEPTH},}}", re.MULTILINE)
 _BRACKETS = re.compile(r"[\[\]{}]")
 
@@ -31,7 +32,8 @@ def decode_text(data: bytes) -> str:
 
 def check_limits(text: str) -> None:
     """Refuses text with control characters, with endless lines or with bottomless nesting."""
-    odd = None if text.isascii() and text.isprintable() else _NOT_TEXT.search(text)
+    plain = text.isascii() and not text.encode().translate(None, _ASCII)
+    odd = None if plain else re.search(_NOT_TEXT, text)
     if odd is not None:
         line = text.count("\n", 0, odd.start()) + 1
         raise SpecError(f"line {line} has the control character U+{ord(odd.group()):04X}", "remove it")

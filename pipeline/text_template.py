@@ -50,7 +50,8 @@ class Template:
 
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
-        return "".join([part if isinstance(part, str) else _filled(part, values, self._trim) for part in self.parts])
+        trim = self._trim
+        return "".join([part if isinstance(part, str) else _filled(part, values, trim) for part in self.parts])
 
 
 def _hole(match: re.Match[str]) -> Hole:
@@ -77,6 +78,8 @@ def _items(value: Value) -> Sequence[str]:
 
 def block(items: Sequence[str], indent: str, *, trim: bool) -> str:
     """The lines of all items, indented; white space at the end of the block removed."""
+    if not items or items == [""]:
+        return ""
     if isinstance(items, Lines) and not indent:
         return "\n".join(items).rstrip()
     if not trim:

@@ -34,7 +34,9 @@ class Sources:
     def __init__(self, stamps: Stamps, known: dict[bytes, dict[str, bytes]]) -> None:
         self._stamps = stamps
         self._imports: dict[str, list[str]] = {}
-        self.tree = digest_of((self._libraries(), *(part for pair in self._all_files() for part in pair)))
+        files = self._all_files()
+        self._paths = [path for path, _ in files]
+        self.tree = digest_of((self._libraries(), *(part for pair in files for part in pair)))
         self.reached = dict(known.get(self.tree, {}))
         self.changed = False
 
@@ -65,8 +67,8 @@ class Sources:
 
     def all_files(self, *, relative: bool) -> list[str]:
         """Paths of all files of this package."""
-        paths = [os.path.join(PACKAGE, path) for path, _ in self._all_files()]
-        return [os.path.relpath(path) for path in paths] if relative else paths
+        folder = os.path.relpath(PACKAGE) if relative else PACKAGE
+        return [os.path.join(folder, path) for path in self._paths]
 
     def _all_files(self) -> list[tuple[str, bytes]]:
         found = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.outputs.plan import NodePlan
-from pipeline.outputs.sections import sections
+from pipeline.outputs.sections import composed, sections
 from pipeline.releases.model import Release
 
 FILE = "python.cpp"
@@ -23,7 +23,7 @@ def properties(plan: NodePlan, release: Release) -> str:
         names = {"node": plan.node, "name": saved.name}
         for getter in saved.how.getters:
             tail = release.scalars_getter_tail if getter.frame == "getter_of_scalars" else ""
-            getters.append(text[getter.frame].fill({**names, "body": text[getter.body].fill({})}) + tail)
+            getters.append(composed(FILE, release, getter.frame, getter.body).fill(names) + tail)
             rows.append(text["raw_property" if getter.raw else "property"].fill(names).rstrip("\n"))
     return text["properties"].fill(
         {

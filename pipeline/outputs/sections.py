@@ -22,6 +22,18 @@ def sections(name: str, release: Release) -> dict[str, Template]:
     return _sections(name, release.version, release.trims_lines)
 
 
+def composed(name: str, release: Release, frame: str, body: str) -> Template:
+    """The section `frame` with the section `body`, which has no holes of its own, filled into its hole `body`."""
+    return _composed(name, release.version, release.trims_lines, frame, body)
+
+
+@cache
+def _composed(name: str, version: str, trim: bool, frame: str, body: str) -> Template:
+    found = _sections(name, version, trim)
+    kept = {hole: f"${{{hole}}}" for hole in found[frame].names}
+    return Template(found[frame].fill({**kept, "body": found[body].fill({})}), trim=trim)
+
+
 @cache
 def _sections(name: str, version: str, trim: bool) -> dict[str, Template]:
     """A pure function of files that ship with this package."""

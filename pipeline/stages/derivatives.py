@@ -26,13 +26,12 @@ def run(derivatives: SpecFile, release: Release) -> Read:
     problems = []
     for i, entry in enumerate(derivatives.entries):
         value = entry.decode()
-        op = _op(value)
         try:
             definition, suspicions = parse_definition(value, release)
         except SpecError as error:
-            problems.append(problem_of(error, "derivatives", i, op))
+            problems.append(problem_of(error, "derivatives", i, _op(value)))
             continue
-        problems += [problem_of(suspicion, "derivatives", i, op, warning=True) for suspicion in suspicions]
+        problems += [problem_of(suspicion, "derivatives", i, _op(value), warning=True) for suspicion in suspicions]
         rows.append(DefinitionRow(i, digest(encode(definition)), definition))
     return Read(Definitions(tuple(rows)), problems)
 
