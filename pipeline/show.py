@@ -16,11 +16,12 @@ from pipeline.model.infos import Definitions, Foreach, InfoRow, Infos, Matches
 from pipeline.model.node_text import NodeText
 from pipeline.model.specs import SpecFile
 from pipeline.problems import SpecError, nearest
+from pipeline.rules.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.spec_set import ROLES
 
 Row = dict[str, Any]
 
-STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard")
+STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "differentiability", "emit", "shard")
 
 
 def plain(value: object) -> Any:
@@ -65,6 +66,7 @@ def _all_rows(build: Build, stage: str) -> Iterator[tuple[set[str], Row]]:
         "infos": _infos,
         "foreach": _foreach,
         "match": _match,
+        "differentiability": _differentiability,
         "emit": _emit,
         "shard": _shard,
     }
@@ -137,6 +139,26 @@ def _match(build: Build) -> Iterator[tuple[set[str], Row]]:
             derivatives = found.forward_derivatives if matched.rewritten is None else matched.rewritten[key]
             forward[key] = [plain(d) for d in derivatives]
         yield names, {"func": matched.func, "info": info, "fw_derivatives": forward}
+
+
+def _differentiability(build: Build) -> Iterator[tuple[set[str], Row]]:
+    """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
+    functions = build.load(build.outcome("schemas").artifacts["schemas"], Functions)
+    infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
+    foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
+    for matched in build.load(build.outcome("match").artifacts["matches"], Matches).rows:
+        function = functions.function(functions.by_schema[matched.func])
+        found: dict[str, Info] = {}
+        for key, schema in (matched.source or {}).items():
+            table = foreach if schema in foreach.by_schema else infos
+            found[key] = table.info(table.by_schema[schema][key])
+        outputs = {key: differentiable_outputs(function, info, build.release) for key, info in found.items()}
+        row = {
+            "func": matched.func,
+            "dispatch_strategy": dispatch_strategy(function, found.values()),
+            "differentiable_outputs": plain(outputs or {"": differentiable_outputs(function, None, build.release)}),
+        }
+        yield op_names(matched.func), row
 
 
 def info_json(info: Info, row: InfoRow) -> Row:

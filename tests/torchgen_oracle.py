@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--templates", required=True)
     parser.add_argument("--out", help="folder for the nine files")
     parser.add_argument("--match", help="file for the JSON lines")
+    parser.add_argument("--differentiability", help="file for what `doit show differentiability` must print")
     options = parser.parse_args()
     if options.root:
         sys.path.insert(0, options.root)
@@ -46,6 +47,9 @@ def run(options: argparse.Namespace) -> None:
     if options.match:
         lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]
         Path(options.match).write_text("\n".join(lines) + "\n")
+    if options.differentiability:
+        lines = [json.dumps(differentiability_line(m), sort_keys=True) for m in matched]
+        Path(options.differentiability).write_text("\n".join(lines) + "\n")
 
 
 def match_line(matched) -> dict:
@@ -55,6 +59,22 @@ def match_line(matched) -> dict:
         "func": str(matched.func.func),
         "info": info or None,
         "fw_derivatives": forward and {key: [forward_json(d) for d in ds] for key, ds in forward.items()},
+    }
+
+
+def differentiability_line(matched) -> dict:
+    from torchgen.api.autograd import dispatch_strategy, gen_differentiable_outputs
+    from torchgen.context import native_function_manager
+
+    with native_function_manager(matched.func):
+        outputs = {key: gen_differentiable_outputs(matched, key) for key in matched.info or {"": None}}
+    return {
+        "func": str(matched.func.func),
+        "dispatch_strategy": dispatch_strategy(matched),
+        "differentiable_outputs": {
+            key: [{"name": o.name, "type": str(o.type), "cpp_type": o.cpp_type} for o in found]
+            for key, found in outputs.items()
+        },
     }
 
 

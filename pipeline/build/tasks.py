@@ -25,7 +25,7 @@ from pipeline.problems import SpecError
 
 S = TypeVar("S", bound=Step)
 
-_builds: dict[str, Build] = {}
+_builds: dict[bytes, Build] = {}
 
 _ALWAYS = ("-a", "--always-execute")
 
@@ -40,20 +40,24 @@ if hasattr(signal, "SIGPIPE"):
 def configure(variables: Mapping[str, str]) -> Config:
     """The configuration of this run; doit shows what is wrong with the variables."""
     try:
-        return read_config(variables)
+        config = read_config(variables)
     except SpecError as error:
         raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
+    if config.warning:
+        sys.stderr.write(f"warning: {config.warning}\n")
+    return config
 
 
 def build_for(config: Config) -> Build:
     """This process's build of `config`: with doit's own database where doit has opened it."""
-    path = state_path(config)
-    build = _builds.get(path)
+    key = encode(config)
+    build = _builds.get(key)
     if build is None:
+        path = state_path(config)
         manager = Globals.dep_manager
         backend = manager.backend if manager is not None else None
         state = backend if isinstance(backend, StateDB) and backend.name == path else StateDB(path)
-        build = _builds[path] = Build(config, state)
+        build = _builds[key] = Build(config, state)
     return build
 
 

@@ -20,9 +20,9 @@ class Show(BuildCommand):
     doc_purpose = "print the artifact of a stage as JSON, one object a line"
     doc_usage = "STAGE [NAME] [specs=SET …]"
     doc_description = (
-        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, emit, shard. NAME is an operator, with or"
-        " without overload, a schema, a Node or a file. Stages are brought up to date first; generated files are not"
-        " touched."
+        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, emit, shard, or differentiability: what"
+        " autograd makes of each function. NAME is an operator, with or without overload, a schema, a Node or a file."
+        " Stages are brought up to date first; generated files are not touched."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
@@ -34,7 +34,7 @@ class Show(BuildCommand):
                 f"show: no stage '{stage}'" if stage else "show: name a stage",
                 nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}",
             )
-        ensure_analysis(build, stage if stage not in ("emit", "shard") else "match")
+        ensure_analysis(build, stage if stage not in ("differentiability", "emit", "shard") else "match")
         name = arguments[1] if len(arguments) == 2 else rest
         encoder = msgspec.json.Encoder()
         for row in rows(build, stage, name):

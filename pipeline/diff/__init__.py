@@ -1,0 +1,1 @@
+"""What changed in autograd between two spec sets: read as facts, compared once, rendered three ways."""

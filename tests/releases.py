@@ -1,0 +1,213 @@
+"""Every release against its own torchgen, on one table: python tests/releases.py [VERSION …]
+
+For each release the torch wheel is downloaded (once: it is kept), its torchgen is run from the unpacked wheel in a
+process of its own, gradmill is run on the wheel, and both are compared: the nine files byte for byte, the matched
+functions field by field. An installed torch of the right version takes the place of a wheel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+WHEELS = Path(os.environ.get("GRADMILL_WHEELS") or ROOT / "cache" / "wheels")
+
+# The smallest wheels of torch are those for macOS; nothing compiled in them is used.
+_DOWNLOAD = """
+    --retries 1 --timeout 30 --no-deps --only-binary=:all: --python-version 3.12
+    --platform macosx_11_0_arm64 --platform macosx_14_0_arm64
+""".split()
+
+FILES = (
+    "Functions.h",
+    "Functions.cpp",
+    "python_functions.h",
+    *(f"python_functions_{i}.cpp" for i in range(5)),
+    "python_functionsEverything.cpp",
+)
+
+# torchgen makes these lists from sets: their order changes with the hash seed.
+_SETS = frozenset(("required_inputs_fw_grad", "required_inputs_primal"))
+_FOREACH_SETS = frozenset(("all_saved_inputs", "all_saved_outputs"))  # of synthesized foreach infos only
+
+
+class Unavailable(Exception):
+    """A release whose wheel cannot be had."""
+
+
+class Broken(Exception):
+    """torchgen or gradmill failed on a release."""
+
+
+class Source(NamedTuple):
+    """Where a release is: what `specs` is set to, and the folder that holds its torchgen."""
+
+    specs: str
+    root: Path
+
+
+class Result(NamedTuple):
+    """How one release compares. `files` and `functions` name what differs."""
+
+    nodes: int
+    total: int  # functions
+    files: list[str]
+    functions: list[str]
+
+
+def known_versions() -> tuple[str, ...]:
+    """The releases that gradmill knows."""
+    sys.path.insert(0, str(ROOT))
+    from pipeline.releases import KNOWN
+
+    return KNOWN
+
+
+def find_source(version: str, wheels: Path, folder: Path) -> Source:
+    """The installed torch if it is that release, else its wheel, unpacked into `folder`; or Unavailable."""
+    installed = _installed()
+    if installed is not None and metadata.version("torch").partition("+")[0] == version:
+        return Source("torch", installed)
+    wheel = find_wheel(version, wheels) or download(version, wheels)
+    try:
+        with ZipFile(wheel) as archive:
+            wanted = [n for n in archive.namelist() if n.startswith("torchgen/") or n == "torch/version.py"]
+            archive.extractall(folder, wanted)
+    except BadZipFile as error:
+        raise Unavailable(f"{wheel} is damaged: delete it, and run again") from error
+    return Source(str(wheel), folder)
+
+
+def _installed() -> Path | None:
+    found = find_spec("torchgen")
+    return Path(found.origin).parent.parent if found is not None and found.origin else None
+
+
+def find_wheel(version: str, wheels: Path) -> Path | None:
+    """The wheel of a release among those kept."""
+    return next(iter(sorted(wheels.glob(f"torch-{version}-*.whl"))), None)
+
+
+def download(version: str, wheels: Path) -> Path:
+    """Downloads the wheel of a release; it appears among the kept ones when it is whole."""
+    wheels.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=wheels, prefix="download-") as folder:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder, *_DOWNLOAD]
+        done = subprocess.run([*command, f"torch=={version}"], capture_output=True, text=True, check=False)
+        got = next(Path(folder).glob("*.whl"), None)
+        if done.returncode or got is None:
+            reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+            raise Unavailable(f"the wheel of torch {version} cannot be downloaded: {reason}")
+        return got.replace(wheels / got.name)
+
+
+def run_torchgen(source: Source, folder: Path) -> dict[str, dict]:
+    """What the release's own torchgen makes: the files in `folder`/files, the functions by schema."""
+    packaged = source.root / "torchgen" / "packaged"
+    options = {
+        "root": source.root,
+        "native": packaged / "ATen" / "native" / "native_functions.yaml",
+        "tags": packaged / "ATen" / "native" / "tags.yaml",
+        "derivatives": packaged / "autograd" / "derivatives.yaml",
+        "templates": packaged / "autograd" / "templates",
+        "out": folder / "files",
+        "match": folder / "match.jsonl",
+    }
+    arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+    _run([sys.executable, str(TESTS / "torchgen_oracle.py"), *arguments])
+    return _functions((folder / "match.jsonl").read_text())
+
+
+def gradmill(source: Source, folder: Path, cache: Path, *command: str) -> str:
+    """Runs gradmill on a release; gives its output."""
+    variables = [f"specs={source.specs}", f"generated={folder / 'files'}", f"cache={cache}"]
+    return _run([sys.executable, "-m", "doit", *command, *variables])
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Broken(f"{' '.join(command)} ends with {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _functions(lines: str) -> dict[str, dict]:
+    rows = [json.loads(line) for line in lines.splitlines()]
+    return {row["func"]: settled(row) for row in rows}
+
+
+def settled(value: object, unordered: frozenset[str] = _SETS) -> object:
+    """A value of torchgen's in which the order of lists that were made from sets is settled."""
+    if isinstance(value, list):
+        return [settled(item, unordered) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if str(value.get("func")).startswith("_foreach_"):
+        unordered |= _FOREACH_SETS
+    return {
+        name: sorted(item, key=str) if name in unordered and item else settled(item, unordered)
+        for name, item in value.items()
+    }
+
+
+def compare(source: Source, folder: Path, cache: Path) -> Result:
+    """Runs both programs on a release, and compares what they make."""
+    theirs, ours = folder / "torchgen", folder / "gradmill"
+    expected = run_torchgen(source, theirs)
+    gradmill(source, ours, cache)
+    found = _functions(gradmill(source, ours, cache, "show", "match"))
+    names = sorted({path.name for side in (theirs, ours) for path in (side / "files").iterdir()} | set(FILES))
+    files = [name for name in names if _read(theirs / "files" / name) != _read(ours / "files" / name)]
+    functions = [func for func in {**expected, **found} if expected.get(func) != found.get(func)]
+    nodes = _read(ours / "files" / "Functions.h").count(b"\nstruct TORCH_API ")
+    return Result(nodes, len(expected), files, functions)
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+def row(version: str, result: Result) -> str:
+    """A line of the table."""
+    files = f"{len(FILES) - len(result.files)}/{len(FILES)}"
+    functions = f"{result.total - len(result.functions)}/{result.total}"
+    return f"{version:10}{result.nodes:7}{result.total:11}{files:>13}{functions:>17}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
+    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    options = parser.parse_args()
+    equal = True
+    print(f"{'release':10}{'Nodes':>7}{'functions':>11}{'files equal':>13}{'functions equal':>17}", flush=True)
+    for version in options.versions or known_versions():
+        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+            folder = Path(name)
+            try:
+                source = find_source(version, options.wheels.resolve(), folder / "unpacked")
+                result = compare(source, folder, folder / "cache")
+            except (Unavailable, Broken) as error:
+                print(f"{version:10}{error}", flush=True)
+                equal = False
+                continue
+        print(row(version, result), flush=True)
+        for what in (*result.files, *result.functions)[:10]:
+            print(f"{'':10}differs: {what}", flush=True)
+        equal = equal and not result.files and not result.functions
+    return 0 if equal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""Releases against their own torchgen, how a release is found, and what switching between releases costs.
+
+All releases: python tests/releases.py
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from project import CORE, Project
+from releases import WHEELS, Result, Source, Unavailable, compare, find_source
+
+from pipeline.config import read_config
+from pipeline.problems import SpecError
+from pipeline.releases import KNOWN
+
+VERSIONS = ("2.5.1", "2.13.0")
+
+
+def source_of(version: str, folder: Path) -> Source:
+    """A release; without its wheel the test is skipped, in CI it fails."""
+    try:
+        return find_source(version, WHEELS, folder)
+    except Unavailable as missing:
+        if os.environ.get("CI"):
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    folder = tmp_path_factory.mktemp(f"release_{request.param}")
+    return compare(source_of(request.param, folder / "unpacked"), folder, folder / "cache")
+
+
+def test_the_files_equal_the_release_s_own(result: Result) -> None:
+    assert result.files == []
+
+
+def test_the_matched_functions_equal_the_release_s_own(result: Result) -> None:
+    assert result.functions == []
+    assert result.total > 3000
+
+
+def test_every_node_is_counted(result: Result) -> None:
+    assert result.nodes > 600
+
+
+def test_switching_between_releases_and_back_runs_nothing(project: Project, tmp_path: Path) -> None:
+    first, second = (source_of(version, tmp_path / version).specs for version in VERSIONS)
+    for specs in (first, second):
+        assert project.run(specs=specs, generated=tmp_path / Path(specs).stem).ran
+    journal = (project.cache / "journal").read_bytes()
+    for specs in (first, second, first):
+        assert project.run(specs=specs, generated=tmp_path / Path(specs).stem).ran == []
+    assert (project.cache / "journal").read_bytes() == journal
+
+
+def test_one_set_read_as_another_release_and_back_is_computed_once(project: Project) -> None:
+    for release in ("2.13.0", "2.12.1"):
+        assert project.run(release=release).status == 0
+    files = project.files()
+    journal = (project.cache / "journal").read_bytes()
+    for release in ("2.13.0", "2.12.1"):
+        assert project.run(release=release).status == 0
+    assert project.files() == files
+    assert (project.cache / "journal").read_bytes() == journal  # every computation leaves a record there
+
+
+def packaged(folder: Path) -> Path:
+    """The core set, laid out as torchgen/packaged, without a word on its release."""
+    copy = Project(folder / "torchgen", CORE, "", packaged=True).specs
+    (copy / "RELEASE").unlink()
+    return copy.rename(folder / "torchgen" / "packaged")
+
+
+def write_version(folder: Path, version: str) -> None:
+    (folder / "torch").mkdir(parents=True, exist_ok=True)
+    (folder / "torch" / "version.py").write_text(f"__version__ = '{version}'\ndebug = False\n")
+
+
+def test_a_wheel_says_which_release_it_is(tmp_path: Path) -> None:
+    specs = packaged(tmp_path)
+    write_version(tmp_path, "2.11.0")
+    wheel = tmp_path / "torch-2.11.0-cp312-none-any.whl"
+    with ZipFile(wheel, "w") as archive:
+        for path in (*specs.rglob("*"), tmp_path / "torch" / "version.py"):
+            archive.write(path, path.relative_to(tmp_path))
+    assert read_config({"specs": str(wheel)}).release == "2.11"
+
+
+def test_an_unpacked_package_is_known_by_the_version_beside_it(tmp_path: Path) -> None:
+    specs = packaged(tmp_path)
+    write_version(tmp_path, "2.9.1+cpu")
+    assert {read_config({"specs": str(path)}).release for path in (specs, specs.parent, tmp_path)} == {"2.9"}
+
+
+def test_elsewhere_the_release_is_asked_for_with_those_known(tmp_path: Path) -> None:
+    specs = str(packaged(tmp_path))
+    with pytest.raises(SpecError) as caught:
+        read_config({"specs": specs})
+    assert all(version in caught.value.hint for version in KNOWN)
+    assert read_config({"specs": specs, "release": "2.10.0"}).release == "2.10"
+
+
+def test_a_newer_release_is_read_as_the_newest_known_and_says_so(tmp_path: Path) -> None:
+    specs = packaged(tmp_path)
+    write_version(tmp_path, "2.99.0")
+    config = read_config({"specs": str(specs)})
+    assert config.release == KNOWN[-1].rpartition(".")[0]
+    assert "2.99.0" in config.warning
+    assert config.release in config.warning

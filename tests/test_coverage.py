@@ -1,0 +1,72 @@
+"""`doit coverage`: its rows, its totals, its table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from project import Project
+
+
+def coverage(project: Project, **variables: object) -> dict[str, Any]:
+    run = project.run("coverage", "--format", "json", **variables)
+    assert run.status == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def row(report: dict[str, Any], op: str) -> dict[str, Any]:
+    return next(row for row in report["rows"] if row["op"] == op)
+
+
+def test_there_is_a_row_for_every_node(project: Project) -> None:
+    report = coverage(project)
+    rows = project.run("show", "infos").rows + project.run("show", "foreach").rows
+    assert sorted(row["node"] for row in report["rows"]) == sorted(row["op"] for row in rows if row.get("op"))
+    assert report["totals"]["nodes"] == len(report["rows"])
+
+
+def test_a_row_says_what_is_differentiated_and_saved(project: Project) -> None:
+    found = row(coverage(project), "mul.Tensor")
+    assert found["node"] == "MulBackward0"
+    assert found["inputs"] == ["self", "other"]
+    assert found["forward"] == ["result"]
+    assert found["not_implemented"] == []
+    assert {saved["name"] for saved in found["saves"] if saved["tensor"]} == {"self", "other"}
+    assert "mul_.Tensor" in found["serves"]
+
+
+def test_a_forward_derivative_that_goes_is_missed(project: Project) -> None:
+    before = coverage(project)["totals"]
+    project.replace("derivatives.yaml", "  result: self_t.mul(other)\n", "")
+    report = coverage(project)
+    assert row(report, "mul.Scalar")["forward"] == []
+    assert report["totals"]["forward"] < before["forward"]
+    assert report["totals"]["functions"] == before["functions"]
+
+
+def test_not_implemented_gradients_are_counted(project: Project) -> None:
+    before = coverage(project)["totals"]
+    project.set_formula("mul.Tensor", "other", 'not_implemented("mul")')
+    report = coverage(project)
+    assert row(report, "mul.Tensor")["not_implemented"] == ["other"]
+    assert report["totals"]["some_not_implemented"] > before["some_not_implemented"]
+
+
+def test_totals_are_the_sums_of_the_rows(project: Project) -> None:
+    report = coverage(project)
+    rows, totals = report["rows"], report["totals"]
+    assert totals["forward"] == sum(bool(row["forward"]) for row in rows)
+    assert totals["forward"] + totals["without_forward"] == totals["nodes"]
+    assert totals["saving_nothing"] == sum(not row["saves"] for row in rows)
+    assert totals["saved_tensors"] == sum(saved["tensor"] for row in rows for saved in row["saves"])
+    assert totals["functions"] == len({name for row in rows for name in (row["op"], *row["serves"])})
+
+
+def test_the_table_has_a_line_for_every_row(project: Project) -> None:
+    run = project.run("coverage")
+    assert run.status == 0, run.stderr
+    head, _, table = run.stdout.partition("\n\noperator ")
+    assert "with a forward derivative" in head
+    assert len(table.splitlines()) == 1 + len(coverage(project)["rows"])
+    line = next(line for line in table.splitlines() if line.startswith("mul.Tensor "))
+    assert line.split()[:4] == ["mul.Tensor", "MulBackward0", "result", "-"]
