@@ -13,7 +13,13 @@ from pipeline.graph import ANALYSIS, ManifestStep, emit_steps, needed_to_emit, r
 
 CONFIG = configure(_CMDLINE_VARS or {})
 
-DOIT_CONFIG = {"backend": "gradmill", "dep_file": state_path(CONFIG), "reporter": Reporter, "verbosity": 2}
+DOIT_CONFIG = {
+    "backend": "gradmill",
+    "default_tasks": [*(step.name for step in ANALYSIS), "emit", "shard", "manifest"],
+    "dep_file": state_path(CONFIG),
+    "reporter": Reporter,
+    "verbosity": 2,
+}
 
 Task = dict[str, Any]
 
