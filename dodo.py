@@ -8,8 +8,16 @@ from doit.doit_cmd import _CMDLINE_VARS
 
 from pipeline.build.engine import state_path
 from pipeline.build.reporter import Reporter
-from pipeline.build.tasks import build_for, configure, known_nodes, stale, step_task
-from pipeline.graph import ANALYSIS, ManifestStep, emit_steps, needed_to_emit, remove_orphans, shard_steps
+from pipeline.build.tasks import build_for, configure, known_nodes, step_task, tasks_for
+from pipeline.graph import ANALYSIS
+from pipeline.graph_output import (
+    ManifestStep,
+    TemplatesStep,
+    emit_steps,
+    needed_to_emit,
+    remove_orphans,
+    shard_steps,
+)
 
 CONFIG = configure(_CMDLINE_VARS or {})
 
@@ -64,7 +72,7 @@ def task_emit() -> Iterator[Task]:
     """print the C++ of each Node"""
     build = build_for(CONFIG)
     build.store.unload(keep=set(needed_to_emit(build)))
-    for step in stale(emit_steps(build), build) if known_nodes(build) else ():
+    for step in tasks_for("emit", emit_steps(build) if known_nodes(build) else [], build):
         yield step_task(step, build, name=step.row.node, doc=step.row.schema)
 
 
@@ -72,11 +80,13 @@ def task_emit() -> Iterator[Task]:
 def task_shard() -> Iterator[Task]:
     """assemble each generated file"""
     build = build_for(CONFIG)
-    steps = shard_steps(build) if known_nodes(build) else []
-    if build.has_run("match"):
+    steps = tasks_for("shard", shard_steps(build) if known_nodes(build) else [], build)
+    if build.in_run:
         remove_orphans(build, steps)
+    yield step_task(TemplatesStep(tuple(steps)), build, basename="_templates", doc="check the templates")
     for step in steps:
-        yield step_task(step, build, name=step.file.name, targets=[step.path(build)], task_dep=["emit"], clean=True)
+        targets = [step.path(build)]
+        yield step_task(step, build, name=step.file.name, targets=targets, task_dep=["emit", "_templates"], clean=True)
 
 
 @create_after(executed="match")  # type: ignore[untyped-decorator]

@@ -25,7 +25,9 @@ def report(build: Build, step: Step, failed: Failed) -> str:
 
 def report_problems(build: Build, failed: Failed) -> str:
     """The same for a step of the analysis."""
-    problems = [*failed.problems, *analyse(build.config.specs, build.release)]
+    problems = analyse(build.config.specs, build.release)
+    if not any(build.config.strict or not p.warning for p in problems):
+        problems += failed.problems  # what went wrong is gone by now
     return render(problems, build.config.specs, strict=build.config.strict)
 
 
@@ -36,8 +38,9 @@ def analyse(spec_set: SpecSet, release: Release) -> list[Problem]:
     for role in ROLES:
         try:
             data = spec_set.files[role].read()
-        except (OSError, KeyError):
-            problems.append(Problem(role, -1, "", "cannot be read"))
+        except (OSError, KeyError) as error:
+            reason = getattr(error, "strerror", None) or error
+            problems.append(Problem(role, -1, "", f"cannot be read: {reason}"))
             continue
         read = specs.run(data, role, "", None)
         problems += read.problems

@@ -12,7 +12,8 @@ from msgspec import Struct
 from pipeline.build.engine import Build
 from pipeline.build.ensure import ensure
 from pipeline.build.step import Step, changed_inputs
-from pipeline.graph import ANALYSIS, EmitStep, ShardStep, emit_steps, label, shard_steps
+from pipeline.graph import ANALYSIS, label
+from pipeline.graph_output import EmitStep, ShardStep, emit_steps, shard_steps
 from pipeline.model.functions import Functions
 from pipeline.model.infos import Infos, Matches, NodeRow
 from pipeline.model.specs import SpecEntry, SpecFile

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterable
 
 from pipeline.build.engine import Build
-from pipeline.graph import ANALYSIS, AnalysisStep, SpecsStep, shard_steps
+from pipeline.graph import ANALYSIS, AnalysisStep, SpecsStep
+from pipeline.graph_output import shard_steps
 
 
 def ninja_file(build: Build, root: str, variables: Iterable[str]) -> str:

@@ -118,6 +118,8 @@ def _place_in(text: str, problem: Problem) -> tuple[int, int]:
     if pair is None:
         return 0, min(2, len(text))
     key, value = pair
+    if problem.at_key and problem.field and key.value == problem.field[-1]:
+        return key.start_mark.line, key.start_mark.column
     start, end = _offset(text, key), _offset(text, value, end=True)
     if problem.needle:
         from_value = _search(text[_offset(text, value) : end], problem.needle)
@@ -145,6 +147,8 @@ def _offset(text: str, node: Node, *, end: bool = False) -> int:
 def _search(text: str, needle: str) -> int | None:
     pattern = rf"(?<!\w){re.escape(needle)}(?!\w)" if re.fullmatch(r"\w+", needle) else re.escape(needle)
     match = re.search(pattern, text)
+    if match is None and (word := re.match(r"\w+\b", needle)) is not None and word.group() != needle:
+        return _search(text, word.group())  # the text is folded: its first word will do
     return match.start() if match is not None else None
 
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline.build.engine import Build
-from pipeline.graph import emit_steps, shard_steps
+from pipeline.graph_output import emit_steps, shard_steps
 from pipeline.model.autograd import Info
 from pipeline.model.functions import Functions
 from pipeline.model.infos import Definitions, Foreach, InfoRow, Infos, Matches

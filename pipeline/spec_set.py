@@ -112,7 +112,7 @@ def _version_near(folder: str) -> str:
     try:
         with open(os.path.join(folder, "RELEASE"), encoding="utf-8") as file:
             return file.read().strip()
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         pass
     beside = os.path.dirname(above)
     for path in (
@@ -125,7 +125,7 @@ def _version_near(folder: str) -> str:
         try:
             with open(path, encoding="utf-8") as file:
                 found = _VERSION.search(file.read())
-        except OSError:
+        except (OSError, UnicodeDecodeError):
             continue
         if found:
             return found.group(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.problems import SpecError
+from pipeline.problems import TextMistake
 
 MAX_BYTES = 64 << 20  # upstream's largest file has 0.7 MB
 MAX_LINE = 200_000  # characters
@@ -19,14 +19,14 @@ _BRACKETS = re.compile(r"[\[\]{}]")
 def decode_text(data: bytes) -> str:
     """UTF-8 text with `\\n` line ends and no byte-order mark."""
     if len(data) > MAX_BYTES:
-        raise SpecError(f"the file has {len(data)} bytes", f"a spec file may have {MAX_BYTES}")
+        raise TextMistake(f"the file has {len(data)} bytes", f"a spec file may have {MAX_BYTES}", 1, 1)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SpecError(
-            f"line {line} is not UTF-8: byte 0x{data[error.start]:02x}", "save the file as UTF-8"
-        ) from error
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        problem = f"byte 0x{data[error.start]:02x} is not UTF-8"
+        raise TextMistake(problem, "save the file as UTF-8", line, column) from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -35,22 +35,32 @@ def check_limits(text: str) -> None:
     plain = text.isascii() and not text.encode().translate(None, _ASCII)
     odd = None if plain else re.search(_NOT_TEXT, text)
     if odd is not None:
-        line = text.count("\n", 0, odd.start()) + 1
-        raise SpecError(f"line {line} has the control character U+{ord(odd.group()):04X}", "remove it")
-    if len(text) > MAX_LINE and max(map(len, text.split("\n"))) > MAX_LINE:
-        raise SpecError(f"a line is longer than {MAX_LINE} characters", "break it")
-    if _NESTED_LINE.search(text) or _bracket_depth(text) > MAX_DEPTH:
-        raise SpecError(f"collections are nested deeper than {MAX_DEPTH}", "spec files are lists of flat mappings")
+        raise _at(text, odd.start(), f"control character U+{ord(odd.group()):04X}", "remove it")
+    if len(text) > MAX_LINE:
+        start = 0
+        for line in text.split("\n"):
+            if len(line) > MAX_LINE:
+                raise _at(text, start, f"the line is longer than {MAX_LINE} characters", "break it")
+            start += len(line) + 1
+    deep = _NESTED_LINE.search(text)
+    at = deep.start() if deep is not None else _too_deep(text)
+    if at is not None:
+        raise _at(text, at, f"collections are nested deeper than {MAX_DEPTH}", "spec files are lists of flat mappings")
 
 
-def _bracket_depth(text: str) -> int:
-    """The deepest run of brackets that opens within one entry, quotes and comments not told apart."""
-    deepest = depth = 0
+def _at(text: str, at: int, problem: str, hint: str) -> TextMistake:
+    return TextMistake(problem, hint, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def _too_deep(text: str) -> int | None:
+    """Where brackets are nested too deep within one entry, quotes and comments not told apart."""
+    start = 0
     for entry in text.split("\n- "):
-        if entry.count("[") + entry.count("{") <= MAX_DEPTH:
-            continue
-        depth = 0
-        for bracket in _BRACKETS.findall(entry):
-            depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
-            deepest = max(deepest, depth)
-    return deepest
+        if entry.count("[") + entry.count("{") > MAX_DEPTH:
+            depth = 0
+            for bracket in _BRACKETS.finditer(entry):
+                depth = depth + 1 if bracket.group() in "[{" else max(depth - 1, 0)
+                if depth > MAX_DEPTH:
+                    return start + bracket.start()
+        start += len(entry) + 3
+    return None

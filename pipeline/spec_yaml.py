@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from pipeline.problems import TextMistake
+
 _STR = "tag:yaml.org,2002:str"
 
 # The words that mean something else than themselves: YAML 1.1 has many ways to say yes. By their first letter PyYAML
@@ -43,17 +45,6 @@ _CONSTRUCTORS = {
 _OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary": "binary"}
 
 
-class YamlMistake(Exception):
-    """What keeps a text from being YAML, or YAML from being plain values; lines and columns count from 1."""
-
-    def __init__(self, problem: str, hint: str, line: int, column: int) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.hint = hint
-        self.line = line
-        self.column = column
-
-
 def load_document(text: str) -> list[Node] | None:
     """The items of the list that `text` writes; None when the text writes nothing."""
     try:
@@ -61,32 +52,36 @@ def load_document(text: str) -> list[Node] | None:
     except yaml.MarkedYAMLError as error:
         raise _syntax(error) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise YamlMistake(f"not YAML: {error}", "", 1, 1) from error
+        raise TextMistake(f"not YAML: {error}", "", 1, 1) from error
     if node is None:
         return None
     if not isinstance(node, SequenceNode):
         mark = node.start_mark
-        raise YamlMistake(
+        raise TextMistake(
             "the file is not a list of entries", "start every entry with '- '", mark.line + 1, mark.column + 1
         )
     return list(node.value)
 
 
-def _syntax(error: yaml.MarkedYAMLError) -> YamlMistake:
-    mark = error.problem_mark or error.context_mark
-    context = f" {error.context}" if error.context else ""
-    hint = "quote the text, or indent it" if "mapping values" in str(error.problem) else ""
+def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
+    problem = str(error.problem)
+    ended = "unexpected end of stream" in problem  # where it began tells more than where the file ends
+    mark = (error.context_mark if ended else None) or error.problem_mark or error.context_mark
+    context = str(error.context or "")
+    text = f"{context} {problem}" if context.startswith("expected") else f"{problem} {context}".rstrip()
+    hint = "quote the text, or line the key up with its neighbours" if "mapping values" in problem else ""
     line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-    return YamlMistake(f"not YAML: {error.problem}{context}", hint, line, column)
+    return TextMistake(f"not YAML: {text}", hint, line, column)
 
 
-def plain_value(node: Node) -> object:
-    """Dicts, lists, text, numbers, booleans and None."""
-    return _Builder().build(node)
+def plain_value(node: Node, *, any_key: bool = False) -> object:
+    """Dicts, lists, text, numbers, booleans and None. `any_key`: keys that are not text are read as text."""
+    return _Builder(any_key).build(node)
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, any_key: bool) -> None:
+        self._any_key = any_key
         self._nodes = 0
         self._open: set[int] = set()
 
@@ -107,11 +102,15 @@ class _Builder:
 
     def _mapping(self, node: MappingNode) -> object:
         _check_tag(node, "map")
-        mapping: dict[object, object] = {}
+        mapping: dict[str, object] = {}
         for key_node, value_node in node.value:
             key = self.build(key_node)
             if isinstance(key, (dict, list)):
                 raise _at(key_node, "a collection is used as a key", "write key: value")
+            if not isinstance(key, str):
+                if not self._any_key:
+                    raise _at(key_node, f"key {key_node.value} is not text", "quote it")
+                key = str(key_node.value)
             if key in mapping:
                 raise _at(key_node, f"key '{key}' stands twice in one mapping", "remove one of them")
             mapping[key] = self.build(value_node)
@@ -141,8 +140,8 @@ def _check_tag(node: Node, expected: str) -> None:
         raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
 
 
-def _at(node: Node, problem: str, hint: str) -> YamlMistake:
-    return YamlMistake(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
+def _at(node: Node, problem: str, hint: str) -> TextMistake:
+    return TextMistake(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 _constructor = yaml.constructor.SafeConstructor()

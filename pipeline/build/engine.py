@@ -44,6 +44,7 @@ class Build:
         self.stamps = state.stamps
         self.store = Store(config.cache, state)
         self._outcomes: dict[str, Outcome] = {}
+        self.in_run = False  # whether doit is running tasks, not only listing them
         self.current_nodes = 0  # Nodes that need no task, for the reporter
         self.waiting_nodes = 0  # Nodes that have one
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from pipeline.build.engine import Build
 from pipeline.build.step import Step
-from pipeline.graph import ANALYSIS, ManifestStep, emit_steps, shard_steps
+from pipeline.graph import ANALYSIS
+from pipeline.graph_output import ManifestStep, emit_steps, shard_steps
 from pipeline.model.infos import NodeRow
 
 

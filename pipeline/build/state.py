@@ -69,8 +69,11 @@ class StateDB:
         return list(self._tasks)
 
     def set(self, task_id: str, dependency: str, value: object) -> None:
-        self._tasks.setdefault(task_id, {})[dependency] = value
-        self._changed.add(task_id)
+        value = list(value) if isinstance(value, tuple) else value
+        task = self._tasks.setdefault(task_id, {})
+        if dependency not in task or task[dependency] != value:
+            task[dependency] = value
+            self._changed.add(task_id)
 
     def get(self, task_id: str, dependency: str) -> Any:
         found = self._tasks.get(task_id)

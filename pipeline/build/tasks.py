@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import gc
 import inspect
+import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO, TypeVar
 
 from doit.action import BaseAction
-from doit.exceptions import InvalidDodoFile, TaskError, TaskFailed
+from doit.exceptions import InvalidDodoFile, InvalidTask, TaskError, TaskFailed
 from doit.globals import Globals
 
 from pipeline.build.engine import Build, Missing, state_path
@@ -21,13 +22,14 @@ from pipeline.build.state import StateDB
 from pipeline.build.step import Failed, Resolved, Step
 from pipeline.config import Config, read_config
 from pipeline.model.artifact import encode
-from pipeline.problems import SpecError
+from pipeline.problems import SpecError, nearest
 
 S = TypeVar("S", bound=Step)
 
 _builds: dict[bytes, Build] = {}
 
-_ALWAYS = ("-a", "--always-execute")
+# doit's option to run what is up to date too, alone or among other short ones.
+_ALWAYS = re.compile(r"-[A-Za-z]*a|--always-execute$")
 
 # Artifacts are trees: there is no garbage that counting references does not find, and much to look through.
 gc.disable()
@@ -108,6 +110,7 @@ class IsCurrent:
         self.build = build
 
     def __call__(self, task: Any, values: dict[str, Any]) -> bool:
+        self.build.in_run = True
         resolved = self.step.resolve(self.build)
         task.resolved = resolved  # goes with the task to whichever process runs it
         return self.build.is_current(self.step, resolved, values)
@@ -117,7 +120,7 @@ def known_nodes(build: Build) -> bool:
     """Whether there is a match to create tasks from. Commands that run no tasks, such as `list`, make one."""
     from pipeline.build.ensure import ensure_analysis
 
-    if build.has_run("match"):
+    if build.in_run:
         return True
     try:
         ensure_analysis(build)
@@ -126,13 +129,19 @@ def known_nodes(build: Build) -> bool:
     return True
 
 
-def stale(steps: Sequence[S], build: Build) -> Sequence[S]:
-    """The steps that a plain run has work for.
+def tasks_for(group: str, steps: Sequence[S], build: Build) -> Sequence[S]:
+    """The steps of a group that get a task of their own.
 
-    Hundreds of tasks that are up to date cost doit more than the check whether they are. All are given where tasks
-    are listed, asked for by name, or run in any case.
+    Hundreds of Nodes that are up to date cost doit more than the check whether they are: a plain run has tasks only
+    for the others. All have one where tasks are listed, asked for by name, or run in any case.
     """
-    if not build.has_run("match") or any(arg.startswith("emit:") or arg in _ALWAYS for arg in sys.argv[1:]):
+    arguments = sys.argv[1:]
+    asked = [argument for argument in arguments if argument.startswith(f"{group}:")]
+    names = {step.name for step in steps}
+    for name in asked:
+        if build.in_run and "*" not in name and name not in names:
+            raise InvalidTask(f"there is no task '{name}'\n  {nearest(name, names)}".rstrip())
+    if not build.in_run or group != "emit" or asked or any(map(_ALWAYS.match, arguments)):
         return steps
     found = [step for step in steps if not build.holds(step)]
     build.current_nodes = len(steps) - len(found)

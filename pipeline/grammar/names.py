@@ -19,6 +19,8 @@ def parse_operator_name(text: str) -> OperatorName:
     name, _, overload = text.partition(".")
     if "." in text and not overload:
         raise SpecError(f"empty overload name in '{text}'", "drop the dot", needle=text)
+    if "\n" in text:
+        raise SpecError("a line break in an operator name", "write it on one line", needle=text.strip())
     if not name:
         raise SpecError("the operator has no name", "write name.overload(arguments) -> returns")
     if name.endswith("_out"):

@@ -35,9 +35,9 @@ class SchemaParser:
         """The schema that `text` writes; refuses what is malformed or breaks a rule."""
         match = _SCHEMA.fullmatch(text)
         if match is None:
-            raise SpecError(
-                f"not an operator schema: '{text}'", "write name.overload(arguments) -> returns", needle=text
-            )
+            missing = next((part for part in ("(", ")", " -> ") if part not in text), "")
+            hint = f"'{missing.strip()}' is missing: " if missing else ""
+            raise SpecError(f"not an operator schema: '{text}'", f"{hint}write name.overload(arguments) -> returns")
         name, arguments, returns = match.groups()
         schema = self._assemble(name, arguments, returns)
         if str(schema) != text:
@@ -91,6 +91,12 @@ class SchemaParser:
         return known
 
     def _parse_argument(self, text: str) -> Argument:
+        if "," in text.partition("=")[0]:
+            raise SpecError(f"illegal argument '{text}'", "separate arguments by ', '", needle=text)
+        if " =" in text or "= " in text:
+            raise SpecError(f"illegal argument '{text}'", "no spaces around '='", needle=text)
+        if text != " ".join(text.split()):
+            raise SpecError(f"illegal argument '{text.strip()}'", "one space, not several", needle=text.strip())
         if " " not in text:
             raise SpecError(f"illegal argument '{text}'", "write: type name", needle=text)
         head, equals, default = text.partition("=")

@@ -54,6 +54,7 @@ class Infos(Artifact, frozen=True, dict=True, tag="infos/1"):
     """Infos in the order in which Nodes are printed. Also used for the synthesized ones."""
 
     rows: tuple[InfoRow, ...]
+    empty: dict[str, int] = {}  # functions whose definition has no dispatch key at all, and the entry
 
     @cached_property
     def by_schema(self) -> dict[str, dict[str, InfoRow]]:

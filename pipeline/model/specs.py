@@ -8,6 +8,9 @@ from msgspec import Raw, Struct
 from pipeline.model.artifact import Artifact, digest_of
 from pipeline.problems import Role
 
+# Marks a mapping whose order counts, kept as a list of pairs.
+PAIRS = "!pairs"
+
 
 class SpecEntry(Struct, frozen=True, gc=False, array_like=True):
     """One entry: where it stands, its text, its value, and the digest of the value."""

@@ -56,12 +56,18 @@ def plan_node(node: str, info: Info, release: Release) -> NodePlan:
     inputs = tuple(
         Input(given.name, i, given.cpp_type in TENSOR_LIST_LIKE) for i, given in enumerate(info.args_with_derivatives)
     )
+    try:
+        saved = _saved(info.all_saved_inputs, False, is_foreach) + _saved(info.all_saved_outputs, True, is_foreach)
+    except SpecError as error:
+        users = (d for d in info.derivatives if identifiers.uses(d.formula, error.needle))
+        error.field = next(((", ".join(d.var_names),) for d in users), ())
+        raise
     return NodePlan(
         node,
         "Node" if info.name in release.view_functions else "TraceableFunction",
         info.name.startswith("_foreach_"),
         inputs,
-        _saved(info.all_saved_inputs, False, is_foreach) + _saved(info.all_saved_outputs, True, is_foreach),
+        saved,
         any(identifiers.uses(d.formula, "retain_variables") for d in info.derivatives),
         _gradient_names(info),
         tuple(_gradient(d, inputs, info.args_with_derivatives) for d in info.derivatives),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from pipeline.model.autograd import Definition, Formula
+from pipeline.model.specs import PAIRS
 from pipeline.problems import SpecError, nearest
 from pipeline.releases.model import Release
 
@@ -16,20 +18,18 @@ _OWN_KEYS = ("name", "dispatch", "output_differentiability")
 def parse_definition(value: object, release: Release) -> tuple[Definition, list[SpecError]]:
     """The definition that the entry writes, and what is suspicious about it.
 
-    In `value`, `dispatch` is a list of (key, mapping) pairs.
+    In `value`, `dispatch` is a mapping that keeps its order: see `PAIRS`.
     """
     if not isinstance(value, Mapping):
         raise SpecError("not a mapping", "write - name: schema, then input: formula rows")
     schema = value.get("name")
     if schema is None:
-        raise SpecError(
-            "the entry has no name", nearest("name", [str(k) for k in value]) or "write name: the operator's schema"
-        )
+        raise no_such_key(value, "name", "the entry has no name", "write name: the operator's schema")
     if not isinstance(schema, str):
-        raise SpecError(f"name is not text: {schema!r}", field=("name",))
+        raise SpecError(f"not text: {schema!r}", field=("name",))
     match = _NAME.match(schema)
     if match is None:
-        raise SpecError(f"name is no schema: '{schema}'", "copy it from native_functions.yaml", field=("name",))
+        raise SpecError(f"not a schema: '{schema}'", "copy it from native_functions.yaml", field=("name",))
     raw_differentiability = value.get("output_differentiability")
     suspicions: list[SpecError] = []
     if "dispatch" in value:
@@ -41,6 +41,7 @@ def parse_definition(value: object, release: Release) -> tuple[Definition, list[
                         f"key '{key}' beside dispatch is ignored",
                         nearest(str(key), _OWN_KEYS) or "move it under a dispatch key",
                         field=(str(key),),
+                        at_key=True,
                     )
                 )
     else:
@@ -52,11 +53,20 @@ def parse_definition(value: object, release: Release) -> tuple[Definition, list[
     return definition, suspicions
 
 
+def no_such_key(value: Mapping[Any, object], key: str, problem: str, hint: str) -> SpecError:
+    """The error for a key that is missing, at the key that was meant for it, if there is one."""
+    for other in value:
+        if nearest(str(other), (key,)):
+            return SpecError(problem, f"did you mean '{key}'?", field=(str(other),), at_key=True)
+    return SpecError(problem, hint)
+
+
 def _dispatch(raw: object, release: Release) -> tuple[tuple[str, tuple[Formula, ...]], ...]:
-    if not isinstance(raw, list) or not all(isinstance(row, list) and len(row) == 2 for row in raw):
+    pairs = raw.get(PAIRS) if isinstance(raw, Mapping) else None
+    if not isinstance(pairs, list):
         raise SpecError("dispatch is not a mapping", "write KEY: then input: formula rows", field=("dispatch",))
     found = []
-    for key, rows in raw:
+    for key, rows in pairs:
         known = {"Default", *release.autograd_keys}
         if key not in known:
             raise SpecError(
@@ -77,6 +87,11 @@ def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Fo
         if not isinstance(key, str):
             raise SpecError(f"key {key!r} is not the name of an input or output", field=(*field, str(key)))
         if not isinstance(formula, str):
+            meant = "" if field else nearest(key, _OWN_KEYS)
+            if meant:
+                raise SpecError(f"unknown key '{key}'", meant, field=(key,), at_key=True)
+            if formula is None:
+                raise SpecError(f"the formula of '{key}' is empty", "write it, or drop the row", field=(*field, key))
             raise SpecError(f"the formula of '{key}' is not text: {formula!r}", "quote it", field=(*field, key))
         found.append(Formula(key, tuple(name.strip() for name in key.split(",")), formula))
     return tuple(sorted(found, key=lambda row: row.key))

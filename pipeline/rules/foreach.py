@@ -95,18 +95,20 @@ class _Mapping:
     """From the reference's arguments to those of the foreach function."""
 
     def __init__(self, function: NativeFunction, taken: Sequence[Argument], release: Release) -> None:
+        self._name = str(function.func.name)
         self._how = passing_of(function, release, symint=False)
         self._arguments: Mapping[str, Argument] = {r.name: a for a, r in zip(function.func.inputs, taken)}
 
     def passed(self, argument: Argument) -> str:
         return argument_type(argument.type, self._how, mutable=argument.is_write).passed
 
-    def argument(self, name: str) -> Argument:
+    def argument(self, name: str, saved: str = "") -> Argument:
         try:
             return self._arguments[name]
         except KeyError:
+            what = f"saves the strides of '{saved}'" if "strides_or_error" in name else f"saves '{name}'"
             raise SpecError(
-                f"a foreach op refers to this definition, which saves '{name}': that is no argument of it",
+                f"foreach op '{self._name}' refers to this definition, which {what}: that cannot be mapped to it",
                 "define the foreach op's derivative itself",
             ) from None
 
@@ -115,7 +117,7 @@ class _Mapping:
         saved = []
         for given in derivative.saved_inputs:
             name = given.expr.split(".")[0]
-            argument = self.argument(name)
+            argument = self.argument(name, given.name.removesuffix("_sym_strides"))
             each = f"{argument.name}[i]" if is_list(argument.type) else argument.name
             formula = formula.replace(given.name, given.expr.replace(name, each))
             type_ = argument_type(argument.type, self._how, mutable=argument.is_write).value

@@ -31,7 +31,9 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
     if row.names == ("result",):
         if len(returns) != 1:
             raise SpecError(
-                f"'result' of an op with {len(returns)} outputs", "write result0, result1 … or the outputs' names"
+                f"'result' of an op with {len(returns)} outputs",
+                "write result0, result1 … or the outputs' names",
+                at_key=True,
             )
         return (returns[0].type,)
     for name in row.names:
@@ -46,7 +48,7 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
         raise SpecError(
             f"'{row.names[0]}' is neither an input nor an output of the op",
             nearest(row.names[0], known) or f"inputs: {', '.join(argument_names)}",
-            needle=row.names[0],
+            at_key=True,
         )
     return types
 

@@ -12,7 +12,7 @@ from pipeline.model.autograd import Definition, DifferentiableInput, Formula, In
 from pipeline.model.functions import Functions
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import is_tensor_like
-from pipeline.problems import SpecError, nearest
+from pipeline.problems import SpecError, all_of, nearest
 from pipeline.releases.model import Release
 from pipeline.rules.backward import check_gradient_usage, create_derivative
 from pipeline.rules.forward import complete, output_types
@@ -78,8 +78,9 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
         try:
             found.append((key, _create_info(definition, rows, function, arguments, release)))
         except SpecError as error:
-            if definition.by_key and error.field != ("name",):
-                error.field = ("dispatch", key, *error.field)
+            for each in (error, *error.others):
+                if definition.by_key and each.field != ("name",):
+                    each.field = ("dispatch", key, *each.field)
             raise
     return found
 
@@ -96,6 +97,7 @@ def _create_info(
     derivatives = []
     forward = []
     non_differentiable: list[str] = []
+    errors = []
     for row in rows:
         try:
             _check_row(row, function, names)
@@ -108,11 +110,16 @@ def _create_info(
                 derivatives.append(create_derivative(row, function, arguments, available, release))
         except SpecError as error:
             error.field = error.field or (row.key,)
-            raise
+            errors.append(error)
+    if errors:
+        raise all_of(errors)
     differentiable = {name for d in derivatives for name in d.var_names}
     both = sorted(differentiable.intersection(non_differentiable))
     if both:
-        raise SpecError(f"'{both[0]}' is both {NON_DIFFERENTIABLE} and given a formula", field=(both[0],))
+        at = next(row.key for row in rows if both[0] in row.names and NON_DIFFERENTIABLE in row.formula.lower())
+        raise SpecError(
+            f"'{both[0]}' is both {NON_DIFFERENTIABLE} and given a formula", "remove one of them", field=(at,)
+        )
     inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable)
     completed = []
     for row, types in forward:
@@ -126,8 +133,8 @@ def _create_info(
     try:
         check_gradient_usage(derivatives)
     except SpecError as error:
-        at = next((d for d in derivatives if error.needle and error.needle in d.original_formula), derivatives[0])
-        error.field = error.field or next((row.key,) for row in rows if row.names == at.var_names)
+        culprit = next((d for d in derivatives if error.needle and error.needle in d.original_formula), derivatives[0])
+        error.field = error.field or next((row.key,) for row in rows if row.names == culprit.var_names)
         raise
     return Info(
         definition.name,

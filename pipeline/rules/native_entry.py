@@ -15,6 +15,7 @@ from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems import SpecError, nearest
 from pipeline.releases.model import Release
+from pipeline.rules.definition import no_such_key
 from pipeline.rules.dispatch import parse_dispatch
 from pipeline.rules.precompute import parse_precompute
 from pipeline.rules.ufunc import parse_ufunc
@@ -35,8 +36,8 @@ DEVICE_CHECKS = ("NoCheck", "ExactSame")
 def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: SchemaParser) -> NativeFunction:
     """The function that `entry` declares. `tags` are the names declared in tags.yaml."""
     unknown = [key for key in entry if key not in KEYS]
-    if unknown:
-        raise SpecError(f"unknown key '{unknown[0]}'", nearest(unknown[0], KEYS), field=(unknown[0],))
+    if unknown and "func" in entry:
+        raise SpecError(f"unknown key '{unknown[0]}'", nearest(unknown[0], KEYS), field=(unknown[0],), at_key=True)
     namespace, schema = _schema(entry, parser)
     variants = _variants(entry)
     structured = _flag(entry, "structured")
@@ -89,9 +90,10 @@ def composite_implicit_only(dispatch: Mapping[str, Kernel]) -> bool:
 def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
     text = entry.get("func")
     if text is None:
-        raise SpecError("the entry has no func", "write func: name.overload(arguments) -> returns")
+        hint = "write func: name.overload(arguments) -> returns"
+        raise no_such_key(entry, "func", "the entry has no func", hint)
     if not isinstance(text, str):
-        raise SpecError(f"func is not text: {text!r}", field=("func",))
+        raise SpecError(f"not text: {text!r}", field=("func",))
     *namespaces, schema = text.split("::")
     if len(namespaces) > 1:
         raise SpecError(
@@ -170,7 +172,7 @@ def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], r
     if not isinstance(names, list):
         raise SpecError(f"tags is neither a name nor a list of names: {given!r}", field=("tags",))
     for name in names:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise SpecError(
                 f"unknown tag '{name}'",
                 nearest(str(name), known) or "declare it in tags.yaml",
@@ -212,7 +214,7 @@ def check_function(function: NativeFunction, release: Release) -> None:
     for name in function.cpp_no_default_args:
         if name not in defaulted:
             raise SpecError(
-                f"cpp_no_default_args names '{name}', which has no default",
+                f"argument '{name}' has no default",
                 nearest(name, defaulted),
                 field=("cpp_no_default_args",),
                 needle=name,
@@ -260,16 +262,16 @@ def is_view(function: NativeFunction) -> bool:
 def _text(entry: Entry, key: str, *, refuse: str = "", nullable: bool = True) -> str | None:
     value = entry.get(key)
     if not isinstance(value, str) and not (value is None and nullable):
-        raise SpecError(f"{key} is not text: {value!r}", field=(key,))
+        raise SpecError(f"not text: {value!r}", field=(key,))
     if value is not None and refuse and refuse in value:
-        raise SpecError(f"{key} has a namespace, '{value}'", "the op's own namespace is used", field=(key,))
+        raise SpecError(f"it has a namespace, '{value}'", "the op's own namespace is used", field=(key,))
     return value
 
 
 def _flag(entry: Entry, key: str, *, default: bool = False) -> bool:
     value = entry.get(key, default)
     if not isinstance(value, bool):
-        raise SpecError(f"{key} is neither True nor False: {value!r}", field=(key,))
+        raise SpecError(f"neither True nor False: {value!r}", "write True or False", field=(key,))
     return value
 
 
@@ -277,7 +279,7 @@ def _choice(entry: Entry, key: str, choices: tuple[str, ...]) -> str | None:
     value = _text(entry, key)
     if value is not None and value not in choices:
         raise SpecError(
-            f"unknown {key} '{value}'",
+            f"unknown value '{value}'",
             nearest(value, choices) or f"write one of {', '.join(choices)}",
             field=(key,),
             needle=value,
@@ -288,5 +290,5 @@ def _choice(entry: Entry, key: str, choices: tuple[str, ...]) -> str | None:
 def _names(entry: Entry, key: str) -> tuple[str, ...]:
     value = entry.get(key, [])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise SpecError(f"{key} is not a list of names: {value!r}", field=(key,))
+        raise SpecError(f"not a list of names: {value!r}", "write [name, name]", field=(key,))
     return tuple(sorted(set(value)))

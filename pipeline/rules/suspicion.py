@@ -8,12 +8,13 @@ compiler's to judge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pipeline.cpp.bindings import return_names
-from pipeline.model.autograd import Info
+from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.problems import SpecError, nearest
+from pipeline.rules.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
 
 _TOKEN = re.compile(
     r"""
@@ -43,7 +44,26 @@ _CONSTANT = re.compile(r"[A-Z]|k[A-Z]")
 _GRADIENTS = ("grad", "grads", "grad_input_mask", "retain_variables")
 
 
-def suspicious(info: Info, function: NativeFunction) -> list[SpecError]:
+def suspicious(definition: Definition, dispatch_key: str, info: Info, function: NativeFunction) -> list[SpecError]:
+    """What is suspicious about the `info` that a definition makes under one dispatch key."""
+    field = ("dispatch", dispatch_key) if definition.by_key else ()
+    rows = {row.names: row for key, rows in definition.dispatch if key == dispatch_key for row in rows}
+    found = _unknown_names(info, function, rows)
+    for error in found:
+        error.field = (*field, *error.field)
+    declared = definition.output_differentiability
+    if declared is not None and len(declared) != len(function.func.returns):
+        found.append(
+            SpecError(
+                f"{len(declared)} values for {len(function.func.returns)} outputs",
+                "write one for each output",
+                field=("output_differentiability",),
+            )
+        )
+    return found
+
+
+def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
     """The unknown identifiers in the formulas of `info`."""
     arguments = [a.name for a in function.func.arguments] + ["options"]
     outputs = ["result" if name == "self" else name for name in return_names(function.func)]
@@ -52,18 +72,22 @@ def suspicious(info: Info, function: NativeFunction) -> list[SpecError]:
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
         known = {*arguments, *outputs, *saved, *info.available_named_gradients, *_GRADIENTS, *each}
-        found += _unknown(derivative.original_formula, derivative.var_names, known)
+        found += _unknown(derivative.original_formula, derivative.var_names, known, rows)
     for forward in info.forward_derivatives:
+        if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
+            continue  # made from the backward formula
         given = {name + suffix for name in arguments for suffix in ("_p", "_t")}
         originals = {"original_self_p", "original_self_t"}
         results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
         tangents = {f"{name}_t" for name in results}
         known = {*arguments, *given, *originals, *results, *tangents, *_GRADIENTS, *each}
-        found += _unknown(forward.formula, forward.var_names, known)
+        found += _unknown(forward.formula, forward.var_names, known, rows)
     return found
 
 
-def _unknown(formula: str, names: tuple[str, ...], known: Iterable[str]) -> list[SpecError]:
+def _unknown(
+    formula: str, names: tuple[str, ...], known: Iterable[str], rows: Mapping[tuple[str, ...], Formula]
+) -> list[SpecError]:
     declared = set(_DECLARED.findall(formula))
     for group in _BOUND.findall(formula):
         declared.update(name.strip() for name in group.split(","))
@@ -78,8 +102,8 @@ def _unknown(formula: str, names: tuple[str, ...], known: Iterable[str]) -> list
             SpecError(
                 f"unknown name '{name}'",
                 nearest(name, [*known, *declared]) or "only the C++ compiler will tell",
-                field=(", ".join(names),),
-                needle=name,
+                field=(rows[names].key,),
+                needle=formula[match.start() :],
             )
         )
     return found

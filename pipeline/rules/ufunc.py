@@ -20,7 +20,9 @@ def parse_ufunc(raw: object, release: Release) -> dict[str, UfuncLoop]:
         if not isinstance(key, str) or not isinstance(value, str):
             raise SpecError(f"illegal {_FIELD} row {key!r}: {value!r}", field=(_FIELD,))
         if key not in release.ufunc_loops:
-            raise SpecError(f"unknown ufunc key '{key}'", nearest(key, release.ufunc_loops), field=(_FIELD, key))
+            raise SpecError(
+                f"unknown ufunc key '{key}'", nearest(key, release.ufunc_loops), field=(_FIELD, key), at_key=True
+            )
         loops[key] = _loop(value, (_FIELD, key), release)
     return loops
 

@@ -58,7 +58,8 @@ def run(functions: Functions, infos: Infos, release: Release, previous: Foreach 
         if at is None:
             continue
         reference = functions.heads[at]
-        source = infos.by_schema[reference.schema].get(DISPATCH_KEY)
+        sources = infos.by_schema.get(reference.schema, {})
+        source = sources.get(DISPATCH_KEY)
         try:
             if source is None:
                 raise SpecError(
@@ -71,7 +72,7 @@ def run(functions: Functions, infos: Infos, release: Release, previous: Foreach 
                 continue
             row = _row(index, at, source, functions, infos, release, known, fresh)
         except SpecError as error:
-            entry = next(iter(infos.by_schema[reference.schema].values())).entry
+            entry = next((row.entry for row in sources.values()), infos.empty.get(reference.schema, -1))
             problems.append(problem_of(error, "derivatives", entry, reference.name))
             continue
         rows.append(row)
@@ -108,7 +109,7 @@ def _index(functions: Functions, infos: Infos) -> _References:
     """The functions that have infos. Of those that share a signature the last one counts, at the first one's place."""
     functional: dict[str, int] = {}
     others: dict[str, int] = {}
-    for schema in infos.by_schema:
+    for schema in [*infos.by_schema, *infos.empty]:
         index = functions.by_schema[schema]
         head = functions.heads[index]
         (functional if head.kind == "functional" else others)[head.plain_signature] = index
@@ -138,6 +139,7 @@ def _foreach_functions(functions: Functions, infos: Infos) -> list[int]:
         for i, head in enumerate(heads)
         if head.is_foreach
         and head.schema not in infos.by_schema
+        and head.schema not in infos.empty
         and not (head.generated and (head.kind == "out" or head.plain_signature in written))
     ]
     return sorted(found, key=lambda i: heads[i].cpp_name)

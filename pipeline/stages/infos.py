@@ -49,18 +49,20 @@ def run(definitions: Definitions, functions: Functions, release: Release, previo
     problems: list[Problem] = []
     names = NodeNames()
     by_function: dict[int, dict[str, InfoRow]] = {}
+    entries: dict[int, int] = {}
     fresh: dict[tuple[str, str], Info] = {}
     for definition_row in definitions.rows:
         try:
             index = canonical_function(definition_row.definition, functions)
             made = _rows(definition_row, index, functions, release, known)
         except SpecError as error:
-            problems.append(_problem(error, definition_row))
+            problems += [_problem(each, definition_row) for each in (error, *error.others)]
             continue
         if index in by_function:
             problems.append(_duplicate(definition_row, functions.heads[index].schema))
         schema = functions.heads[index].schema
         by_function[index] = {}
+        entries[index] = definition_row.entry
         for unnamed in made:
             problems += [msgspec.structs.replace(w, entry=definition_row.entry) for w in unnamed.warnings]
             node = names.next(unnamed.name, unnamed.dispatch_key) if unnamed.differentiable else None
@@ -77,7 +79,8 @@ def run(definitions: Definitions, functions: Functions, release: Release, previo
             if unnamed.info is not None:
                 fresh[schema, unnamed.dispatch_key] = unnamed.info
     _add_copies(by_function, functions, fresh, known)
-    infos = Infos(tuple(row for rows in by_function.values() for row in rows.values()))
+    empty = {functions.heads[index].schema: entries[index] for index, rows in by_function.items() if not rows}
+    infos = Infos(tuple(row for rows in by_function.values() for row in rows.values()), empty)
     infos.decoded.update(fresh)
     return Made(infos, problems)
 
@@ -97,7 +100,7 @@ def _rows(
             bool(info.args_with_derivatives),
             Raw(encode(info)),
             info,
-            tuple(_problem(s, row, warning=True) for s in suspicious(info, function)),
+            tuple(_problem(s, row, warning=True) for s in suspicious(row.definition, dispatch_key, info, function)),
         )
         for dispatch_key, info in create_infos(row.definition, function, release)
     ]

@@ -21,8 +21,9 @@ from pipeline.model.functions import FunctionRow, Functions
 from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
 from pipeline.model.schema import is_tensor_like, schema_kind
 from pipeline.model.specs import SpecFile
-from pipeline.problems import Problem, SpecError, nearest, problem_of
+from pipeline.problems import Problem, SpecError, problem_of
 from pipeline.releases.model import Release
+from pipeline.rules.definition import no_such_key
 from pipeline.rules.dispatch import IMPLICIT, IMPLICIT_NESTED
 from pipeline.rules.generation import generate_functional, generate_out
 from pipeline.rules.groups import (
@@ -53,15 +54,17 @@ def run(native: SpecFile, tags: SpecFile, release: Release, previous: Functions 
         problem = problem_of(error, "native", entry, builder.rows[error.function].head.name)
         problems.append(msgspec.structs.replace(problem, derived=True))
 
-    for error in check_functions(builder.heads):
-        report(error)
-    for error in builder.generate():
-        report(error)
-    for error in builder.kernel_clashes():
-        report(error)
-    grouped, copies, errors = builder.group_views()
-    for error in errors:
-        report(error)
+    errors = check_functions(builder.heads)
+    clashes: list[GroupError] = []
+    errors += builder.generate()
+    clashes += builder.kernel_clashes()
+    grouped, copies, in_views = builder.group_views()
+    twice = {builder.heads[error.function].signature for error in clashes}
+    seen: set[int] = set()
+    for error in clashes + [e for e in errors + in_views if builder.heads[e.function].signature not in twice]:
+        if error.function not in seen:
+            report(error)
+        seen.add(error.function)
     functions = Functions(tuple(builder.rows), grouped, copies)
     functions.decoded.update(builder.decoded)
     return Parsed(functions, problems)
@@ -78,6 +81,8 @@ def read_tags(tags: SpecFile) -> tuple[list[str], list[Problem]]:
             names.append(_tag_name(value))
         except SpecError as error:
             problems.append(problem_of(error, "tags", i, str(name or "")))
+            if isinstance(name, str):
+                names.append(name)  # it is known, if not described
     return names, problems
 
 
@@ -85,8 +90,9 @@ def _tag_name(value: object) -> str:
     if not isinstance(value, dict):
         raise SpecError("not a mapping", "write - tag: name")
     if "tag" not in value:
-        key = nearest("tag", [str(k) for k in value])
-        raise SpecError("the entry declares no tag", key or "write tag: name")
+        raise no_such_key(value, "tag", "the entry declares no tag", "write tag: name")
+    if not isinstance(value["tag"], (str, int, float)) and value["tag"] is not None:
+        raise SpecError(f"the tag is no name: {value['tag']!r}", field=("tag",))
     if value.get("desc", "") == "":
         raise SpecError(f"tag '{value['tag']}' has no description", "add desc: …", field=("tag",))
     return str(value["tag"])

@@ -14,13 +14,14 @@ from msgspec import Raw
 from yaml.nodes import Node
 
 from pipeline.model.artifact import digest
-from pipeline.model.specs import SpecEntry, SpecFile
-from pipeline.problems import Problem, Role, SpecError
+from pipeline.model.specs import PAIRS, SpecEntry, SpecFile
+from pipeline.problems import Problem, Role, SpecError, TextMistake
 from pipeline.spec_text import check_limits, decode_text
-from pipeline.spec_yaml import YamlMistake, load_document, plain_value
+from pipeline.spec_yaml import load_document, plain_value
 
-# What looks like an anchor or an alias: an entry may then mean what another one says.
-_REFERENCE = re.compile(r"(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
+# What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
+# lines after it, which are cut off with an entry.
+_REFERENCE = re.compile(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
 
 # How a line may start for the text to be cut: an entry, a comment, white space. Document marks and directives do not.
 _STARTS = frozenset(("", " ", "#", "-"))
@@ -51,7 +52,7 @@ def run(data: bytes, role: Role, name: str, previous: SpecFile | None) -> Read:
         entries = _by_entry(text, role, previous)
         if entries is None:
             return Read(SpecFile(role, name, _whole(text, role)), [])
-    except YamlMistake as mistake:
+    except TextMistake as mistake:
         problem = Problem(role, -1, "", mistake.problem, mistake.hint, line=mistake.line, column=mistake.column)
         return Read(SpecFile(role, name, ()), [problem])
     except SpecError as error:
@@ -73,11 +74,11 @@ def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEnt
         return None
     try:
         made = {
-            piece: _made(0, piece, plain_value(node), role)
+            piece: _made(0, piece, plain_value(node, any_key=role == "tags"), role)
             for start in range(0, len(fresh), _BATCH)
             for piece, node in _parsed(fresh[start : start + _BATCH])
         }
-    except YamlMistake:
+    except TextMistake:
         return None  # parsed whole, to report the mistake at its place, or to find that the cut was wrong
     return tuple(_at(piece.line, known.get(piece.text) or made[piece.text]) for piece in pieces)
 
@@ -95,15 +96,15 @@ def _cut(text: str) -> list[Piece]:
 
 
 def _parsed(pieces: list[str]) -> list[tuple[str, Node]]:
-    """The YAML node of each piece; a YamlMistake when the pieces are not one list item each."""
-    nodes = load_document("\n".join(pieces)) or []
+    """The YAML node of each piece; a TextMistake when the pieces are not one list item each."""
+    nodes = load_document("\n".join(pieces) + "\n") or []
     lines = 0
     for piece, node in zip(pieces, nodes):
-        if node.start_mark.line != lines:
+        if not lines <= node.start_mark.line <= lines + piece.count("\n"):
             break
         lines += piece.count("\n") + 1
     if len(nodes) != len(pieces) or lines != sum(piece.count("\n") + 1 for piece in pieces):
-        raise YamlMistake("the text cannot be cut into entries", "", 1, 1)
+        raise TextMistake("the text cannot be cut into entries", "", 1, 1)
     return list(zip(pieces, nodes))
 
 
@@ -122,7 +123,7 @@ def _ordered(value: object, role: Role) -> object:
     In derivatives.yaml, Nodes are numbered in the order of the `dispatch:` rows.
     """
     if role == "derivatives" and isinstance(value, dict) and isinstance(value.get("dispatch"), dict):
-        return {**value, "dispatch": [[key, row] for key, row in value["dispatch"].items()]}
+        return {**value, "dispatch": {PAIRS: [[key, row] for key, row in value["dispatch"].items()]}}
     return value
 
 
@@ -135,6 +136,8 @@ def _whole(text: str, role: Role) -> tuple[SpecEntry, ...]:
     entries = []
     for node, end in zip(nodes, ends):
         start = node.start_mark.line
+        if start and lines[start - 1].rstrip() == "-":
+            start -= 1  # the dash stands alone
         piece = "\n".join(lines[start : max(end, start + 1)]).rstrip()
-        entries.append(_made(start + 1, piece, plain_value(node), role))
+        entries.append(_made(start + 1, piece, plain_value(node, any_key=role == "tags"), role))
     return tuple(entries)

@@ -1,0 +1,272 @@
+"""The steps of the output: one a Node, one a generated file, the check of the templates, the manifest.
+
+They follow `match`, whose index of Nodes says which there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from pipeline.build.engine import Build
+from pipeline.build.step import Failed, Input, Outcome, Resolved
+from pipeline.graph import reason, stage
+from pipeline.model.artifact import digest, digest_of, encode
+from pipeline.model.infos import Foreach, Infos, NodeRow, Nodes
+from pipeline.model.node_text import NodeText
+from pipeline.model.specs import SpecFile
+from pipeline.outputs.file import File
+from pipeline.problems import Problem, SpecError
+
+
+class EmitStep(Struct, frozen=True):
+    """`emit:<Node>`: the C++ text of one Node. Its facts are the digests of the pieces."""
+
+    row: NodeRow
+    source: bytes  # the artifact that holds the info
+
+    reusable = True
+
+    @property
+    def name(self) -> str:
+        return f"emit:{self.row.node}"
+
+    def resolve(self, build: Build) -> Resolved:
+        return Resolved([*build.emit_makers, Input("node", self.row.node.encode()), Input("info", self.row.info)])
+
+    def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
+        row = self.row
+        infos = build.load(self.source, Foreach).infos if row.synthesized else build.load(self.source, Infos)
+        info = infos.info(infos.by_schema[row.schema][row.dispatch_key])
+        try:
+            text = stage("emit").run(row.node, info, build.release)
+        except SpecError as error:
+            op = row.schema.partition("(")[0]
+            problem = Problem("derivatives", row.entry, op, error.problem, error.hint, error.field, error.needle)
+            raise Failed([problem]) from error
+        pieces = {name: digest(piece.encode()) for name, piece in text.pieces.items()}
+        return Outcome({"text": build.store.put(text, small=True)}, pieces)
+
+    def present(self, build: Build, outcome: Outcome) -> bool:
+        return build.store.has(outcome.artifacts["text"])
+
+
+class ShardStep(Struct, frozen=True):
+    """`shard:<file>`: one generated file, from a template and the pieces of its Nodes."""
+
+    file: File
+
+    reusable = False
+
+    @property
+    def name(self) -> str:
+        return f"shard:{self.file.name}"
+
+    def path(self, build: Build) -> str:
+        return os.path.join(build.config.generated, self.file.name)
+
+    def template_input(self, build: Build) -> list[Input]:
+        """The template as an input, none for a file that needs none."""
+        name = self.file.template
+        return [build.file(f"templates/{name}", build.config.specs.templates[name])] if name else []
+
+    def resolve(self, build: Build) -> Resolved:
+        specs = build.config.specs
+        template = self.template_input(build)
+        nodes = [build.outcome(f"emit:{node}") for node in self.file.nodes]
+        inputs = [
+            build.code("pipeline.stages.shard"),
+            Input("release", build.config.release.encode()),
+            Input("comment", specs.template_comment.encode()),
+            *template,
+            Input("frame", digest(encode((self.file.constants, self.file.before, self.file.reopens)))),
+        ]
+        for hole, piece in build.slots(self.file, template).items():
+            found = digest_of(outcome.facts.get(piece, b"") for outcome in nodes)
+            inputs.append(Input(hole, found))
+        loads = {n: o.artifacts.get("text", b"") for n, o in zip(self.file.nodes, nodes)}
+        return Resolved(inputs, loads)
+
+    def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
+        template = parse_template(build, self.file)
+        texts = [build.load(resolved.loads[node], NodeText).pieces for node in self.file.nodes]
+        pieces = {p: [text[p] for text in texts] for h, p in self.file.slots.items() if h in template.names}
+        pieces.update({p: [] for p in self.file.slots.values() if p not in pieces})
+        text = stage("shard").run(self.file, template, build.config.specs.template_comment, pieces, build.release)
+        return Outcome(
+            facts={
+                "file": build.write(self.path(build), text),
+                "sha256": hashlib.sha256(text).digest(),
+                "size": len(text).to_bytes(8, "big"),
+            }
+        )
+
+    def present(self, build: Build, outcome: Outcome) -> bool:
+        return build.stamps.digest(self.path(build)) == outcome.facts.get("file")
+
+
+class TemplatesStep(Struct, frozen=True):
+    """`_templates`: all templates can be read and filled, before any file is written."""
+
+    shards: tuple[ShardStep, ...]
+
+    name = "_templates"
+    reusable = False
+
+    def resolve(self, build: Build) -> Resolved:
+        inputs = {i.label: i for step in self.shards for i in step.template_input(build)}
+        return Resolved([build.code("pipeline.stages.shard"), *inputs.values()])
+
+    def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
+        problems: list[Problem] = []
+        for step in self.shards:
+            try:
+                parse_template(build, step.file)
+            except Failed as failed:
+                problems += failed.problems
+        if problems:
+            raise Failed(problems)
+        return Outcome(facts={"checked": b"yes"})
+
+    def present(self, build: Build, outcome: Outcome) -> bool:
+        return bool(outcome.facts)
+
+
+class ManifestStep(Struct, frozen=True):
+    """`manifest`: what was generated from what, and the depfiles."""
+
+    shards: tuple[ShardStep, ...]
+
+    name = "manifest"
+    reusable = False
+
+    def path(self, build: Build) -> str:
+        return os.path.join(build.config.folder, "manifest.json")
+
+    def resolve(self, build: Build) -> Resolved:
+        config = build.config
+        specs = build.outcome("specs").artifacts.get("derivatives", b"")
+        nodes = build.outcome("match").artifacts.get("nodes", b"")
+        files = [Input(step.file.name, build.outcome(step.name).facts.get("file", b"")) for step in self.shards]
+        return Resolved(
+            [
+                Input("gradmill", build.sources.tree),
+                Input("settings", encode((config.specs.name, config.release, config.layout, config.generated))),
+                Input("places", specs),
+                Input("nodes", nodes),
+                *(build.file(name, location) for name, location in config.specs.inputs()),
+                *files,
+            ],
+            {"derivatives": specs, "nodes": nodes, **self._facts(build)},
+        )
+
+    def _facts(self, build: Build) -> dict[str, bytes]:
+        outcomes = ((step.file.name, build.outcome(step.name)) for step in self.shards)
+        return {f"{name} {fact}": found for name, outcome in outcomes for fact, found in outcome.facts.items()}
+
+    def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
+        config = build.config
+        inputs = {name: digest(location.read()) for name, location in config.specs.inputs()}
+        text = stage("manifest").run(
+            config.specs.name,
+            config.release,
+            config.layout,
+            {**inputs, "gradmill": build.sources.tree},
+            [step.file for step in self.shards],
+            resolved.loads,
+            build.load(resolved.loads["nodes"], Nodes).rows,
+            build.load(resolved.loads["derivatives"], SpecFile),
+        )
+        files = self._files(build, text)
+        for path in build.recorded(self.name)[1].facts.keys() - files.keys():
+            with suppress(OSError):  # of another layout
+                os.unlink(path)
+        return Outcome(facts={path: build.write(path, data) for path, data in files.items()})
+
+    def present(self, build: Build, outcome: Outcome) -> bool:
+        return bool(outcome.facts) and all(build.stamps.digest(path) == found for path, found in outcome.facts.items())
+
+    def _files(self, build: Build, text: bytes) -> dict[str, bytes]:
+        """The manifest and the depfiles. Upstream's layout has upstream's files and nothing else beside them."""
+        depfile = stage("manifest").depfile
+        path = self.path(build)
+        inputs = [location.path for _, location in build.config.specs.inputs()] + build.sources.all_files(
+            relative=not os.path.isabs(build.config.generated)
+        )
+        targets = [path]
+        if build.config.layout != "upstream":
+            targets += [step.path(build) for step in self.shards]
+        return {path: text, **{f"{target}.d": depfile(target, dict.fromkeys(inputs)) for target in targets}}
+
+
+def emit_steps(build: Build) -> list[EmitStep]:
+    """A step for every Node of the last match."""
+    sources = {False: build.outcome("infos").artifacts["infos"], True: build.outcome("foreach").artifacts["foreach"]}
+    return [EmitStep(row, sources[row.synthesized]) for row in nodes_of(build)]
+
+
+def needed_to_emit(build: Build) -> list[bytes]:
+    """The artifacts that Nodes are printed from: the others can be let go of."""
+    wanted = (("infos", "infos"), ("foreach", "foreach"), ("match", "nodes"))
+    return [build.outcome(stage).artifacts.get(what, b"") for stage, what in wanted]
+
+
+def shard_steps(build: Build) -> list[ShardStep]:
+    """A step for every generated file."""
+    nodes = build.outcome("match").artifacts["nodes"]
+    layout, shards = build.config.layout, build.config.shards
+    key = digest_of((nodes, build.code("pipeline.stages.shard").digest, layout, str(shards)))
+    files = build.state.remembered(
+        "files", key, tuple[File, ...], lambda: stage("shard").files(nodes_of(build), layout, shards)
+    )
+    return [ShardStep(file) for file in files]
+
+
+def remove_orphans(build: Build, steps: Sequence[ShardStep]) -> None:
+    """Removes files that earlier runs generated in this folder and that are no longer part of the output.
+
+    A file that was changed since by somebody else is left alone.
+    """
+    current = {step.name for step in steps}
+    for task in build.state.tasks():
+        if task.startswith("shard:") and task not in current:
+            name = task.removeprefix("shard:")
+            path = os.path.join(build.config.generated, name)
+            if build.stamps.digest(path) == build.recorded(task)[1].facts.get("file"):
+                for orphan in (path, f"{path}.d"):
+                    with suppress(OSError):
+                        os.unlink(orphan)
+            build.state.remove(task)
+
+
+def nodes_of(build: Build) -> Sequence[NodeRow]:
+    """The index of all Nodes that the last match made."""
+    return build.load(build.outcome("match").artifacts["nodes"], Nodes).rows
+
+
+def read_template(build: Build, file: File) -> bytes:
+    """The bytes of a file's template."""
+    if not file.template:
+        return b""
+    try:
+        return build.config.specs.templates[file.template].read()
+    except (OSError, KeyError) as error:
+        raise Failed([template_problem(file, SpecError(f"cannot be read: {reason(error)}"))]) from error
+
+
+def parse_template(build: Build, file: File) -> Any:
+    """A file's template; Failed when it cannot be read or has holes that nothing fills."""
+    try:
+        return stage("shard").parse_template(read_template(build, file), file, build.release)
+    except SpecError as error:
+        raise Failed([template_problem(file, error)]) from error
+
+
+def template_problem(file: File, error: SpecError) -> Problem:
+    """A mistake in the template of `file`."""
+    return Problem("template", -1, "", error.problem, error.hint, error.field, error.needle, file=file.template)

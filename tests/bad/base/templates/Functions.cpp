@@ -1,0 +1,4 @@
+// ${generated_comment}
+#include "Functions.h"
+
+${autograd_function_definitions}

@@ -1,0 +1,4 @@
+#pragma once
+// ${generated_comment}
+
+${autograd_function_declarations}

@@ -1,0 +1,44 @@
+"""What torchgen says of many spec sets, each in a folder of its own: one JSON object, name of the folder to error."""
+
+import contextlib
+import io
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import torchgen_oracle
+
+
+def verdict(folder: Path, out: str) -> str:
+    """torchgen's error, "" when it has none."""
+    options = {
+        "native": folder / "native_functions.yaml",
+        "tags": folder / "tags.yaml",
+        "derivatives": folder / "derivatives.yaml",
+        "templates": folder / "templates",
+        "out": out,
+        "match": f"{out}/match.jsonl",
+    }
+    sys.argv = ["torchgen_oracle.py", *(f"--{name}={value}" for name, value in options.items())]
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            torchgen_oracle.main()
+    except (Exception, SystemExit) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def main() -> None:
+    folders = sorted(Path(sys.argv[1]).iterdir())
+    found = {}
+    for folder in folders:
+        with tempfile.TemporaryDirectory() as out:
+            found[folder.name] = verdict(folder, out)
+    json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

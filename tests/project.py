@@ -1,0 +1,177 @@
+"""A spec set in a folder of its own, and runs of doit on it: the helper of the end-to-end tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ROOT / "specs" / "core"
+
+ANALYSIS = ["specs", "schemas", "derivatives", "infos", "foreach", "match"]
+SHARDS = [
+    "Functions.h",
+    "Functions.cpp",
+    "python_functions.h",
+    "python_functions_0.cpp",
+    "python_functions_1.cpp",
+    "python_functions_2.cpp",
+    "python_functions_3.cpp",
+    "python_functions_4.cpp",
+    "python_functionsEverything.cpp",
+]
+SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
+
+_FLAT = {name: name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")}
+_PACKAGED = {
+    "native_functions.yaml": "ATen/native/native_functions.yaml",
+    "tags.yaml": "ATen/native/tags.yaml",
+    "derivatives.yaml": "autograd/derivatives.yaml",
+    "templates": "autograd/templates",
+}
+
+
+class Run(NamedTuple):
+    """What a run of doit came to."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def ran(self) -> list[str]:
+        """The tasks that were executed, in their order."""
+        return [line[2:].strip() for line in self.stdout.splitlines() if line.startswith(".  ")]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The JSON objects that `doit show` printed."""
+        assert self.status == 0, self.stderr
+        return [json.loads(line) for line in self.stdout.splitlines()]
+
+
+class Project:
+    """A spec set under `folder`, with folders for the cache and for generated files beside it."""
+
+    def __init__(
+        self, folder: Path, source: Path, version: str, *, packaged: bool = False, root: Path = ROOT, name: str = "set"
+    ) -> None:
+        self.root = root
+        self.specs = folder / name
+        self.cache = folder / "cache"
+        self.generated = folder / "generated"
+        self.spare = folder / "spare"
+        self._places = _PACKAGED if packaged else _FLAT
+        found = _PACKAGED if (source / "autograd").is_dir() else _FLAT
+        for file, place in self._places.items():
+            target = self.specs / place
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if file == "templates" else shutil.copyfile)(source / found[file], target)
+        (self.specs / "RELEASE").write_text(version)
+
+    def path(self, name: str) -> Path:
+        """Where a file of the set is: `derivatives.yaml`, `templates/Functions.h`."""
+        first, *rest = name.split("/")
+        return self.specs.joinpath(self._places[first], *rest)
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Replaces the one place in a file of the set where `old` stands."""
+        text = self.path(name).read_text()
+        assert text.count(old) == 1, f"{name} has {text.count(old)} of: {old}"
+        self.path(name).write_text(text.replace(old, new))
+
+    def set_formula(self, op: str, field: str, formula: str) -> None:
+        """Replaces the one-line formula of a field in the entry of an operator."""
+        path = self.path("derivatives.yaml")
+        head, start, entry = path.read_text().partition(f"- name: {op}(")
+        assert start, f"no entry for {op}"
+        body, end, tail = entry.partition("\n\n")
+        lines = body.split("\n")
+        at = next(i for i, line in enumerate(lines) if line.lstrip().startswith(f"{field}:"))
+        lines[at] = f"{lines[at][: lines[at].index(field)]}{field}: {formula}"
+        path.write_text(head + start + "\n".join(lines) + end + tail)
+
+    def append(self, name: str, entry: str) -> None:
+        """Adds text at the end of a file of the set."""
+        with self.path(name).open("a") as file:
+            file.write(f"\n{entry}\n")
+
+    def start(self, *arguments: str, **variables: object) -> subprocess.Popen[str]:
+        """`doit` with this spec set and these folders. `seed` is the hash seed; the rest are doit's variables."""
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        if "seed" in variables:
+            environment["PYTHONHASHSEED"] = str(variables.pop("seed"))
+        values = {"specs": self.specs, "generated": self.generated, "cache": self.cache, **variables}
+        words = [*arguments, *(f"{name}={value}" for name, value in values.items())]
+        command = [sys.executable, "-m", "doit", *words]
+        return subprocess.Popen(
+            command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def run(self, *arguments: str, **variables: object) -> Run:
+        """`start`, and wait for the end."""
+        return finish(self.start(*arguments, **variables))
+
+    def kill_after(self, tasks: int) -> None:
+        """Starts a run, and kills it as soon as so many tasks have been told of."""
+        process = self.start()
+        assert process.stdout is not None
+        for _ in range(tasks):
+            assert process.stdout.readline(), "the run ended before it was killed"
+        process.kill()
+        assert finish(process).status == -signal.SIGKILL, "the run ended before it was killed"
+
+    def build(self) -> Project:
+        """Runs doit, which must succeed."""
+        run = self.run()
+        assert run.status == 0, run.stderr
+        return self
+
+    def files(self) -> dict[str, bytes]:
+        """The generated files."""
+        return {path.name: path.read_bytes() for path in sorted(self.generated.glob("*"))}
+
+    def mtimes(self) -> dict[str, int]:
+        """When each generated file was written."""
+        return {path.name: path.stat().st_mtime_ns for path in sorted(self.generated.glob("*"))}
+
+    def tree(self) -> dict[str, tuple[int, int]]:
+        """Every file and folder that doit made: inode and time of change."""
+        paths = [path for folder in (self.cache, self.generated) for path in (folder, *folder.rglob("*"))]
+        return {str(p): (p.stat().st_ino, p.stat().st_mtime_ns) for p in paths}
+
+    def manifest(self, cache: Path | None = None) -> bytes:
+        """What other build systems are told."""
+        return ((cache or self.cache) / self.specs.name / "manifest.json").read_bytes()
+
+    def objects(self) -> list[Path]:
+        """The artifacts in the cache."""
+        return sorted(path for path in (self.cache / "objects").rglob("*") if path.is_file())
+
+    @property
+    def pack(self) -> Path:
+        """The texts of all Nodes, in one file."""
+        return self.cache / "pack"
+
+    def states(self) -> list[Path]:
+        """What doit remembers of the runs of this project."""
+        return sorted((self.cache / self.specs.name).glob("state-*"))
+
+    def clean_build(self) -> dict[str, bytes]:
+        """The generated files of a build of this spec set that knows nothing of earlier ones."""
+        shutil.rmtree(self.spare, ignore_errors=True)
+        run = self.run(generated=self.spare / "generated", cache=self.spare / "cache")
+        assert run.status == 0, run.stderr
+        return {path.name: path.read_bytes() for path in sorted((self.spare / "generated").glob("*"))}
+
+
+def finish(process: subprocess.Popen[str]) -> Run:
+    """Waits for a run."""
+    stdout, stderr = process.communicate()
+    return Run(process.returncode, stdout, stderr)

@@ -1,0 +1,223 @@
+"""Every mistake of `tests/bad` gives the message that stands beside it, and leaves the generated files alone.
+
+A folder of `tests/bad` holds one mistake: `case.yaml` says what is wrong with the spec set in `tests/bad/base`,
+`expected.txt` is what standard error must then read, with the folder of the spec set written as SPECS.
+`tests/bad/README.md` explains the keys of `case.yaml`. To write the messages anew, and read them in the diff:
+
+    UPDATE_GOLDEN=1 pytest tests/test_bad_specs.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+from project import ROOT, Project, Run
+
+BAD = ROOT / "tests" / "bad"
+BASE = BAD / "base"
+NAMES = sorted(path.parent.name for path in BAD.glob("*/case.yaml"))
+UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
+
+# Where what is kept from earlier runs takes part in reading the files, and in telling what is wrong.
+COLD = [name for name in NAMES if name.startswith(("many-", "place-", "tags-", "warning-", "yaml-"))]
+
+
+class Case(NamedTuple):
+    """What a `case.yaml` says."""
+
+    name: str
+    mistake: str
+    edits: list[Mapping[str, Any]]
+    variables: dict[str, str]
+    status: int
+    torchgen: str
+    process: bool
+
+    @property
+    def expected(self) -> Path:
+        return BAD / self.name / "expected.txt"
+
+    def apply(self, specs: Path) -> None:
+        """Makes the mistake in a copy of the base."""
+        for edit in self.edits:
+            path = specs / edit["in"]
+            text = "" if "whole" in edit else path.read_text()
+            if "replace" in edit:
+                assert text.count(edit["replace"]) == 1, f"{edit['in']} has not one of: {edit['replace']}"
+                text = text.replace(edit["replace"], edit["by"])
+            else:
+                text += edit.get("whole", "") + edit.get("add", "")
+            if edit.get("delete"):
+                path.unlink()
+            else:
+                path.write_bytes(text.encode(edit.get("encoding", "utf-8")))
+
+
+@cache
+def read(name: str) -> Case:
+    """The case of that name. A case of one edit has the keys of the edit beside its own."""
+    row = yaml.safe_load((BAD / name / "case.yaml").read_text())
+    own = {key: row.pop(key) for key in ("mistake", "edits", "run", "status", "torchgen", "process") if key in row}
+    edits = own.get("edits", []) + ([row] if row else [])
+    return Case(
+        name,
+        own["mistake"],
+        edits,
+        {key: str(value) for key, value in own.get("run", {}).items()},
+        own.get("status", 1),
+        own.get("torchgen", "refuses"),
+        own.get("process", False),
+    )
+
+
+class Bench:
+    """The base, built once; each case begins with that build."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "work"
+        self._kept = folder / "kept"
+        self.project = Project(self._folder, BASE, (BASE / "RELEASE").read_text())
+        self.project.build()
+        shutil.copytree(self._folder, self._kept)
+        self._mtimes = self.project.mtimes()
+
+    def restore(self) -> Project:
+        """The project as it was right after it was built; what later runs put into the store stays there."""
+        project = self.project
+        folders = [project.specs, project.cache / project.specs.name]
+        if project.mtimes() != self._mtimes:
+            folders.append(project.generated)
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(self._kept / folder.relative_to(self._folder), folder)
+        return project
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    for module in ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard"):
+        __import__(f"pipeline.stages.{module}")
+    __import__("pipeline.diagnose")
+    return Bench(tmp_path_factory.mktemp("bad"))
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> dict[str, str]:
+    """What torchgen says of the spec set of each case, "" where it is content; it is started once for all."""
+    folder = tmp_path_factory.mktemp("sets")
+    for name in ("base", *NAMES):
+        shutil.copytree(BASE, folder / name)
+        if name != "base":
+            read(name).apply(folder / name)
+    command = [sys.executable, str(BAD / "torchgen_verdicts.py"), str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, str] = json.loads(run.stdout)
+    return found
+
+
+def doit_in_fork(project: Project, **variables: object) -> Run:
+    """`python -m doit` as `Project.run` starts it, in a copy of this process: doit and gradmill are loaded already."""
+    values = {"specs": project.specs, "generated": project.generated, "cache": project.cache, **variables}
+    words = [f"{name}={value}" for name, value in values.items()]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        child = os.fork()
+        if not child:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            os._exit(_child(words))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode())
+    return Run(status, *texts)
+
+
+def _child(words: list[str]) -> int:
+    from doit.doit_cmd import DoitMain
+
+    assert sys.__stdout__ is not None and sys.__stderr__ is not None
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # pytest has put its own in their place
+    os.chdir(ROOT)
+    sys.argv = ["doit", *words]
+    try:
+        return int(DoitMain().run(words))
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def run(case: Case, project: Project, **variables: object) -> Run:
+    """One run of doit with the variables of the case."""
+    given = {name: value.replace("SPECS", str(project.specs)) for name, value in case.variables.items()}
+    return project.run(**variables, **given) if case.process else doit_in_fork(project, **variables, **given)
+
+
+def message(found: Run, project: Project) -> str:
+    """Standard error without the machine's own paths."""
+    return found.stderr.replace(str(project.specs), "SPECS")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_mistake_is_told_and_generated_files_stay(name: str, bench: Bench) -> None:
+    case, project = read(name), bench.restore()
+    files, mtimes = project.files(), project.mtimes()
+    case.apply(project.specs)
+    found = run(case, project)
+    text = message(found, project)
+    assert "Traceback" not in found.stdout + found.stderr
+    assert found.status == case.status, text
+    if UPDATE:
+        case.expected.write_text(text)
+    assert text == case.expected.read_text()
+    if case.status:
+        assert project.files() == files
+        assert project.mtimes() == mtimes
+
+
+@pytest.mark.parametrize("name", COLD)
+def test_the_message_does_not_depend_on_earlier_runs(name: str, bench: Bench, tmp_path: Path) -> None:
+    case, project = read(name), bench.restore()
+    case.apply(project.specs)
+    found = run(case, project, cache=tmp_path / "cache", generated=tmp_path / "generated")
+    assert "Traceback" not in found.stdout + found.stderr
+    assert found.status == case.status
+    assert message(found, project) == case.expected.read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torchgen_gives_the_same_verdict(name: str, verdicts: dict[str, str]) -> None:
+    case = read(name)
+    assert bool(verdicts[name]) == (case.torchgen == "refuses"), verdicts[name]
+
+
+def test_the_base_is_right(bench: Bench, verdicts: dict[str, str]) -> None:
+    found = bench.restore().run()
+    assert (found.status, found.stderr) == (0, "")
+    assert verdicts["base"] == ""
+
+
+def test_a_mended_spec_set_needs_nothing_new(bench: Bench) -> None:
+    project = bench.restore()
+    mtimes = project.mtimes()
+    read("formula-input-misspelt").apply(project.specs)
+    assert project.run().status == 1
+    for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml"):
+        shutil.copyfile(BASE / name, project.specs / name)
+    assert project.run().status == 0
+    assert project.mtimes() == mtimes

@@ -1,0 +1,301 @@
+"""The command line: doit's own commands on gradmill's tasks, what is refused, and output that is always the same."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from project import ANALYSIS, CORE, ROOT, SHARD_TASKS, SHARDS, Project, Run
+
+
+def assert_refused(run: Run, problem: str, hint: str) -> None:
+    """doit's exit status for a wrong command line, what is wrong, what to do: and no traceback."""
+    assert run.status == 3
+    assert problem in run.stderr
+    assert hint in run.stderr
+    assert "Traceback" not in run.stderr + run.stdout
+
+
+# ---- commands
+
+
+def test_list_names_the_stages(project: Project) -> None:
+    run = project.run("list")
+    assert run.status == 0
+    assert [line.split()[0] for line in run.stdout.splitlines()] == sorted([*ANALYSIS, "emit", "manifest", "shard"])
+
+
+def test_list_all_names_every_node_and_file(built: Project) -> None:
+    names = [line.split()[0] for line in built.run("list", "--all").stdout.splitlines()]
+    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0", "emit:ForeachExpBackward0"} <= set(names)
+
+
+def test_list_all_names_every_node_of_a_project_never_built(project: Project) -> None:
+    names = [line.split()[0] for line in project.run("list", "--all").stdout.splitlines()]
+    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(names)
+
+
+def test_list_status_of_a_clean_project_is_up_to_date(built: Project) -> None:
+    lines = built.run("list", "--all", "--status").stdout.splitlines()
+    states = {line.split()[1]: line[0] for line in lines}
+    assert "emit:ExpBackward0" in states
+    assert {name for name, state in states.items() if state != "U" and name not in ("emit", "shard")} == set()
+
+
+def test_list_status_after_an_edit_tells_the_nodes_to_run(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    lines = built.run("list", "--all", "--status").stdout.splitlines()
+    nodes = {line.split()[1] for line in lines if line[0] == "R" and line.split()[1].startswith("emit:")}
+    assert nodes == {"emit:ExpBackward0", "emit:ForeachExpBackward0"}
+
+
+def test_list_runs_nothing_and_writes_no_generated_file(project: Project) -> None:
+    run = project.run("list", "--all", "--status")
+    assert (run.status, run.ran) == (0, [])
+    assert project.files() == {}
+
+
+@pytest.mark.parametrize("task", ["specs", "emit:ExpBackward0", "shard:Functions.cpp"])
+def test_info_tells_that_a_task_is_up_to_date(built: Project, task: str) -> None:
+    run = built.run("info", task)
+    assert run.status == 0
+    assert task in run.stdout
+    assert "up-to-date" in run.stdout
+
+
+def test_clean_removes_the_generated_files(built: Project) -> None:
+    assert built.run("clean").status == 0
+    assert built.files() == {}
+
+
+def test_a_run_after_clean_makes_only_the_files_and_the_manifest(built: Project) -> None:
+    before = built.files()
+    built.run("clean")
+    assert built.run().ran == [*SHARD_TASKS, "manifest"]
+    assert built.files() == before
+
+
+@pytest.mark.parametrize("arguments", [["--all"], [], ["specs"]], ids=["all", "default", "one"])
+def test_forget_costs_work_and_moves_no_file(built: Project, arguments: list[str]) -> None:
+    before = built.mtimes()
+    run = built.run("forget", *arguments)
+    assert run.status == 0, run.stderr
+    assert "specs" in built.run().ran
+    assert built.mtimes() == before
+
+
+def test_always_execute_executes_every_task(built: Project) -> None:
+    before = built.mtimes()
+    run = built.run("-a")
+    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(run.ran)
+    assert built.mtimes() == before
+
+
+def test_always_execute_joined_with_another_option_executes_every_task(built: Project) -> None:
+    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(built.run("-av", "2").ran)
+
+
+# ---- tasks by name
+
+
+def test_a_stage_by_name_runs_what_it_needs(project: Project) -> None:
+    run = project.run("infos")
+    assert sorted(run.ran) == sorted(["specs", "schemas", "derivatives", "infos"])
+    assert project.files() == {}
+
+
+def test_a_node_by_name_runs_no_other_node(project: Project) -> None:
+    run = project.run("emit:ExpBackward0")
+    assert run.status == 0
+    assert sorted(run.ran) == sorted([*ANALYSIS, "emit:ExpBackward0"])
+
+
+def test_a_file_by_name_makes_no_other_file(project: Project) -> None:
+    run = project.run("shard:Functions.cpp")
+    assert run.status == 0, run.stderr
+    assert list(project.files()) == ["Functions.cpp"]
+    assert project.files()["Functions.cpp"] == project.clean_build()["Functions.cpp"]
+
+
+def test_a_file_by_path_makes_no_other_file(project: Project) -> None:
+    run = project.run(str(project.generated / "Functions.cpp"))
+    assert run.status == 0, run.stderr
+    assert list(project.files()) == ["Functions.cpp"]
+    assert project.files()["Functions.cpp"] == project.clean_build()["Functions.cpp"]
+
+
+def test_a_node_by_name_brings_only_itself_up_to_date(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    run = built.run("emit:ForeachExpBackward0")
+    assert [task for task in run.ran if ":" in task] == ["emit:ForeachExpBackward0"]
+
+
+def test_a_file_by_name_brings_its_nodes_up_to_date(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    built.run("shard:Functions.cpp")
+    assert built.files() == built.clean_build()
+
+
+@pytest.mark.parametrize("task", ["emit:NoSuchBackward0", "shard:no_such.cpp", "no_such"])
+def test_a_task_that_does_not_exist_is_refused(built: Project, task: str) -> None:
+    run = built.run(task)
+    assert run.status == 3, run.stdout
+    assert task in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+# ---- what is refused
+
+
+def test_an_unknown_variable_is_refused_with_the_nearest_one(project: Project) -> None:
+    assert_refused(project.run(spec="core"), "spec=core: there is no such variable", "did you mean 'specs'?")
+
+
+def test_a_variable_like_no_other_is_refused_with_all_of_them(project: Project) -> None:
+    assert_refused(project.run(zzz=1), "zzz=1: there is no such variable", "specs, release, generated, cache, strict")
+
+
+def test_an_unknown_set_is_refused(project: Project) -> None:
+    assert_refused(project.run(specs="cors"), "specs=cors: there is no such spec set", "did you mean 'core'?")
+
+
+def test_a_folder_without_specs_is_refused(project: Project, tmp_path: Path) -> None:
+    assert_refused(project.run(specs=tmp_path), "no native_functions.yaml", "a spec set is a flat folder")
+
+
+def test_a_file_that_is_no_wheel_is_refused(project: Project, tmp_path: Path) -> None:
+    path = tmp_path / "torch.whl"
+    path.write_text("not a wheel")
+    assert_refused(project.run(specs=path), "torch.whl: not a wheel", "download it again")
+
+
+def test_a_set_that_does_not_tell_its_release_is_refused(project: Project) -> None:
+    (project.specs / "RELEASE").unlink()
+    assert_refused(project.run(), "the PyTorch release cannot be told from the spec set", "say release=X.Y.Z")
+
+
+def test_an_unknown_release_is_refused(project: Project) -> None:
+    assert_refused(project.run(release="1.13"), "PyTorch release '1.13' is not known", "known releases: 2.4.1")
+
+
+def test_a_flag_that_is_neither_0_nor_1_is_refused(project: Project) -> None:
+    assert_refused(project.run(strict="yes"), "strict=yes", "write strict=0 or strict=1")
+
+
+def test_show_of_an_unknown_stage_is_refused(project: Project) -> None:
+    assert_refused(project.run("show", "matches"), "no stage 'matches'", "did you mean 'match'?")
+
+
+def test_show_of_no_stage_is_refused(project: Project) -> None:
+    assert_refused(project.run("show"), "name a stage", "stages: specs")
+
+
+def test_show_of_an_unknown_name_is_refused(project: Project) -> None:
+    assert_refused(project.run("show", "match", "sigmoit"), "'match' has no 'sigmoit'", "did you mean 'sigmoid'?")
+
+
+def test_a_release_newer_than_all_known_ones_is_read_with_a_warning(project: Project) -> None:
+    run = project.run("specs", release="99.1")
+    assert run.status == 0
+    assert "newer than all known ones" in run.stderr
+
+
+def test_a_warning_does_not_stop_the_build(project: Project) -> None:
+    project.set_formula("exp", "self", "grad * rezult")
+    run = project.run()
+    assert run.status == 0
+    assert "warning: exp: self: unknown name 'rezult'" in run.stderr
+
+
+def test_strict_makes_a_warning_an_error(project: Project) -> None:
+    project.set_formula("exp", "self", "grad * rezult")
+    run = project.run(strict=1)
+    assert run.status == 1
+    assert "unknown name 'rezult'" in run.stderr
+    assert "strict=1: warnings are errors" in run.stderr
+    assert project.files() == {}
+
+
+# ---- show
+
+
+def test_show_prints_an_operator_by_name(project: Project) -> None:
+    (row,) = project.run("show", "infos", "mv").rows
+    assert row["op"] == "MvBackward0"
+
+
+def test_show_prints_a_node_by_name(project: Project) -> None:
+    (row,) = project.run("show", "emit", "MvBackward0").rows
+    assert "struct TORCH_API MvBackward0" in row["pieces"]["declaration"]
+
+
+def test_show_touches_no_generated_file(built: Project) -> None:
+    before = built.mtimes()
+    built.set_formula("mv", "vec", "self.conj().t().mv(grad)")
+    assert "self.conj().t().mv(grad)" in built.run("show", "infos", "mv").stdout
+    assert built.mtimes() == before
+
+
+# ---- always the same
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4711])
+def test_the_hash_seed_changes_nothing(project: Project, seed: int) -> None:
+    assert project.run(seed=seed).status == 0
+    assert project.files() == project.clean_build()
+
+
+def test_the_folder_changes_nothing(built: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "a" / "much longer way", CORE, "2.13.0").build()
+    assert other.files() == built.files()
+
+
+def test_the_layout_changes_nothing(built: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "packaged", CORE, "2.13.0", packaged=True).build()
+    assert other.files() == built.files()
+
+
+def test_a_wheel_is_a_spec_set(built: Project, tmp_path: Path) -> None:
+    packaged = Project(tmp_path / "packaged", CORE, "2.13.0", packaged=True)
+    wheel = tmp_path / "torch-2.13.0-py3-none-any.whl"
+    with ZipFile(wheel, "w") as archive:
+        archive.writestr("torch/version.py", "__version__ = '2.13.0'\n")
+        for path in packaged.specs.rglob("*"):
+            archive.write(path, f"torchgen/packaged/{path.relative_to(packaged.specs)}")
+    generated = tmp_path / "from the wheel"
+    run = built.run(specs=wheel, generated=generated)
+    assert run.status == 0, run.stderr
+    assert {path.name: path.read_bytes() for path in generated.iterdir()} == built.files()
+    assert built.run(specs=wheel, generated=generated).ran == []
+
+
+def test_generated_files_name_no_folder_of_the_machine(built: Project) -> None:
+    places = [str(folder).encode() for folder in (ROOT, built.specs, built.generated, Path.home())]
+    assert [name for name, data in built.files().items() if any(place in data for place in places)] == []
+
+
+def test_the_embedded_set_is_the_default(project: Project) -> None:
+    run = project.run(specs="core")
+    assert run.status == 0
+    assert project.files() == project.clean_build()
+
+
+def test_the_file_set_is_that_of_torchgen(built: Project) -> None:
+    assert sorted(built.files()) == sorted(SHARDS)
+
+
+def test_artifacts_are_the_same_in_every_cache(built: Project, tmp_path: Path) -> None:
+    cache = tmp_path / "second"
+    assert built.run("-n", "2", cache=cache, seed=3).status == 0
+    first = {path.name for path in built.objects()}
+    assert {path.name for path in (cache / "objects").rglob("*") if path.is_file()} == first
+
+
+def test_a_moved_project_makes_the_same_files(built: Project, tmp_path: Path) -> None:
+    before = built.files()
+    shutil.move(built.specs, tmp_path / "moved")
+    built.specs = tmp_path / "moved"
+    built.build()
+    assert built.files() == before

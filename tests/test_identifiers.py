@@ -1,0 +1,74 @@
+"""Identifiers in formulas, compared with the regular expression that upstream searches with."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from pipeline.identifiers import occurrences, replace, uses, words
+
+
+def upstream(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(^|\W)({re.escape(name)})($|\W)")
+
+
+def random_texts() -> list[str]:
+    """Texts that are dense with the names `grad` and `self` and with what may stand beside a name."""
+    source = random.Random(20)  # noqa: S311
+    pieces = [*["grad", "self"] * 4, *"** ().\n\n_1é", "gradient", "x_self", "grad_1"]
+    return ["".join(source.choices(pieces, k=source.randrange(12))) for _ in range(5000)]
+
+
+TEXTS = random_texts()
+
+
+@pytest.mark.parametrize("name", ["grad", "self"])
+def test_a_name_is_used_where_upstream_finds_it(name: str) -> None:
+    pattern = upstream(name)
+    assert [text for text in TEXTS if uses(text, name) != bool(pattern.search(text))] == []
+
+
+@pytest.mark.parametrize("name", ["grad", "self"])
+def test_a_name_occurs_where_upstream_finds_it(name: str) -> None:
+    pattern = upstream(name)
+    assert [text for text in TEXTS if occurrences(text, name) != [m.start(2) for m in pattern.finditer(text)]] == []
+
+
+@pytest.mark.parametrize("name", ["grad", "self"])
+def test_a_name_is_replaced_where_upstream_replaces_it(name: str) -> None:
+    pattern = upstream(name)
+    assert [text for text in TEXTS if replace(text, name, "other") != pattern.sub(r"\1other\3", text)] == []
+
+
+def test_the_random_texts_hold_uses_that_upstream_misses() -> None:
+    missed = [text for text in TEXTS if len(occurrences(text, "grad")) < len(re.findall(r"\bgrad\b", text))]
+    assert len(missed) > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("grad*grad", "g*grad"),  # one character between the two belongs to the first
+        ("grad * grad", "g * g"),
+        ("grad*grad*grad", "g*grad*g"),
+        ("(grad)", "(g)"),
+        ("grad", "g"),
+        ("grads[0]", "grads[0]"),
+        ("x.grad_fn + _grad", "x.grad_fn + _grad"),
+        ("grad\n", "g\n"),
+        ("grad\ngrad", "g\ngrad"),
+        ("", ""),
+    ],
+)
+def test_replacing_misses_the_second_of_two_uses_with_one_character_between(text: str, expected: str) -> None:
+    assert replace(text, "grad", "g") == expected
+
+
+def test_the_replacement_is_taken_as_it_is() -> None:
+    assert replace("f(self)", "self", r"\1\g<2>") == r"f(\1\g<2>)"
+
+
+def test_words_are_identifiers_keywords_and_numbers() -> None:
+    assert words("at::mul(self_p, 2) ? x.y : nullptr") == {"at", "mul", "self_p", "2", "x", "y", "nullptr"}

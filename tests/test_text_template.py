@@ -1,0 +1,118 @@
+"""Text with holes, filled as torchgen's CodeTemplate fills it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pipeline.text_template import Lines, Template, Value, block, lines_of, tidy
+
+VALUES: dict[str, Value] = {
+    "name": "AddBackward0",
+    "number": 3,
+    "empty": "",
+    "none": [],
+    "one": ["a"],
+    "two": ["a", "b"],
+    "lines": "first\nsecond",
+    "blocks": ["if (x) {\n  y;\n}", "z;"],
+    "blanks": "a\n\nb",
+    "padded": "a  \n  b  ",
+}
+
+TEXTS = [
+    "no holes",
+    "",
+    "struct $name {};",
+    "struct ${name} {};",
+    "f(${two})",
+    "f(x${,two})",
+    "f(${two,}x)",
+    "f(x${,none})",
+    "f(${none,}x)",
+    "f(x${,one})",
+    "n = $number;",
+    "${name}Suffix $name.field",
+    "a\n  ${lines}\nb\n",
+    "a\n  ${blocks}\nb\n",
+    "a\n    ${none}\nb\n",
+    "a\n  ${empty}\nb\n",
+    "${two}\n",
+    "  ${two}",
+    "  ${number}\n",
+    "  ${lines} tail",
+    "  ${blanks}\n",
+    "  ${padded}\n",
+    "a\n\t${lines}\n",
+    "${name} ${two} ${number}",
+    "a\n\n  ${two}\n\nb",
+    "$$name",
+    "{$name}",
+    "cost: $5",
+]
+
+
+def torchgen_fill(torch_specs: Path, text: str, values: Mapping[str, Value]) -> str:
+    from torchgen.code_template import CodeTemplate
+
+    return str(CodeTemplate(text).substitute(values))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_template_is_filled_as_torchgen_fills_it(torch_specs: Path, text: str) -> None:
+    assert Template(text).fill(VALUES) == torchgen_fill(torch_specs, text, VALUES)
+
+
+def test_random_templates_are_filled_as_torchgen_fills_them(torch_specs: Path) -> None:
+    source = random.Random(20)  # noqa: S311
+    names = [*VALUES, *(f",{name}" for name in VALUES), *(f"{name}," for name in VALUES)]
+    inline = [name for name in names if not isinstance(VALUES[name.strip(",")], str) or "," not in name]
+    pieces = [*(f"${{{name}}}" for name in inline), "\n", "\n  ", " ", "(", ")", ";", "x"]
+    texts = ["".join(source.choices(pieces, k=source.randrange(9))) for _ in range(1000)]
+    different = []
+    for text in texts:
+        try:
+            expected = torchgen_fill(torch_specs, text, VALUES)
+        except (TypeError, AttributeError):
+            continue  # a comma beside what is no list
+        if Template(text).fill(VALUES) != expected:
+            different.append(text)
+    assert different == []
+
+
+def test_the_templates_of_torch_are_filled_as_torchgen_fills_them(torch_specs: Path) -> None:
+    for path in (torch_specs / "autograd/templates").iterdir():
+        text = path.read_text()
+        values: dict[str, Value] = {name: ["first;\n  second;", "third;"] for name in Template(text).names}
+        assert Template(text).fill(values) == torchgen_fill(torch_specs, text, values)
+
+
+def test_the_names_of_a_template_are_those_of_its_holes() -> None:
+    assert Template("$a ${b} ${,c} ${d,} ${e f}").names == {"a", "b", "c", "d", "e", "f"}
+
+
+def test_a_name_without_a_value_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        Template("${missing}").fill({})
+
+
+def test_two_lists_in_one_hole_are_one_list() -> None:
+    assert Template("f(${a b})").fill({"a": ["x"], "b": ["y", "z"]}) == "f(x, y, z)"
+
+
+def test_trimming_removes_white_space_at_the_ends_of_lines_in_blocks() -> None:
+    assert block(["a  \n   \nb"], "  ", trim=True) == "  a\n\n  b"
+
+
+def test_without_trimming_blank_lines_keep_the_indentation() -> None:
+    assert block(["a\n\nb"], "  ", trim=False) == "  a\n  \n  b"
+
+
+def test_tidied_lines_are_a_block_as_they_stand() -> None:
+    items = ["a  \nb", "", "c\n"]
+    tidied = lines_of(tidy(item, trim=True) for item in items)
+    assert isinstance(tidied, Lines)
+    assert block(tidied, "", trim=True) == block(items, "", trim=True)
