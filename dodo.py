@@ -8,16 +8,9 @@ from doit.doit_cmd import _CMDLINE_VARS
 
 from pipeline.build.engine import state_path
 from pipeline.build.reporter import Reporter
-from pipeline.build.tasks import build_for, configure, known_nodes, step_task, tasks_for
+from pipeline.build.tasks import build_for, check_asked, configure, known_nodes, node_tasks, step_task
 from pipeline.graph import ANALYSIS
-from pipeline.graph_output import (
-    ManifestStep,
-    TemplatesStep,
-    emit_steps,
-    needed_to_emit,
-    remove_orphans,
-    shard_steps,
-)
+from pipeline.graph_output import ManifestStep, TemplatesStep, remove_orphans, shard_steps
 
 CONFIG = configure(_CMDLINE_VARS or {})
 
@@ -71,8 +64,7 @@ def task_match() -> Task:
 def task_emit() -> Iterator[Task]:
     """print the C++ of each Node"""
     build = build_for(CONFIG)
-    build.store.unload(keep=set(needed_to_emit(build)))
-    for step in tasks_for("emit", emit_steps(build) if known_nodes(build) else [], build):
+    for step in node_tasks(build):
         yield step_task(step, build, name=step.row.node, doc=step.row.schema)
 
 
@@ -80,7 +72,8 @@ def task_emit() -> Iterator[Task]:
 def task_shard() -> Iterator[Task]:
     """assemble each generated file"""
     build = build_for(CONFIG)
-    steps = tasks_for("shard", shard_steps(build) if known_nodes(build) else [], build)
+    steps = shard_steps(build) if known_nodes(build) else []
+    check_asked(steps, build)
     if build.in_run:
         remove_orphans(build, steps)
     yield step_task(TemplatesStep(tuple(steps)), build, basename="_templates", doc="check the templates")

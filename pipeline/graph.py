@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.build.engine import Build
-from pipeline.build.step import Failed, Input, Outcome, Resolved, Step
+from pipeline.build.step import Failed, Input, Outcome, Plain, Resolved, Step
 from pipeline.model.artifact import Artifact, digest
 from pipeline.model.functions import Functions
 from pipeline.model.infos import Definitions, Foreach, Infos, Matches, Nodes
@@ -43,7 +43,7 @@ def stage(name: str) -> Any:
     return import_module(f"pipeline.stages.{name}")
 
 
-class SpecsStep(Struct, frozen=True):
+class SpecsStep(Plain, Struct, frozen=True):
     """`specs`: the YAML files to raw entries. Its facts are what the files say, comments and places left out."""
 
     name: str = "specs"
@@ -92,7 +92,7 @@ class Take(Struct, frozen=True):
     by_meaning: bool = False
 
 
-class AnalysisStep(Struct, frozen=True):
+class AnalysisStep(Plain, Struct, frozen=True):
     """One stage of the analysis, as a row of `ANALYSIS`."""
 
     name: str

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.build.engine import Build
-from pipeline.build.step import Failed, Input, Outcome, Resolved
+from pipeline.build.step import Failed, Input, Outcome, Plain, Resolved
 from pipeline.graph import reason, stage
 from pipeline.model.artifact import digest, digest_of, encode
 from pipeline.model.infos import Foreach, Infos, NodeRow, Nodes
@@ -24,7 +24,7 @@ from pipeline.outputs.file import File
 from pipeline.problems import Problem, SpecError
 
 
-class EmitStep(Struct, frozen=True):
+class EmitStep(Plain, Struct, frozen=True):
     """`emit:<Node>`: the C++ text of one Node. Its facts are the digests of the pieces."""
 
     row: NodeRow
@@ -78,7 +78,6 @@ class ShardStep(Struct, frozen=True):
     def resolve(self, build: Build) -> Resolved:
         specs = build.config.specs
         template = self.template_input(build)
-        nodes = [build.outcome(f"emit:{node}") for node in self.file.nodes]
         inputs = [
             build.code("pipeline.stages.shard"),
             Input("release", build.config.release.encode()),
@@ -87,10 +86,26 @@ class ShardStep(Struct, frozen=True):
             Input("frame", digest(encode((self.file.constants, self.file.before, self.file.reopens)))),
         ]
         for hole, piece in build.slots(self.file, template).items():
-            found = digest_of(outcome.facts.get(piece, b"") for outcome in nodes)
-            inputs.append(Input(hole, found))
-        loads = {n: o.artifacts.get("text", b"") for n, o in zip(self.file.nodes, nodes)}
-        return Resolved(inputs, loads)
+            inputs.append(Input(hole, self._pieces(build, piece)))
+        return Resolved(inputs)
+
+    def _pieces(self, build: Build, piece: str) -> bytes:
+        """The digest of one piece of all Nodes of the file. Once they are made, it follows from their common key."""
+        name = f"{piece} in {self.file.name}"
+        key = digest_of((build.emit_key, encode(self.file.nodes)))
+        known = build.state.recall(name, key, bytes)
+        if known is not None:
+            return known
+        facts = [build.outcome(f"emit:{node}").facts.get(piece, b"") for node in self.file.nodes]
+        found = digest_of(facts)
+        if all(facts):
+            build.state.note(name, key, found)
+        return found
+
+    def ready(self, build: Build, resolved: Resolved) -> Resolved:
+        """With the Nodes' texts by name, which only a run needs."""
+        texts = {node: build.outcome(f"emit:{node}").artifacts.get("text", b"") for node in self.file.nodes}
+        return Resolved(resolved.inputs, texts)
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
         template = parse_template(build, self.file)
@@ -110,7 +125,7 @@ class ShardStep(Struct, frozen=True):
         return build.stamps.digest(self.path(build)) == outcome.facts.get("file")
 
 
-class TemplatesStep(Struct, frozen=True):
+class TemplatesStep(Plain, Struct, frozen=True):
     """`_templates`: all templates can be read and filled, before any file is written."""
 
     shards: tuple[ShardStep, ...]
@@ -137,7 +152,7 @@ class TemplatesStep(Struct, frozen=True):
         return bool(outcome.facts)
 
 
-class ManifestStep(Struct, frozen=True):
+class ManifestStep(Plain, Struct, frozen=True):
     """`manifest`: what was generated from what, and the depfiles."""
 
     shards: tuple[ShardStep, ...]

@@ -78,6 +78,17 @@ class Build:
         """What all Nodes are made by."""
         return [self.code("pipeline.stages.emit"), Input("release", self.config.release.encode())]
 
+    @property
+    def emit_key(self) -> bytes:
+        """What all Nodes together follow from: their index, the code that prints them, the release."""
+        nodes = self.outcome("match").artifacts.get("nodes", b"")
+        return digest_of((nodes, *(made.digest for made in self.emit_makers)))
+
+    def is_noted(self, task: str, info: bytes) -> bool:
+        """Whether a Node's task is recorded as made from the info with this digest."""
+        values = self.state.get(task, "_values_:")
+        return bool(values) and ["info", info] in values["inputs"]
+
     def slots(self, file: File, template: list[Input]) -> dict[str, str]:
         """The holes of a file's template that take pieces of Nodes: only those pieces can change the file."""
         if not file.template:

@@ -11,7 +11,7 @@ def ensure(build: Build, step: Step) -> Outcome:
     """The outcome of `step`, run if need be. Its state is left to doit to record."""
     resolved = step.resolve(build)
     if not build.is_current(step, resolved, build.state.get(step.name, "_values_:") or {}):
-        build.execute(step, resolved)
+        build.execute(step, step.ready(build, resolved))
     return build.outcome(step.name)
 
 

@@ -31,6 +31,13 @@ class Pack:
         self._handle: int | None = None
         state.before_dump.append(self._save_index)
 
+    def stat(self) -> tuple[int, ...]:
+        """What tells whether the file is the one that was looked at before."""
+        try:
+            return stat_of(self._path)
+        except OSError:
+            return ()
+
     def __contains__(self, name: bytes) -> bool:
         return self._find(name) is not None
 

@@ -60,5 +60,5 @@ class Resident:
         resolved = step.resolve(build)
         if build.is_current(step, resolved, build.state.get(step.name, "_values_:") or {}):
             return False
-        build.state.set(step.name, "_values_:", build.execute(step, resolved))
+        build.state.set(step.name, "_values_:", build.execute(step, step.ready(build, resolved)))
         return True

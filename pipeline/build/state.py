@@ -92,15 +92,26 @@ class StateDB:
 
     def remembered(self, name: str, key: bytes, type_: type[T], make: Callable[[], T]) -> T:
         """A value that follows from what `key` stands for: kept from the last run, or made."""
-        known = self.get(REMEMBERED, name)
-        if known is not None and known[0] == key:
-            try:
-                return msgspec.msgpack.decode(known[1], type=type_)
-            except msgspec.MsgspecError:
-                pass
+        known = self.recall(name, key, type_)
+        if known is not None:
+            return known
         made = make()
-        self.set(REMEMBERED, name, [key, encode(made)])
+        self.note(name, key, made)
         return made
+
+    def recall(self, name: str, key: bytes, type_: type[T]) -> T | None:
+        """A value noted under `name` with the same key, else None."""
+        known = self.get(REMEMBERED, name)
+        if known is None or known[0] != key:
+            return None
+        try:
+            return msgspec.msgpack.decode(known[1], type=type_)
+        except msgspec.MsgspecError:
+            return None
+
+    def note(self, name: str, key: bytes, value: object) -> None:
+        """Keeps a value for later runs, in place of what was noted under `name` before."""
+        self.set(REMEMBERED, name, [key, encode(value)])
 
 
 def _load(name: str) -> State:

@@ -46,6 +46,13 @@ class Failed(Exception):
         self.problems = problems
 
 
+class Plain:
+    """For steps that know all they need when they are resolved."""
+
+    def ready(self, build: Build, resolved: Resolved) -> Resolved:
+        return resolved
+
+
 class Step(Protocol):
     """What the engine asks of a step."""
 
@@ -59,6 +66,9 @@ class Step(Protocol):
 
     def resolve(self, build: Build) -> Resolved:
         """The step's inputs as they are now."""
+
+    def ready(self, build: Build, resolved: Resolved) -> Resolved:
+        """The same with what only a run needs; asked for in the process that knows all outcomes."""
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
         """Does the work. `previous` is the last outcome with the same code, empty when there is none."""

@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 from doit.action import BaseAction
 from doit.exceptions import InvalidDodoFile, InvalidTask, TaskError, TaskFailed
@@ -21,12 +21,15 @@ from pipeline.build.engine import Build, Missing, state_path
 from pipeline.build.state import StateDB
 from pipeline.build.step import Failed, Resolved, Step
 from pipeline.config import Config, read_config
-from pipeline.model.artifact import encode
+from pipeline.graph_output import EmitStep, emit_steps, needed_to_emit, nodes_of
+from pipeline.model.artifact import digest_of, encode
 from pipeline.problems import SpecError, nearest
 
-S = TypeVar("S", bound=Step)
-
 _builds: dict[bytes, Build] = {}
+
+_last: list[
+    tuple[Config, Build]
+] = []  # the configuration asked for last, and its build: nearly always there is only one
 
 # doit's option to run what is up to date too, alone or among other short ones.
 _ALWAYS = re.compile(r"-[A-Za-z]*a|--always-execute$")
@@ -52,6 +55,8 @@ def configure(variables: Mapping[str, str]) -> Config:
 
 def build_for(config: Config) -> Build:
     """This process's build of `config`: with doit's own database where doit has opened it."""
+    if _last and _last[0][0] is config:
+        return _last[0][1]
     key = encode(config)
     build = _builds.get(key)
     if build is None:
@@ -60,6 +65,8 @@ def build_for(config: Config) -> Build:
         backend = manager.backend if manager is not None else None
         state = backend if isinstance(backend, StateDB) and backend.name == path else StateDB(path)
         build = _builds[key] = Build(config, state)
+        state.before_dump.append(lambda: note_nodes(build))
+    _last[:] = [(config, build)]
     return build
 
 
@@ -112,8 +119,10 @@ class IsCurrent:
     def __call__(self, task: Any, values: dict[str, Any]) -> bool:
         self.build.in_run = True
         resolved = self.step.resolve(self.build)
-        task.resolved = resolved  # goes with the task to whichever process runs it
-        return self.build.is_current(self.step, resolved, values)
+        current = self.build.is_current(self.step, resolved, values)
+        if not current:  # goes with the task to whichever process runs it
+            task.resolved = self.step.ready(self.build, resolved)
+        return current
 
 
 def known_nodes(build: Build) -> bool:
@@ -129,24 +138,56 @@ def known_nodes(build: Build) -> bool:
     return True
 
 
-def tasks_for(group: str, steps: Sequence[S], build: Build) -> Sequence[S]:
-    """The steps of a group that get a task of their own.
+def check_asked(steps: Sequence[Step], build: Build) -> None:
+    """Refuses tasks of the group of `steps` that the command line names and that do not exist."""
+    names = {step.name for step in steps}
+    group = next(iter(names), "").partition(":")[0]
+    for name in sys.argv[1:]:
+        if build.in_run and name.startswith(f"{group}:") and "*" not in name and name not in names:
+            raise InvalidTask(f"there is no task '{name}'\n  {nearest(name, names)}".rstrip())
+
+
+def node_tasks(build: Build) -> Sequence[EmitStep]:
+    """The Nodes that get a task of their own.
 
     Hundreds of Nodes that are up to date cost doit more than the check whether they are: a plain run has tasks only
     for the others. All have one where tasks are listed, asked for by name, or run in any case.
     """
-    arguments = sys.argv[1:]
-    asked = [argument for argument in arguments if argument.startswith(f"{group}:")]
-    names = {step.name for step in steps}
-    for name in asked:
-        if build.in_run and "*" not in name and name not in names:
-            raise InvalidTask(f"there is no task '{name}'\n  {nearest(name, names)}".rstrip())
-    if not build.in_run or group != "emit" or asked or any(map(_ALWAYS.match, arguments)):
+    if not known_nodes(build):
+        return []
+    plain = build.in_run and not any(a.startswith("emit:") or _ALWAYS.match(a) for a in sys.argv[1:])
+    if plain and (count := nodes_noted(build)) is not None:
+        build.current_nodes = count
+        return []
+    build.store.unload(keep=set(needed_to_emit(build)))
+    steps = emit_steps(build)
+    if not plain:
+        check_asked(steps, build)
         return steps
     found = [step for step in steps if not build.holds(step)]
     build.current_nodes = len(steps) - len(found)
     build.waiting_nodes = len(found)
     return found
+
+
+def nodes_noted(build: Build) -> int | None:
+    """The number of Nodes, if a run has noted that all are made, and nothing they depend on changed since."""
+    return build.state.recall("nodes", _nodes_key(build), int)
+
+
+def note_nodes(build: Build) -> None:
+    """Notes that all Nodes are made, for the next run to look at one key in place of hundreds."""
+    if not build.in_run or not build.has_run("match"):
+        return
+    if nodes_noted(build) is not None:
+        return
+    rows = nodes_of(build)
+    if all(build.is_noted(f"emit:{row.node}", row.info) for row in rows):
+        build.state.note("nodes", _nodes_key(build), len(rows))
+
+
+def _nodes_key(build: Build) -> bytes:
+    return digest_of((build.emit_key, encode(build.store.pack.stat())))
 
 
 def current_nodes() -> int:
