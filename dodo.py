@@ -68,7 +68,14 @@ def task_emit() -> Iterator[Task]:
         yield step_task(step, build, name=step.row.node, doc=step.row.schema)
 
 
-@create_after(executed="match", target_regex=r".*\.(h|cpp)$")  # type: ignore[untyped-decorator]
+@create_after(executed="match")  # type: ignore[untyped-decorator]
+def task__templates() -> Task | None:
+    """check the templates before anything is written"""
+    build = build_for(CONFIG)
+    return step_task(TemplatesStep(tuple(shard_steps(build))), build) if known_nodes(build) else None
+
+
+@create_after(executed="_templates", target_regex=r".*\.(h|cpp)$")  # type: ignore[untyped-decorator]
 def task_shard() -> Iterator[Task]:
     """assemble each generated file"""
     build = build_for(CONFIG)
@@ -76,10 +83,8 @@ def task_shard() -> Iterator[Task]:
     check_asked(steps, build)
     if build.in_run:
         remove_orphans(build, steps)
-    yield step_task(TemplatesStep(tuple(steps)), build, basename="_templates", doc="check the templates")
     for step in steps:
-        targets = [step.path(build)]
-        yield step_task(step, build, name=step.file.name, targets=targets, task_dep=["emit", "_templates"], clean=True)
+        yield step_task(step, build, name=step.file.name, targets=[step.path(build)], task_dep=["emit"], clean=True)
 
 
 @create_after(executed="match")  # type: ignore[untyped-decorator]

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from pipeline.build.engine import Build
 from pipeline.build.step import Failed, Input, Outcome, Plain, Resolved
-from pipeline.graph import reason, stage
+from pipeline.graph import ANALYSIS, reason, stage
 from pipeline.model.artifact import digest, digest_of, encode
 from pipeline.model.infos import Foreach, Infos, NodeRow, Nodes
 from pipeline.model.node_text import NodeText
@@ -170,7 +170,7 @@ class ManifestStep(Plain, Struct, frozen=True):
         files = [Input(step.file.name, build.outcome(step.name).facts.get("file", b"")) for step in self.shards]
         return Resolved(
             [
-                Input("gradmill", build.sources.tree),
+                Input("gradmill", own_code(build)),
                 Input("settings", encode((config.specs.name, config.release, config.layout, config.generated))),
                 Input("places", specs),
                 Input("nodes", nodes),
@@ -191,7 +191,7 @@ class ManifestStep(Plain, Struct, frozen=True):
             config.specs.name,
             config.release,
             config.layout,
-            {**inputs, "gradmill": build.sources.tree},
+            {**inputs, "gradmill": own_code(build)},
             [step.file for step in self.shards],
             resolved.loads,
             build.load(resolved.loads["nodes"], Nodes).rows,
@@ -217,6 +217,12 @@ class ManifestStep(Plain, Struct, frozen=True):
         if build.config.layout != "upstream":
             targets += [step.path(build) for step in self.shards]
         return {path: text, **{f"{target}.d": depfile(target, dict.fromkeys(inputs)) for target in targets}}
+
+
+def own_code(build: Build) -> bytes:
+    """The digest of all code that output depends on."""
+    stages = ["manifest", "emit", "shard", *(step.name for step in ANALYSIS)]
+    return build.sources.reached_from(*(f"pipeline.stages.{name}" for name in stages))
 
 
 def emit_steps(build: Build) -> list[EmitStep]:

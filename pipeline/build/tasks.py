@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from doit.action import BaseAction
-from doit.exceptions import InvalidDodoFile, InvalidTask, TaskError, TaskFailed
+from doit.exceptions import InvalidCommand, InvalidDodoFile, TaskError, TaskFailed
 from doit.globals import Globals
 
 from pipeline.build.engine import Build, Missing, state_path
@@ -120,7 +120,7 @@ class IsCurrent:
         self.build.in_run = True
         resolved = self.step.resolve(self.build)
         current = self.build.is_current(self.step, resolved, values)
-        if not current:  # goes with the task to whichever process runs it
+        if not current or runs_all():  # goes with the task to whichever process runs it
             task.resolved = self.step.ready(self.build, resolved)
         return current
 
@@ -138,13 +138,18 @@ def known_nodes(build: Build) -> bool:
     return True
 
 
+def runs_all() -> bool:
+    """Whether the command line asks for tasks to run that are up to date."""
+    return any(map(_ALWAYS.match, sys.argv[1:]))
+
+
 def check_asked(steps: Sequence[Step], build: Build) -> None:
     """Refuses tasks of the group of `steps` that the command line names and that do not exist."""
     names = {step.name for step in steps}
     group = next(iter(names), "").partition(":")[0]
     for name in sys.argv[1:]:
         if build.in_run and name.startswith(f"{group}:") and "*" not in name and name not in names:
-            raise InvalidTask(f"there is no task '{name}'\n  {nearest(name, names)}".rstrip())
+            raise InvalidCommand(f"there is no task '{name}'\n  {nearest(name, names)}".rstrip())
 
 
 def node_tasks(build: Build) -> Sequence[EmitStep]:
@@ -155,7 +160,7 @@ def node_tasks(build: Build) -> Sequence[EmitStep]:
     """
     if not known_nodes(build):
         return []
-    plain = build.in_run and not any(a.startswith("emit:") or _ALWAYS.match(a) for a in sys.argv[1:])
+    plain = build.in_run and not runs_all() and not any(a.startswith("emit:") for a in sys.argv[1:])
     if plain and (count := nodes_noted(build)) is not None:
         build.current_nodes = count
         return []

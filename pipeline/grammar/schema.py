@@ -91,12 +91,6 @@ class SchemaParser:
         return known
 
     def _parse_argument(self, text: str) -> Argument:
-        if "," in text.partition("=")[0]:
-            raise SpecError(f"illegal argument '{text}'", "separate arguments by ', '", needle=text)
-        if " =" in text or "= " in text:
-            raise SpecError(f"illegal argument '{text}'", "no spaces around '='", needle=text)
-        if text != " ".join(text.split()):
-            raise SpecError(f"illegal argument '{text.strip()}'", "one space, not several", needle=text.strip())
         if " " not in text:
             raise SpecError(f"illegal argument '{text}'", "write: type name", needle=text)
         head, equals, default = text.partition("=")
@@ -105,6 +99,12 @@ class SchemaParser:
         if " " not in head:
             raise SpecError(f"illegal argument '{text}'", "write: type name=default", needle=text)
         type_text, name = head.rsplit(" ", 1)
+        if "," in type_text:
+            raise SpecError(f"illegal argument '{text}'", "separate arguments by ', '", needle=text)
+        if not name and " " in type_text:
+            raise SpecError(f"illegal argument '{text}'", "no space before '='", needle=text)
+        if type_text != " ".join(type_text.split()):
+            raise SpecError(f"illegal argument '{text.strip()}'", "one space, not several", needle=text.strip())
         type_, annotation = split_annotation(type_text)
         check_type(type_, self._base_types)
         argument = Argument(name, type_, default if equals else None, annotation)
