@@ -1,0 +1,1 @@
+"""The benchmark: gradmill against torchgen. See `python -m bench --help`."""

@@ -1,0 +1,68 @@
+"""Measures gradmill against torchgen on the specs of the installed torch, and on larger ones made from them.
+
+Both programs make the same files from the same specs, one right after the other, each in a process of its own with
+start-up included. Whenever both have run, their files must be equal, or the benchmark fails. Edits are new each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from bench import report
+from bench.scenarios import ROOT, SCENARIOS, Measured, run_all
+
+_RESULTS = ROOT / "build" / "bench"
+
+
+def main() -> None:
+    options = _options()
+    if options.plot and find_spec("matplotlib") is None:
+        raise SystemExit("matplotlib is not installed: pip install 'gradmill[bench]', or say --no-plot")
+    scales = sorted(set(options.scale))
+    names = options.only or [scenario.name for scenario in SCENARIOS]
+    scenarios = [scenario for scenario in SCENARIOS if scenario.name in names]
+    measured: list[Measured] = []
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="gradmill-bench-") as folder:
+        place = Path(folder).resolve()
+        for pair in run_all(place, scales, options.runs, options.scaled_runs, scenarios):
+            measured.append(pair)
+            times = ", ".join(f"{program} {sample.seconds:.3f} s" for program, sample in pair.samples.items())
+            sys.stderr.write(f"{pair.scenario} x{pair.scale}, run {pair.run + 1}: {times}\n")
+    result = report.result_of(measured, scales, (load, os.getloadavg()[0]))
+    print(report.table(result))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report.as_json(result, measured), indent=1) + "\n")
+    if options.plot:
+        from bench.plot import draw
+
+        draw(result, options.plot)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench", description=__doc__)
+    parser.add_argument("--runs", type=_positive, default=9, metavar="N", help="pairs of runs with the real specs (9)")
+    parser.add_argument("--scaled-runs", type=_positive, default=3, metavar="N", help="pairs with larger ones (3)")
+    parser.add_argument("--scale", type=_positive, nargs="+", default=[1, 10], metavar="N", help="sizes (1 10)")
+    parser.add_argument("--only", nargs="+", choices=[s.name for s in SCENARIOS], help="these scenarios only")
+    parser.add_argument("--json", type=Path, default=_RESULTS / "bench.json", metavar="FILE", help="every measurement")
+    parser.add_argument("--plot", type=Path, default=_RESULTS / "bench.png", metavar="FILE", help="a .png or .svg")
+    parser.add_argument("--no-plot", dest="plot", action="store_const", const=None, help="draw nothing")
+    return parser.parse_args()
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value
+
+
+if __name__ == "__main__":
+    main()

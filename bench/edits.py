@@ -1,0 +1,61 @@
+"""Edits that people make to specs, each with a number: an edit with a new number has never been seen before."""
+
+from __future__ import annotations
+
+import re
+
+from bench.specs import DERIVATIVES, NATIVE, entries
+
+Texts = dict[str, str]
+
+_FORMULA = re.compile(r"(?m)^(  self: )(.+)$")
+_NOT_A_FORMULA = ("non_differentiable", "not_implemented", "auto_", '"', "'", "|", ">")
+
+_EMBEDDING_SCHEMA = "- func: embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1,"
+_EMBEDDING_DERIVATIVE = """\
+- name: embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, \
+bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
+  indices: non_differentiable
+  weight: embedding_backward_symint(grad, indices, weight.sym_size(0), padding_idx, scale_grad_by_freq, sparse)
+"""
+
+
+def formula(texts: Texts, number: int) -> Texts:
+    """Another backward formula for `exp`: its Node changes, and the foreach one that is made from it."""
+    old = "- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj()\n"
+    return _replace(texts, DERIVATIVES, old, old.replace("grad *", f"grad * {number} *"))
+
+
+def schema(texts: Texts, number: int) -> Texts:
+    """An argument of `embedding` renamed, in its schema and where its derivative says so: one Node changes."""
+    for name, old in ((NATIVE, _EMBEDDING_SCHEMA), (DERIVATIVES, _EMBEDDING_DERIVATIVE)):
+        texts = _replace(texts, name, old, old.replace("padding_idx", f"padding_idx_{number}"))
+    return texts
+
+
+def comment(texts: Texts, number: int) -> Texts:
+    """A comment in the larger file, which moves all entries below it."""
+    old = "- func: abs(Tensor self) -> Tensor\n"
+    return _replace(texts, NATIVE, old, f"# Note {number}: see the discussion of complex numbers\n{old}")
+
+
+def other_set(texts: Texts, number: int) -> Texts:
+    """A set that stands for another branch: of every ten derivative entries one differs, of every fifty one is gone."""
+    head, found = entries(texts[DERIVATIVES])
+    changed = [_changed(e) if i % 10 == 3 else e for i, e in enumerate(found) if i % 50 != 7]
+    return {**texts, DERIVATIVES: head + "".join(changed)}
+
+
+def _changed(entry: str) -> str:
+    match = _FORMULA.search(entry)
+    if match is None or any(word in match[2] for word in _NOT_A_FORMULA):
+        return entry
+    return f"{entry[: match.start()]}{match[1]}2 * ({match[2]}){entry[match.end() :]}"
+
+
+def _replace(texts: Texts, name: str, old: str, new: str) -> Texts:
+    if texts[name].count(old) != 1:
+        raise SystemExit(
+            f"{name} of this torch has {texts[name].count(old)} of the text that the benchmark edits: {old}"
+        )
+    return {**texts, name: texts[name].replace(old, new)}

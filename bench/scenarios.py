@@ -1,0 +1,160 @@
+"""What is measured: both programs on one spec set, put into the same situation again and again."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import edits
+from bench.measure import Sample, measure
+from bench.specs import SpecFolder, make
+
+ROOT = Path(__file__).resolve().parent.parent
+GRADMILL = "gradmill"
+TORCHGEN = "torchgen"
+PROGRAMS = (GRADMILL, TORCHGEN)
+
+# A file that is written and read within one tick of the file system's clock has to be read again the next time.
+# People are slower than that.
+_PAUSE = 0.05
+
+
+class Scenario(NamedTuple):
+    """A situation to be measured. `target` and `aim` are how many times faster than torchgen gradmill should be."""
+
+    name: str
+    title: str
+    target: float | None = None
+    aim: float | None = None
+    edit: Callable[[edits.Texts, int], edits.Texts] | None = None
+    cold: bool = False  # from nothing
+    seen: bool = False  # the edit is one that was built before, and the way back is measured too
+
+
+SCENARIOS = (
+    Scenario("cold", "cold build", 2.5, 4, cold=True),
+    Scenario("nothing", "nothing to do", 15, 25),
+    Scenario("formula", "one formula edit", 10, 20, edits.formula),
+    Scenario("schema", "one schema edit", 6, 12, edits.schema),
+    Scenario("comment", "one comment edit", edit=edits.comment),
+    Scenario("switch", "to another spec set, and back", edit=edits.other_set, seen=True),
+)
+
+
+class Measured(NamedTuple):
+    """One pair of measurements, taken one right after the other."""
+
+    scenario: str
+    scale: int
+    run: int
+    samples: dict[str, Sample]  # by program
+
+
+class Bench:
+    """A spec set of some scale, and both programs' files."""
+
+    def __init__(self, folder: Path, scale: int) -> None:
+        self.scale = scale
+        self.folder = folder
+        self.specs: SpecFolder = make(folder / "set", scale)
+        self.base = self.specs.texts()
+        for scenario in SCENARIOS:  # now rather than after an hour: whether this torch has what is to be edited
+            if scenario.edit:
+                scenario.edit(self.base, 0)
+        self._spare = folder / "torchgen-base"
+        self._edits = 0
+
+    def output(self, program: str) -> Path:
+        return self.folder / program
+
+    def warm_up(self) -> None:
+        """One run of each program that does not count, so that byte code is compiled and files are in memory."""
+        for program in PROGRAMS:
+            self._run(program)
+        self._compare("warm-up")
+        shutil.copytree(self.output(TORCHGEN), self._spare)
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Lets gradmill see what the scenario says was seen before."""
+        if scenario.edit and scenario.seen:
+            self._write(scenario.edit(self.base, 0))
+            self._run(GRADMILL)
+            self._restore()
+
+    def pair(self, scenario: Scenario, run: int) -> Measured:
+        """Both programs in the situation once; who goes first alternates. Their files must be equal."""
+        order = PROGRAMS if run % 2 == 0 else PROGRAMS[::-1]
+        if scenario.cold:
+            for folder in (*map(self.output, PROGRAMS), self.folder / "cache"):
+                shutil.rmtree(folder)
+        if scenario.edit:
+            self._edits += 1
+            self._write(scenario.edit(self.base, self._edits))
+        samples = {program: self._run(program) for program in order}
+        self._compare(scenario.title)
+        if scenario.seen:
+            self._write(self.base)
+            samples = {program: samples[program].then(self._run(program)) for program in order}
+            self._compare(f"{scenario.title}, on the way back")
+        elif scenario.edit:
+            self._restore()
+        return Measured(scenario.name, self.scale, run, samples)
+
+    def _restore(self) -> None:
+        """What stood before the edit, for both programs; not measured."""
+        self._write(self.base)
+        self._run(GRADMILL)
+        shutil.copytree(self._spare, self.output(TORCHGEN), dirs_exist_ok=True)
+        self._compare("going back to the unedited set")
+
+    def _write(self, texts: edits.Texts) -> None:
+        self.specs.write(texts)
+        time.sleep(_PAUSE)
+
+    def _run(self, program: str) -> Sample:
+        specs, output = self.specs.folder, self.output(program)
+        if program == GRADMILL:
+            arguments = ["doit", f"specs={specs}", f"generated={output}", f"cache={self.folder / 'cache'}"]
+        else:
+            arguments = ["bench.torchgen_run", str(specs), str(output)]
+        return measure([sys.executable, "-m", *arguments], ROOT, self.folder / f"{program}.log")
+
+    def _compare(self, when: str) -> None:
+        ours, theirs = (self.output(program) for program in PROGRAMS)
+        names = sorted({path.name for folder in (ours, theirs) for path in folder.iterdir()})
+        filecmp.clear_cache()
+        _, different, missing = filecmp.cmpfiles(ours, theirs, names, shallow=False)
+        if different or missing:
+            found = [_difference(ours / name, theirs / name) for name in (*different, *missing)]
+            raise SystemExit("\n  ".join([f"{when}: the programs' files differ", *found]))
+
+
+def _difference(ours: Path, theirs: Path) -> str:
+    """The first line that differs, as both programs write it."""
+    if not (ours.exists() and theirs.exists()):
+        return f"{ours.name}: only {GRADMILL if ours.exists() else TORCHGEN} writes it"
+    lines = zip_longest(ours.read_text().split("\n"), theirs.read_text().split("\n"), fillvalue="(no more lines)")
+    number, (our, their) = next((i, pair) for i, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    return f"{ours.name}:{number}: {GRADMILL} has {our!r}, {TORCHGEN} has {their!r}"
+
+
+def run_all(
+    folder: Path, scales: Sequence[int], runs: int, scaled_runs: int, scenarios: Sequence[Scenario]
+) -> Iterator[Measured]:
+    """All measurements. Scales alternate too, so that they can be compared with each other."""
+    benches = [Bench(folder / f"x{scale}", scale) for scale in scales]
+    for bench in benches:
+        bench.warm_up()
+    for scenario in scenarios:
+        for bench in benches:
+            bench.prepare(scenario)
+        for run in range(runs):
+            for bench in benches:
+                if bench.scale == 1 or run < scaled_runs:
+                    yield bench.pair(scenario, run)

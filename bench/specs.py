@@ -1,0 +1,123 @@
+"""The spec sets that are measured: the installed torch's own, and larger ones made from it by renaming."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+NATIVE = "native_functions.yaml"
+DERIVATIVES = "derivatives.yaml"
+TAGS = "tags.yaml"
+_PACKAGED = {NATIVE: f"ATen/native/{NATIVE}", TAGS: f"ATen/native/{TAGS}", DERIVATIVES: f"autograd/{DERIVATIVES}"}
+
+# Where an entry names an operator: its own name, and the operators it refers to.
+_NAMES = re.compile(r"(?m)^(- func: |- name: |  structured_delegate: |  autogen: )([^(\n#]+)")
+_FOREACH = "_foreach_"
+# Operators that torchgen checks by name, apart from those in its own lists.
+_KNOWN_BY_NAME = re.compile(r"(resize_|resize_as_|set_|uniform_|random_\.from|_has_compatible_shallow_copy_type)(\.|$)")
+_DUNDER = re.compile(r"__(i?)(and|or|xor|lshift|rshift)__")
+
+
+class SpecFolder:
+    """A spec set in a flat folder, as both programs read it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def native(self) -> Path:
+        return self.folder / NATIVE
+
+    @property
+    def tags(self) -> Path:
+        return self.folder / TAGS
+
+    @property
+    def derivatives(self) -> Path:
+        return self.folder / DERIVATIVES
+
+    @property
+    def templates(self) -> Path:
+        return self.folder / "templates"
+
+    def texts(self) -> dict[str, str]:
+        """What edits change: the text of the two large files."""
+        return {name: (self.folder / name).read_text() for name in (NATIVE, DERIVATIVES)}
+
+    def write(self, texts: dict[str, str]) -> None:
+        """Writes the files whose text is another one; the others keep their times."""
+        for name, text in texts.items():
+            path = self.folder / name
+            if path.read_text() != text:
+                path.write_text(text)
+
+
+def make(folder: Path, scale: int) -> SpecFolder:
+    """The installed torch's spec set with `scale` times its entries: the real ones, then renamed copies of them."""
+    found = find_spec("torchgen")
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit("torch is not installed: pip install 'gradmill[test]'")
+    packaged = Path(next(iter(found.submodule_search_locations))) / "packaged"
+    folder.mkdir(parents=True)
+    shutil.copytree(packaged / "autograd" / "templates", folder / "templates")
+    (folder / "RELEASE").write_text(metadata.version("torch"))
+    for name, place in _PACKAGED.items():
+        text = (packaged / place).read_text()
+        if name != TAGS:
+            text = "".join([text, *(_copy(text, f"x{i}") for i in range(1, scale))])
+        (folder / name).write_text(text)
+    return SpecFolder(folder)
+
+
+def entries(text: str) -> tuple[str, list[str]]:
+    """What comes before the first entry of a file, and its entries: joined, they are the text."""
+    head, *found = re.split(r"(?m)^(?=- )", text)
+    return head, found
+
+
+def _copy(text: str, mark: str) -> str:
+    """All entries again, their operators renamed."""
+    return "\n" + "".join(_renamed(entry, mark) for entry in entries(text)[1] if _can_be_renamed(entry))
+
+
+def _renamed(entry: str, mark: str) -> str:
+    def mark_all(match: re.Match[str]) -> str:
+        return match[1] + ", ".join(_marked(name.strip(), mark) for name in match[2].split(",")) + _space(match[2])
+
+    return _NAMES.sub(mark_all, entry)
+
+
+def _marked(name: str, mark: str) -> str:
+    """The operator's new name: what stands in front of a name or behind it has a meaning and stays there.
+
+    A dunder name becomes a plain one, as there is a fixed list of those that work in place.
+    """
+    dunder = _DUNDER.match(name)
+    if dunder:
+        return f"{mark}_dunder_{dunder[2]}{'_' if dunder[1] else ''}{name[dunder.end() :]}"
+    if name.startswith(_FOREACH):
+        return f"{_FOREACH}{mark}_{name.removeprefix(_FOREACH)}"
+    return f"{mark}_{name}"
+
+
+def _space(text: str) -> str:
+    return text[len(text.rstrip()) :]
+
+
+def _can_be_renamed(entry: str) -> bool:
+    """Whether torchgen takes the entry under another name: it knows some operators by theirs."""
+    from torchgen import native_function_generation as generation
+    from torchgen.api import autograd
+
+    match = _NAMES.match(entry)
+    name = match[2].partition("(")[0] if match else ""
+    return not _KNOWN_BY_NAME.match(name) and name.replace("_.", ".") not in {
+        *autograd._foreach_with_tensor_overload,
+        *generation.OUT_OPS_THAT_DONT_GET_GROUPED_PROPERLY,
+        *generation.MUTABLE_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT,
+        *generation.FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT,
+        *generation.INPLACE_OPS_THAT_DONT_GET_GROUPED_PROPERLY,
+    }

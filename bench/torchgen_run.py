@@ -1,0 +1,29 @@
+"""torchgen's side of a measured run: the files that gradmill generates, from the same specs, and nothing more."""
+
+import sys
+from pathlib import Path
+
+
+def run(specs: Path, out: Path) -> None:
+    """Writes the autograd Node files of the spec set in `specs` to `out`."""
+    from torchgen.api import cpp
+    from torchgen.api.autograd import match_differentiability_info
+    from torchgen.gen import parse_native_yaml
+    from torchgen.packaged.autograd import gen_autograd_functions as emit
+    from torchgen.packaged.autograd.load_derivatives import load_derivatives
+    from torchgen.utils import FileManager
+
+    # The folder's real path would be printed into every file.
+    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
+    native, tags, templates = (str(specs / name) for name in ("native_functions.yaml", "tags.yaml", "templates"))
+    infos, _ = load_derivatives(str(specs / "derivatives.yaml"), native, tags)
+    out.mkdir(parents=True, exist_ok=True)
+    emit.gen_autograd_functions_python(str(out), infos, templates)
+    # Matching adds the foreach functions' infos. What was parsed before comes from torchgen's own cache.
+    functions = parse_native_yaml(native, tags).native_functions
+    match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
+    emit.gen_autograd_functions_lib(str(out), infos, templates)
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), Path(sys.argv[2]))
