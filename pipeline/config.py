@@ -22,6 +22,7 @@ VARIABLES = (
     "against",
     "against_release",
 )
+STORE = ("objects", "journal", "pack")  # what lies beside the sets' folders
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
 
@@ -62,6 +63,12 @@ def read_config(variables: Mapping[str, str]) -> Config:
             f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
             f"say release=X.Y.Z, one of {', '.join(KNOWN)}",
         )
+    for value in (*variables.values(), specs.name):
+        _check_text(value)
+    if specs.name in STORE:
+        raise SpecError(
+            f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
+        )
     release, warning = resolve_version(version)
     return Config(
         specs,
@@ -71,7 +78,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _flag("strict", variables.get("strict", "0")),
         _layout(variables.get("layout", "upstream")),
         _shards(variables.get("shards", "16")),
-        variables.get("stamp", ""),
+        _stamp(variables.get("stamp", "")),
         warning,
     )
 
@@ -98,6 +105,19 @@ def _shards(value: str) -> int:
     if not value.isdecimal() or not 0 < int(value) <= MAX_SHARDS:
         raise SpecError(f"shards={value}", f"write a number from 1 to {MAX_SHARDS}")
     return int(value)
+
+
+def _check_text(value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise SpecError(f"{value!r}: the name is not UTF-8", "rename the file or the folder") from None
+
+
+def _stamp(path: str) -> str:
+    if os.path.isdir(path):
+        raise SpecError(f"stamp={path}: this is a folder", "name a file")
+    return path
 
 
 def _flag(name: str, value: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from pipeline.build.engine import Build
+from pipeline.build.files import remove_abandoned
 from pipeline.build.step import Failed, Input, Outcome, Plain, Resolved
 from pipeline.graph import ANALYSIS, reason, stage
 from pipeline.model.artifact import digest, digest_of, encode
@@ -73,7 +74,11 @@ class ShardStep(Struct, frozen=True):
     def template_input(self, build: Build) -> list[Input]:
         """The template as an input, none for a file that needs none."""
         name = self.file.template
-        return [build.file(f"templates/{name}", build.config.specs.templates[name])] if name else []
+        return [build.file(self.template_label, build.config.specs.templates[name])] if name else []
+
+    @property
+    def template_label(self) -> str:
+        return f"templates/{self.file.template}"
 
     def resolve(self, build: Build) -> Resolved:
         specs = build.config.specs
@@ -108,7 +113,11 @@ class ShardStep(Struct, frozen=True):
         return Resolved(resolved.inputs, texts)
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
-        template = parse_template(build, self.file)
+        data = read_template(build, self.file)
+        for i, given in enumerate(resolved.inputs):  # the template may have changed since it was looked at
+            if given.label == self.template_label and not build.config.specs.templates[self.file.template].member:
+                resolved.inputs[i] = Input(given.label, digest(data))
+        template = parse_template(build, self.file, data)
         texts = [build.load(resolved.loads[node], NodeText).pieces for node in self.file.nodes]
         pieces = {p: [text[p] for text in texts] for h, p in self.file.slots.items() if h in template.names}
         pieces.update({p: [] for p in self.file.slots.values() if p not in pieces})
@@ -139,9 +148,10 @@ class TemplatesStep(Plain, Struct, frozen=True):
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
         problems: list[Problem] = []
-        for step in self.shards:
+        alike = {(step.file.template, *step.file.slots, step.file.reopens): step for step in self.shards}
+        for step in alike.values():
             try:
-                parse_template(build, step.file)
+                parse_template(build, step.file, read_template(build, step.file))
             except Failed as failed:
                 problems += failed.problems
         if problems:
@@ -251,9 +261,10 @@ def shard_steps(build: Build) -> list[ShardStep]:
 def remove_orphans(build: Build, steps: Sequence[ShardStep]) -> None:
     """Removes files that earlier runs generated in this folder and that are no longer part of the output.
 
-    A file that was changed since by somebody else is left alone.
+    A file that was changed since by somebody else is left alone. What killed runs left half-written goes too.
     """
     current = {step.name for step in steps}
+    remove_abandoned(build.config.generated, [f"{step.file.name}{end}" for step in steps for end in ("", ".d")])
     for task in build.state.tasks():
         if task.startswith("shard:") and task not in current:
             name = task.removeprefix("shard:")
@@ -280,10 +291,10 @@ def read_template(build: Build, file: File) -> bytes:
         raise Failed([template_problem(file, SpecError(f"cannot be read: {reason(error)}"))]) from error
 
 
-def parse_template(build: Build, file: File) -> Any:
-    """A file's template; Failed when it cannot be read or has holes that nothing fills."""
+def parse_template(build: Build, file: File, data: bytes) -> Any:
+    """A file's template; Failed when it is no text or has holes that nothing fills."""
     try:
-        return stage("shard").parse_template(read_template(build, file), file, build.release)
+        return stage("shard").parse_template(data, file, build.release)
     except SpecError as error:
         raise Failed([template_problem(file, error)]) from error
 

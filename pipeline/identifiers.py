@@ -12,6 +12,11 @@ import re
 _WORD = re.compile(r"\w+")
 
 
+def small_int(digits: str) -> int:
+    """The number that `digits` write; one too large for an index stays too large, whatever it is."""
+    return int(digits.lstrip("0")[:9] or "0")
+
+
 def words(text: str) -> frozenset[str]:
     """Every identifier, keyword and number in `text`."""
     return frozenset(_WORD.findall(text))

@@ -20,6 +20,8 @@ from pipeline.spec_set import ROLES, SpecSet
 from pipeline.spec_text import decode_text
 from pipeline.spec_yaml import Loader
 
+MAX_SHOWN = 100  # problems; who has more has made one mistake many times
+
 
 class Place(Struct, frozen=True, order=True):
     """Where a problem is; lines and columns count from 1, 0 stands for the file as a whole."""
@@ -167,13 +169,16 @@ def _line_column(text: str, at: int) -> tuple[int, int]:
 def render(problems: Iterable[Problem], specs: SpecSet, *, strict: bool = False) -> str:
     """All problems as text, in the order of the files: place, op, field, what is wrong, the line, what to do."""
     locator = Locator(specs)
-    placed = sorted(((locator.place(p), p) for p in set(problems)), key=lambda pair: (pair[0], pair[1].problem))
+    found = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line))
+    shown = ((locator.place(p), p) for p in found[:MAX_SHOWN])
+    placed = sorted(shown, key=lambda pair: (pair[0], pair[1].problem))
     text = "".join(_render(place, problem, locator.source(problem, place)) for place, problem in placed)
-    errors = sum(not p.warning for _, p in placed)
+    errors = sum(not p.warning for p in found)
     counts = [
-        f"{n} {what}{'s' if n > 1 else ''}" for n, what in ((errors, "error"), (len(placed) - errors, "warning")) if n
+        f"{n} {what}{'s' if n > 1 else ''}" for n, what in ((errors, "error"), (len(found) - errors, "warning")) if n
     ]
-    note = " (strict=1: warnings are errors)" if strict and len(placed) > errors else ""
+    note = " (strict=1: warnings are errors)" if strict and len(found) > errors else ""
+    note += f", of which these are {MAX_SHOWN}" if len(found) > MAX_SHOWN else ""
     return f"{text}{' and '.join(counts)}{note}\n"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -80,5 +81,10 @@ def problems_of(error: SpecError, role: Role, entry: int, op: str) -> list[Probl
 
 def nearest(name: str, names: Iterable[str], *, what: str = "did you mean") -> str:
     """A hint that names the closest of `names`, or the empty string when none is close."""
-    close = get_close_matches(name, list(names), n=1, cutoff=0.6)
-    return f"{what} '{close[0]}'?" if close else ""
+    close = _closest(name, tuple(names))
+    return f"{what} '{close}'?" if close else ""
+
+
+@lru_cache(maxsize=1024)
+def _closest(name: str, names: tuple[str, ...]) -> str:
+    return next(iter(get_close_matches(name, names, n=1, cutoff=0.6)), "")

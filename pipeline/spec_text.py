@@ -6,7 +6,7 @@ import re
 
 from pipeline.problems import TextMistake
 
-MAX_BYTES = 64 << 20  # upstream's largest file has 0.7 MB
+MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
 MAX_LINE = 200_000  # characters
 MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
@@ -43,16 +43,22 @@ def check_limits(text: str) -> None:
                 raise _at(text, start, f"the line is longer than {MAX_LINE} characters", "break it")
             start += len(line) + 1
     deep = _NESTED_LINE.search(text)
-    at = deep.start() if deep is not None else _too_deep(text)
+    at = deep.start() if deep is not None else _too_many_brackets(text)
     if at is not None:
-        raise _at(text, at, f"collections are nested deeper than {MAX_DEPTH}", "spec files are lists of flat mappings")
+        raise too_deep(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def too_deep(line: int, column: int) -> TextMistake:
+    """The refusal of bottomless nesting."""
+    problem = f"collections are nested deeper than {MAX_DEPTH}"
+    return TextMistake(problem, "spec files are lists of flat mappings", line, column)
 
 
 def _at(text: str, at: int, problem: str, hint: str) -> TextMistake:
     return TextMistake(problem, hint, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
-def _too_deep(text: str) -> int | None:
+def _too_many_brackets(text: str) -> int | None:
     """Where brackets are nested too deep within one entry, quotes and comments not told apart."""
     start = 0
     for entry in text.split("\n- "):

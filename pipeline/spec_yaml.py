@@ -11,6 +11,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.problems import TextMistake
+from pipeline.spec_text import MAX_DEPTH, too_deep
 
 _STR = "tag:yaml.org,2002:str"
 
@@ -34,7 +35,8 @@ class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
         return str(super().resolve(kind, value, implicit))
 
 
-MAX_NODES = 3_000_000  # expanded: an alias counts as all that it stands for
+_ALIASED_NODES = 50_000  # what the aliases of one file may stand for
+_INT_DIGITS = 100  # PyYAML's time for numbers to the base 60 grows with the square of their length
 _CONSTRUCTORS = {
     "tag:yaml.org,2002:bool": "construct_yaml_bool",
     "tag:yaml.org,2002:int": "construct_yaml_int",
@@ -74,23 +76,38 @@ def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
     return TextMistake(f"not YAML: {text}", hint, line, column)
 
 
-def plain_value(node: Node, *, any_key: bool = False) -> object:
+class NodeBudget:
+    """How many values a file may expand to: no text writes more than it has characters, but aliases repeat."""
+
+    def __init__(self, text: str) -> None:
+        self._left = len(text) + _ALIASED_NODES
+
+    def take(self, node: Node, count: int) -> None:
+        """Refuses `node` when the file has no `count` values left."""
+        self._left -= count
+        if self._left < 0:
+            raise _at(node, "aliases expand without end", "write the values out")
+
+
+def plain_value(node: Node, budget: NodeBudget, *, any_key: bool = False) -> object:
     """Dicts, lists, text, numbers, booleans and None. `any_key`: keys that are not text are read as text."""
-    return _Builder(any_key).build(node)
+    return _Builder(any_key, budget).build(node)
 
 
 class _Builder:
-    def __init__(self, any_key: bool) -> None:
+    def __init__(self, any_key: bool, budget: NodeBudget) -> None:
         self._any_key = any_key
-        self._nodes = 0
+        self._budget = budget
         self._open: set[int] = set()
 
     def build(self, node: Node) -> object:
         if isinstance(node, ScalarNode):
             return node.value if node.tag == _STR else _scalar(node)
-        self._nodes += 1 + len(node.value)
-        if self._nodes > MAX_NODES or id(node) in self._open:
+        self._budget.take(node, 1 + len(node.value))
+        if id(node) in self._open:
             raise _at(node, "aliases expand without end", "write the values out")
+        if len(self._open) >= MAX_DEPTH:
+            raise too_deep(node.start_mark.line + 1, node.start_mark.column + 1)
         self._open.add(id(node))
         if isinstance(node, MappingNode):
             value = self._mapping(node)
@@ -105,7 +122,7 @@ class _Builder:
         mapping: dict[str, object] = {}
         for key_node, value_node in node.value:
             key = self.build(key_node)
-            if isinstance(key, (dict, list)):
+            if not isinstance(key_node, ScalarNode):
                 raise _at(key_node, "a collection is used as a key", "write key: value")
             if not isinstance(key, str):
                 if not self._any_key:
@@ -123,13 +140,13 @@ class _Builder:
 
 def _scalar(node: ScalarNode) -> object:
     name = _CONSTRUCTORS.get(node.tag)
-    if name is not None:
+    if name is not None and (len(node.value) <= _INT_DIGITS or not node.tag.endswith(":int")):
         try:
             value: object = getattr(_constructor, name)(node)
         except ValueError as error:
             raise _at(node, f"not a value: '{node.value}'", "quote it") from error
         return value if not isinstance(value, int) or abs(value) < 1 << 63 else {"!yaml int": node.value}
-    other = _OTHER.get(node.tag)
+    other = "int" if name is not None else _OTHER.get(node.tag)
     if other is None:
         raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag, or quote the text")
     return {f"!yaml {other}": node.value}

@@ -31,7 +31,7 @@ def schemas_of(path: Path) -> list[str]:
 
 def random_schemas(count: int) -> list[str]:
     """Functional schemas of every shape that the grammar has."""
-    source = random.Random(20)  # noqa: S311
+    source = random.Random(20)
     bases = sorted(BASE_TYPES)
     suffixes = ["", "", "?", "[]", "[2]", "[]?", "?[]", "[3]?"]
     defaults = ["", "", "=0", "=None", "=[]", "=True", "=1e-05", "=Mean", "='none'"]
@@ -193,7 +193,7 @@ def test_what_is_refused_torchgen_refuses_too(torch_specs: Path, text: str) -> N
 
 def mutants(count: int) -> list[str]:
     """Schemas with one piece lost, doubled or moved."""
-    source = random.Random(21)  # noqa: S311
+    source = random.Random(21)
     schemas = schemas_of(CORE / "native_functions.yaml")
     found = []
     for _ in range(count):

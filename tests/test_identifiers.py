@@ -16,7 +16,7 @@ def upstream(name: str) -> re.Pattern[str]:
 
 def random_texts() -> list[str]:
     """Texts that are dense with the names `grad` and `self` and with what may stand beside a name."""
-    source = random.Random(20)  # noqa: S311
+    source = random.Random(20)
     pieces = [*["grad", "self"] * 4, *"** ().\n\n_1é", "gradient", "x_self", "grad_1"]
     return ["".join(source.choices(pieces, k=source.randrange(12))) for _ in range(5000)]
 

@@ -67,7 +67,7 @@ def test_a_template_is_filled_as_torchgen_fills_it(torch_specs: Path, text: str)
 
 
 def test_random_templates_are_filled_as_torchgen_fills_them(torch_specs: Path) -> None:
-    source = random.Random(20)  # noqa: S311
+    source = random.Random(20)
     names = [*VALUES, *(f",{name}" for name in VALUES), *(f"{name}," for name in VALUES)]
     inline = [name for name in names if not isinstance(VALUES[name.strip(",")], str) or "," not in name]
     pieces = [*(f"${{{name}}}" for name in inline), "\n", "\n  ", " ", "(", ")", ";", "x"]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from pipeline.build.files import stat_of, write_file
+from pipeline.build.files import write_file
 from pipeline.build.sources import Sources
 from pipeline.build.state import REMEMBERED, StateDB
 from pipeline.build.step import Input, Outcome, Resolved, Step, key_of
@@ -116,8 +116,7 @@ class Build:
         """Writes a file, if it does not have these bytes already; gives their digest."""
         found = digest(data)
         if self.stamps.digest(path) != found:
-            write_file(path, data)
-            self.stamps.record(path, stat_of(path), found)
+            self.stamps.record(path, write_file(path, data), found)
         return found
 
     def outcome(self, task: str) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 
 from msgspec import Struct
@@ -65,7 +65,7 @@ class Stamps:
             self.changed = True
 
 
-def _stat(path: str) -> Stat:
+def _stat(path: str | int) -> Stat:
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
@@ -75,13 +75,35 @@ def stat_of(path: str) -> Stat:
     return _stat(path)
 
 
+def remove_abandoned(folder: str, names: Container[str]) -> None:
+    """Removes what killed writers of the files called `names` left in `folder`."""
+    with suppress(OSError):
+        for found in os.listdir(folder):
+            name, _, writer = found.removesuffix(".tmp").rpartition(".")
+            if found.endswith(".tmp") and name in names and writer.isdecimal() and not _runs(int(writer)):
+                os.unlink(os.path.join(folder, found))
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def read_file(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
 
 
-def write_file(path: str, data: bytes) -> None:
-    """Replaces the file at `path` at once: a reader sees the old bytes or the new ones, also after a kill."""
+def write_file(path: str, data: bytes) -> Stat:
+    """Replaces the file at `path` at once: a reader sees the old bytes or the new ones, also after a kill.
+
+    Gives the stat of what it wrote, whoever else replaced the file since.
+    """
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         try:
@@ -93,9 +115,10 @@ def write_file(path: str, data: bytes) -> None:
             view = memoryview(data)
             while view:
                 view = view[os.write(handle, view) :]
+            os.replace(temporary, path)
+            return _stat(handle)
         finally:
             os.close(handle)
-        os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)

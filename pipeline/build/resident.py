@@ -10,7 +10,7 @@ from msgspec import Struct
 from pipeline.build.engine import Build
 from pipeline.build.step import Step
 from pipeline.graph import ANALYSIS
-from pipeline.graph_output import ManifestStep, emit_steps, shard_steps
+from pipeline.graph_output import ManifestStep, TemplatesStep, emit_steps, shard_steps
 from pipeline.model.infos import NodeRow
 
 
@@ -40,6 +40,7 @@ class Resident:
         self._current = {step.row.node: step.row for step in steps}
         written = []
         shards = shard_steps(build)
+        self._bring(TemplatesStep(tuple(shards)))
         for shard in shards:
             before = build.stamps.digest(shard.path(build))
             if self._bring(shard):

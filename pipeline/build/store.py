@@ -16,7 +16,7 @@ from typing import TypeVar
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from pipeline.build.files import read_file, stat_of, write_file
+from pipeline.build.files import read_file, write_file
 from pipeline.build.pack import Pack
 from pipeline.build.state import StateDB
 from pipeline.model.artifact import Artifact, digest, encode
@@ -58,8 +58,7 @@ class Store:
             self.pack.add(name, data)
         elif not self.has(name):
             path = self.path(name)
-            write_file(path, data)
-            self._stamps.record(path, stat_of(path), name)
+            self._stamps.record(path, write_file(path, data), name)
         return name
 
     def get(self, name: bytes, type_: type[A]) -> A | None:

@@ -210,7 +210,10 @@ def write_stamps(tasks: list[str]) -> None:
     for build in _builds.values():
         if build.config.stamp:
             made = {task: build.outcome(task) for task in tasks}
-            build.write(build.config.stamp, encode(made).hex().encode() + b"\n")
+            try:
+                build.write(build.config.stamp, encode(made).hex().encode() + b"\n")
+            except OSError as error:
+                raise InvalidCommand(f"stamp={build.config.stamp}: {error.strerror}") from None
 
 
 def step_task(step: Step, build: Build, **fields: Any) -> dict[str, Any]:

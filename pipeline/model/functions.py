@@ -47,6 +47,11 @@ class Functions(Artifact, frozen=True, dict=True, tag="schemas/1"):
         return found
 
     @cached_property
+    def unqualified_names(self) -> tuple[str, ...]:
+        """What all functions are called, without namespace."""
+        return tuple(sorted({head.unqualified for head in self.heads}))
+
+    @cached_property
     def decoded(self) -> dict[int, NativeFunction]:
         return {}
 

@@ -46,7 +46,7 @@ def create_derivative(
 
 def gradient_indices(formula: str) -> list[int]:
     """The i of every `grads[i]`."""
-    return [int(i) for i in _GRAD_INDEX.findall(formula)] if "grads[" in formula else []
+    return [identifiers.small_int(i) for i in _GRAD_INDEX.findall(formula)] if "grads[" in formula else []
 
 
 def check_gradient_usage(derivatives: Sequence[Derivative]) -> None:

@@ -40,9 +40,9 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
         match = _RESULT.match(name)
         if match is None:
             continue
-        if int(match.group(1)) >= len(returns):
+        if identifiers.small_int(match.group(1)) >= len(returns):
             raise SpecError(f"'{name}': the op has {len(returns)} output(s)", needle=name)
-        types += (returns[int(match.group(1))].type,)
+        types += (returns[identifiers.small_int(match.group(1))].type,)
     if not types:
         known = [*argument_names, *(r.name for r in returns if r.name), "result", "output_differentiability"]
         raise SpecError(

@@ -56,7 +56,7 @@ def _unknown_schema(definition: Definition, functions: Functions) -> SpecError:
     if not hint and same_name:
         hint = f"schemas of that name: {'; '.join(same_name)}"
     if not hint:
-        hint = nearest(definition.name, {head.unqualified for head in functions.heads})
+        hint = nearest(definition.name, functions.unqualified_names)
     return SpecError(
         f"no function in native_functions.yaml has the schema '{definition.schema}'", hint, field=("name",)
     )

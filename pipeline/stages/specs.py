@@ -17,7 +17,7 @@ from pipeline.model.artifact import digest
 from pipeline.model.specs import PAIRS, SpecEntry, SpecFile
 from pipeline.problems import Problem, Role, SpecError, TextMistake
 from pipeline.spec_text import check_limits, decode_text
-from pipeline.spec_yaml import load_document, plain_value
+from pipeline.spec_yaml import NodeBudget, load_document, plain_value
 
 # What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
 # lines after it, which are cut off with an entry.
@@ -72,9 +72,10 @@ def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEnt
     fresh = list(dict.fromkeys(piece.text for piece in pieces if piece.text not in known))
     if any(_REFERENCE.search(piece) for piece in fresh):
         return None
+    budget = NodeBudget(text)
     try:
         made = {
-            piece: _made(0, piece, plain_value(node, any_key=role == "tags"), role)
+            piece: _made(0, piece, plain_value(node, budget, any_key=role == "tags"), role)
             for start in range(0, len(fresh), _BATCH)
             for piece, node in _parsed(fresh[start : start + _BATCH])
         }
@@ -90,6 +91,8 @@ def _cut(text: str) -> list[Piece]:
         return []
     starts = [i for i, line in enumerate(lines) if line[:1] == "-"]
     if any(lines[i][1:2] not in ("", " ") for i in starts):
+        return []
+    if any(line.lstrip()[:1] not in ("", "#") for line in lines[: starts[0] if starts else 0]):
         return []
     ends = [*starts[1:], len(lines)]
     return [Piece(start + 1, "\n".join(lines[start:end]).rstrip()) for start, end in zip(starts, ends)]
@@ -132,6 +135,7 @@ def _whole(text: str, role: Role) -> tuple[SpecEntry, ...]:
     if nodes is None:
         raise SpecError("the file is empty", "it must be a list of entries")
     lines = text.split("\n")
+    budget = NodeBudget(text)
     ends = [*(node.start_mark.line for node in nodes[1:]), len(lines)]
     entries = []
     for node, end in zip(nodes, ends):
@@ -139,5 +143,5 @@ def _whole(text: str, role: Role) -> tuple[SpecEntry, ...]:
         if start and lines[start - 1].rstrip() == "-":
             start -= 1  # the dash stands alone
         piece = "\n".join(lines[start : max(end, start + 1)]).rstrip()
-        entries.append(_made(start + 1, piece, plain_value(node, any_key=role == "tags"), role))
+        entries.append(_made(start + 1, piece, plain_value(node, budget, any_key=role == "tags"), role))
     return tuple(entries)

@@ -1,0 +1,137 @@
+"""Killed anywhere: runs that get SIGKILL at random moments, cold and incremental. The next run must equal a clean one.
+
+python -m tests.never_wrong.kills [--sample N] [--seed S]
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from project import CORE, Project, finish
+
+from .builds import Result, clean_build
+from .edits import edit
+from .seed import seeded
+from .specset import DERIVATIVES, NATIVE, Specs, read_specs
+
+KILLS = 200
+VERSION = (CORE / "RELEASE").read_text().strip()
+
+
+class Kill(NamedTuple):
+    """One killed run, and what is wrong after the next one."""
+
+    what: str  # "cold" or "incremental"
+    seconds: float  # after the start
+    wrong: str
+
+
+class Killer:
+    """A project whose runs are killed. Edits come from the kinds of the sweep."""
+
+    def __init__(self, folder: Path, random: Random) -> None:
+        self._random = random
+        self._folder = folder
+        self._project = Project(folder, CORE, VERSION)
+        self._base = read_specs(CORE)
+        self._took = {"cold": self._time(), "incremental": self._time()}
+
+    def _time(self) -> float:
+        start = time.monotonic()
+        self._project.build()
+        return time.monotonic() - start
+
+    def kills(self) -> Iterator[Kill]:
+        """Kills without end. A run that was over before its signal came counts for nothing."""
+        while True:
+            what = self._random.choice(["cold", "incremental"])
+            before, after = self._change(what)
+            seconds = self._random.uniform(0.05, self._took[what] * 1.1)
+            killed = self._kill(seconds)
+            halves = self._half_written(before, after)
+            if self._random.random() < 0.3:  # once more, before it could recover
+                self._kill(self._random.uniform(0.05, self._took[what]))
+                halves = halves or self._half_written(before, after)
+            if killed:
+                yield Kill(what, seconds, halves or self._recover(after))
+
+    def _change(self, what: str) -> tuple[Result, Result]:
+        """Prepares a cold run, or edits; gives what stood there before and what must stand there in the end."""
+        before = Result(self._project.files())
+        if what == "cold":
+            shutil.rmtree(self._project.cache, ignore_errors=True)
+            if self._random.random() < 0.5:
+                shutil.rmtree(self._project.generated, ignore_errors=True)
+        while True:
+            self._edited().write(self._project.specs)
+            after = clean_build(self._project.specs, self._folder / "clean")
+            if after.accepted:
+                return before, after
+
+    def _edited(self) -> Specs:
+        specs = self._base.copy()
+        for _ in range(self._random.randint(1, 4)):
+            name = self._random.choice([DERIVATIVES, DERIVATIVES, NATIVE])
+            edit(specs, name, self._random.randrange(len(specs.entries[name])), self._random)
+        return specs
+
+    def _kill(self, seconds: float) -> bool:
+        process = self._project.start()
+        time.sleep(seconds)
+        process.kill()
+        return finish(process).status == -signal.SIGKILL
+
+    def _half_written(self, before: Result, after: Result) -> str:
+        found = {n: d for n, d in self._project.files().items() if n.endswith((".h", ".cpp"))}
+        halves = [n for n, data in found.items() if data not in (before.files.get(n), after.files.get(n))]
+        return f"half-written: {', '.join(halves)}" if halves else ""
+
+    def _recover(self, after: Result) -> str:
+        run = self._project.run()
+        if run.status or "Traceback" in run.stderr:
+            return f"the next run ended with {run.status}: {run.stderr[:500]}"
+        made = {**self._project.files(), "manifest.json": self._manifest()}
+        unequal = sorted(n for n in {*made, *after.files} if made.get(n) != after.files.get(n))
+        if unequal:
+            return f"files differ: {', '.join(unequal)}"
+        again = self._project.run()
+        return f"a third run had work: {', '.join(again.ran)}" if again.ran else ""
+
+    def _manifest(self) -> bytes:
+        return (self._project.cache / self._project.specs.name / "manifest.json").read_bytes()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=KILLS, metavar="N", help="how many kills")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="edits are repeatable, moments nearly so")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    counts: Counter[tuple[str, bool]] = Counter()
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+        for count, kill in enumerate(Killer(Path(name), seeded(options.seed)).kills(), start=1):
+            counts[kill.what, bool(kill.wrong)] += 1
+            if kill.wrong:
+                print(f"{kill.what}, after {kill.seconds:.3f} s: {kill.wrong}", flush=True)
+            if count % 20 == 0:
+                print(f"{count:5} of {options.sample}", flush=True)
+            if count == options.sample:
+                break
+    print(f"{'runs':14}{'killed':>7}{'wrong':>7}")
+    for what in ("cold", "incremental"):
+        print(f"{what:14}{counts[what, False] + counts[what, True]:7}{counts[what, True]:7}")
+    return 1 if any(wrong for _, wrong in counts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

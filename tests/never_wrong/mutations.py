@@ -1,0 +1,366 @@
+"""Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
+
+python -m tests.never_wrong.mutations [--sample N] [--seed S] [--keep DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from .builds import clean_build
+from .edits import edit
+from .oracle import Oracle
+from .seed import seeded
+from .specset import (
+    DERIVATIVES,
+    FILES,
+    NATIVE,
+    TAGS,
+    Specs,
+    make_folder,
+    read_specs,
+    subset,
+    torch_folder,
+    torch_version,
+)
+
+SETS = 500
+FAMILIES = 14  # operators of a set: few, so that torchgen is quick, and of all kinds, over many sets
+
+_ODD_VALUES = (
+    "null", "~", "yes", "no", "1", "0x10", "1e3", "2020-01-01", "''", '""', "[]", "{}", "[a, b]", "{a: b}", "!!str 1",
+    "&a x", "*a", "|\n    text", ">\n    text", "- a", "'quoted'", "a: b", "%", "@x", "=", "<<", "{<<: {a: b}}",
+)  # fmt: skip
+HEADS = (
+    "---\n",
+    "\ufeff",
+    "%YAML 1.1\n---\n",
+    "# x\n",
+    "\n\n",
+    "  x: y\n",
+    "x\n",
+    "--- !!seq\n",
+    " # x\n",
+    "{}\n",
+    " - x\n",
+)
+_WORD = re.compile(r"\w+")
+
+Mutation = Callable[[Specs, Random], None]
+
+
+def _pick(specs: Specs, random: Random) -> tuple[list[str], int]:
+    names = [name for name in FILES for _ in range(1 if name == TAGS else 8) if specs.entries[name]]
+    entries = specs.entries[random.choice(names)]
+    return entries, random.randrange(len(entries))
+
+
+def _lines(change: Callable[[list[str], int, Random], None]) -> Mutation:
+    """A mutation of one line of one entry."""
+
+    def mutate(specs: Specs, random: Random) -> None:
+        entries, at = _pick(specs, random)
+        lines = entries[at].split("\n")
+        written = [i for i, line in enumerate(lines) if line.strip()]
+        change(lines, random.choice(written), random)
+        entries[at] = "\n".join(lines)
+
+    mutate.__name__ = change.__name__.removeprefix("_")
+    return mutate
+
+
+def _line_removed(lines: list[str], at: int, random: Random) -> None:
+    del lines[at]
+
+
+def _line_repeated(lines: list[str], at: int, random: Random) -> None:
+    lines.insert(at, lines[at])
+
+
+def _line_indented(lines: list[str], at: int, random: Random) -> None:
+    lines[at] = random.choice([" ", "  ", "    ", "\t"]) + lines[at]
+
+
+def _line_dedented(lines: list[str], at: int, random: Random) -> None:
+    lines[at] = lines[at].removeprefix("  ")
+
+
+def _character_removed(lines: list[str], at: int, random: Random) -> None:
+    where = random.randrange(len(lines[at]))
+    lines[at] = lines[at][:where] + lines[at][where + 1 :]
+
+
+def _character_put_in(lines: list[str], at: int, random: Random) -> None:
+    where = random.randrange(len(lines[at]))
+    lines[at] = lines[at][:where] + random.choice("aZ_0 .,:;()[]{}?!*&#-+'\"|>%@`\\/é") + lines[at][where:]
+
+
+def _characters_swapped(lines: list[str], at: int, random: Random) -> None:
+    line = lines[at]
+    where = random.randrange(max(len(line) - 1, 1))
+    lines[at] = line[:where] + line[where + 1 : where + 2] + line[where : where + 1] + line[where + 2 :]
+
+
+def _line_cut_short(lines: list[str], at: int, random: Random) -> None:
+    lines[at] = lines[at][: random.randrange(len(lines[at]))]
+
+
+def _value_odd(lines: list[str], at: int, random: Random) -> None:
+    key, colon, _ = lines[at].partition(": ")
+    lines[at] = f"{key}{colon or ': '}{random.choice(_ODD_VALUES)}"
+
+
+def _key_odd(lines: list[str], at: int, random: Random) -> None:
+    head, colon, value = lines[at].partition(":")
+    key = random.choice(["nam", "func", "name", "self", "result", "dispatch", "variants", "1", "null", "grad", "tag"])
+    lines[at] = f"{head[: len(head) - len(head.lstrip(' -'))]}{key}{colon}{value}"
+
+
+def _word_misspelt(lines: list[str], at: int, random: Random) -> None:
+    words = list(_WORD.finditer(lines[at]))
+    if words:
+        word = random.choice(words)
+        new = random.choice([word[0] + "x", word[0][1:], word[0].swapcase(), word[0] + "_", "_" + word[0]])
+        lines[at] = lines[at][: word.start()] + new + lines[at][word.end() :]
+
+
+def word_of_elsewhere(specs: Specs, random: Random) -> None:
+    """A word replaced by one that stands somewhere else in the set."""
+    entries, at = _pick(specs, random)
+    others, other = _pick(specs, random)
+    here, there = list(_WORD.finditer(entries[at])), _WORD.findall(others[other])
+    if here and there:
+        word = random.choice(here)
+        entries[at] = entries[at][: word.start()] + random.choice(there) + entries[at][word.end() :]
+
+
+def line_of_elsewhere(specs: Specs, random: Random) -> None:
+    """A line that stands in another entry too."""
+    name = random.choice([NATIVE, DERIVATIVES])
+    first, second = random.choices(range(len(specs.entries[name])), k=2)
+    taken = [line for line in specs.entries[name][first].split("\n")[1:] if line.strip()]
+    lines = specs.entries[name][second].split("\n")
+    if taken:
+        lines.insert(1, random.choice(taken))
+        specs.entries[name][second] = "\n".join(lines)
+
+
+def entry_of_elsewhere(specs: Specs, random: Random) -> None:
+    """An entry removed, repeated, or put into the other file."""
+    entries, at = _pick(specs, random)
+    entry = entries[at] if entries[at].endswith("\n") else entries[at] + "\n"
+    what = random.randrange(3)
+    if what == 0:
+        del entries[at]
+    else:
+        target = entries if what == 1 else specs.entries[random.choice([NATIVE, DERIVATIVES])]
+        target.insert(random.randint(0, max(len(target) - 1, 0)), entry)
+
+
+def head_changed(specs: Specs, random: Random) -> None:
+    """Something in front of the first entry of a file."""
+    name = random.choice(FILES)
+    specs.heads[name] = random.choice(HEADS) + specs.heads[name]
+
+
+def end_changed(specs: Specs, random: Random) -> None:
+    """Something after the last entry of a file."""
+    texts = ["...\n", "---\n", "\n# x", "-\n", "- \n", "- null\n", "- []\n", "- {}\n", "- x\n", "x: y\n", "\n  x: y\n"]
+    entries = specs.entries[random.choice(FILES)]
+    if entries:
+        entries[-1] = entries[-1].rstrip("\n") + "\n" + random.choice(texts)
+
+
+def line_ends_changed(specs: Specs, random: Random) -> None:
+    """The line ends of Windows, of old Macs, or of Unicode."""
+    name, end = random.choice(FILES), random.choice(["\r\n", "\r\n", "\r", "\u2028", "\x85"])
+    if end.startswith("\r"):
+        specs.heads[name] = specs.heads[name].replace("\n", end)
+        specs.entries[name] = [entry.replace("\n", end) for entry in specs.entries[name]]
+    else:
+        specs.heads[name] = f"# x{end}# y\n{specs.heads[name]}"
+
+
+def merge_key(specs: Specs, random: Random) -> None:
+    """A YAML merge, or an alias, in an entry."""
+    entries, at = _pick(specs, random)
+    text = random.choice(
+        ["  <<: {variants: function}", "  <<: {result: auto_linear}", "  result: &r auto_linear", "  <<: []"]
+    )
+    first, _, rest = entries[at].partition("\n")
+    entries[at] = f"{first}\n{text}\n{rest}"
+
+
+def tag_of_an_operator(specs: Specs, random: Random) -> None:
+    """An operator with a tag that exists, or with one that does not."""
+    at = random.randrange(len(specs.native))
+    first, _, rest = specs.native[at].partition("\n")
+    tags = random.choice(
+        ["core", "pointwise", "nope", "[core, nope]", "[core, pointwise]", "[]", "generated", "view_copy"]
+    )
+    specs.native[at] = f"{first}\n  tags: {tags}\n{rest}"
+
+
+def annotation_changed(specs: Specs, random: Random) -> None:
+    """The alias annotations or the returns of a schema."""
+    at = random.randrange(len(specs.native))
+    first, newline, rest = specs.native[at].partition("\n")
+    changes = [
+        ("Tensor self", "Tensor(a!) self"), ("Tensor self", "Tensor(a) self"), ("Tensor(a!)", "Tensor(b!)"),
+        ("Tensor(a)", "Tensor"), ("-> Tensor", "-> Tensor(a)"), ("-> Tensor", "-> Tensor[]"), ("-> Tensor", "-> ()"),
+        ("-> Tensor", "-> (Tensor, Tensor)"), ("-> Tensor", "-> (Tensor a, Tensor b)"), ("-> Tensor", "-> Scalar"),
+        ("(Tensor self", "(Tensor self, *"), ("*, ", ""), ("_(", "("), ("(", ".x("), (".out", ".o"),
+        ("(a)", "(a -> *)"),
+    ]  # fmt: skip
+    fitting = [(old, new) for old, new in changes if old in first]
+    if fitting:
+        first = first.replace(*random.choice(fitting), 1)
+    specs.native[at] = first + newline + rest
+
+
+def attribute_added(specs: Specs, random: Random) -> None:
+    """A key of native_functions.yaml that the entry may have, or have already."""
+    at = random.randrange(len(specs.native))
+    lines = (
+        "structured: True", "structured_delegate: add.out", "structured_inherits: TensorIteratorBase",
+        "manual_cpp_binding: True", "device_check: NoCheck", "device_guard: False",
+        "use_const_ref_for_mutable_tensors: True", "python_module: nn",
+        "category_override: factory", "autogen: gm.out", "cpp_no_default_args: ['self']",
+        "manual_kernel_registration: True",
+        "has_symint_scalar: 1", "precomputed:\n  - n -> int m",
+        "ufunc_inner_loop:\n    Generic: add (AllAndComplex, Half)",
+        "dispatch:\n    CPU: a\n    CPU: b", "dispatch:\n    CPU, CUDA: a", "dispatch: {}", "dispatch: a",
+        "variants: nope",
+        "variants: method", "namespace: x", "tags: 1",
+    )  # fmt: skip
+    first, _, rest = specs.native[at].partition("\n")
+    specs.native[at] = f"{first}\n  {random.choice(lines)}\n{rest}"
+
+
+def an_edit(specs: Specs, random: Random) -> None:
+    """An edit of one of the kinds that the sweep makes."""
+    name = random.choice([n for n in (DERIVATIVES, DERIVATIVES, NATIVE) if specs.entries[n]] or [TAGS])
+    if name != TAGS:
+        edit(specs, name, random.randrange(len(specs.entries[name])), random)
+
+
+_OF_LINES = (
+    _line_removed, _line_repeated, _line_indented, _line_dedented, _character_removed, _character_put_in,
+    _characters_swapped, _line_cut_short, _value_odd, _key_odd, _word_misspelt,
+)  # fmt: skip
+
+MUTATIONS: tuple[Mutation, ...] = (
+    *(an_edit for _ in range(14)),
+    *(_lines(change) for change in _OF_LINES),
+    *(annotation_changed for _ in range(3)),
+    *(attribute_added for _ in range(3)),
+    word_of_elsewhere,
+    word_of_elsewhere,
+    line_of_elsewhere,
+    line_of_elsewhere,
+    entry_of_elsewhere,
+    head_changed,
+    end_changed,
+    line_ends_changed,
+    merge_key,
+    tag_of_an_operator,
+)
+
+
+def mutated(base: Specs, seed: int) -> tuple[Specs, list[str]]:
+    """A small spec set with one to three mutations, and their names. Every seed gives another."""
+    random = seeded(seed)
+    specs = subset(base, random, FAMILIES)
+    made = []
+    for _ in range(random.choice([1, 1, 1, 2, 3])):
+        mutation = random.choice(MUTATIONS)
+        if all(specs.entries.values()):
+            mutation(specs, random)
+            made.append(mutation.__name__)
+    return specs, made
+
+
+class Verdict(NamedTuple):
+    """What both say to one spec set. `wrong` is "" when they agree."""
+
+    accepted: bool
+    wrong: str
+    detail: str = ""
+
+
+def judge(specs: Path, scratch: Path, torchgen: Oracle) -> Verdict:
+    """Runs both programs on the set in the folder `specs`."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    error = torchgen.run(specs, scratch / "torchgen")
+    found = clean_build(specs, scratch / "gradmill")
+    if found.crash:
+        return Verdict(not error, "gradmill broke", found.crash)
+    if error:
+        if found.accepted:
+            return Verdict(False, "gradmill accepts what torchgen refuses", error)
+        return Verdict(False, "a refused set left files" if found.files else "", found.refusal)
+    if not found.accepted:
+        return Verdict(True, "gradmill refuses what torchgen accepts", found.refusal)
+    expected = {path.name: path.read_bytes() for path in (scratch / "torchgen").iterdir()}
+    made = {name: data for name, data in found.files.items() if name in expected or name.endswith((".h", ".cpp"))}
+    unequal = sorted(name for name in {*expected, *made} if expected.get(name) != made.get(name))
+    return Verdict(True, "the files differ" if unequal else "", ", ".join(unequal))
+
+
+class Judge:
+    """The folders and torchgen's process for a number of mutated sets."""
+
+    def __init__(self, folder: Path, torchgen: Oracle) -> None:
+        self._base = read_specs(torch_folder())
+        self._folder = make_folder(folder / "set", torch_folder(), torch_version())
+        self._scratch = folder / "scratch"
+        self._torchgen = torchgen
+
+    def judge(self, seed: int) -> tuple[Verdict, list[str]]:
+        """The verdict on the mutated set of a seed, and its mutations."""
+        specs, made = mutated(self._base, seed)
+        return self.judge_specs(specs), made
+
+    def judge_specs(self, specs: Specs) -> Verdict:
+        """The verdict on any set."""
+        specs.write(self._folder)
+        return judge(self._folder, self._scratch, self._torchgen)
+
+    def keep(self, folder: Path) -> None:
+        """Copies the last set, to look at."""
+        shutil.copytree(self._folder, folder, dirs_exist_ok=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=SETS, metavar="N", help="how many sets")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first set; the next have S+1, S+2, …")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
+    options = parser.parse_args()
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
+        judge_ = Judge(Path(name), torchgen)
+        for seed in range(options.seed, options.seed + options.sample):
+            verdict, made = judge_.judge(seed)
+            counts[verdict.wrong or ("accepted by both" if verdict.accepted else "refused by both")] += 1
+            if verdict.wrong:
+                print(f"seed {seed} ({', '.join(made)}): {verdict.wrong}\n  {verdict.detail[-1500:]}", flush=True)
+                if options.keep:
+                    judge_.keep(options.keep / str(seed))
+    for what, count in counts.most_common():
+        print(f"{count:7}  {what}")
+    print(f"{sum(counts.values()):7}  sets, seeds from {options.seed}")
+    return 0 if set(counts) <= {"accepted by both", "refused by both"} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

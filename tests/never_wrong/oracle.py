@@ -1,0 +1,85 @@
+"""torchgen in one process that takes spec sets one after another: importing it takes longer than a small set does.
+
+with Oracle() as torchgen:
+    error = torchgen.run(specs, out)     "" when torchgen accepts the set
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+from . import TESTS
+
+
+class Oracle:
+    """The process."""
+
+    def __enter__(self) -> Oracle:
+        command = [sys.executable, "-m", "tests.never_wrong.oracle"]
+        self._process = subprocess.Popen(
+            command, cwd=Path(TESTS).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def run(self, specs: Path, out: Path) -> str:
+        """Runs torchgen on a flat folder, its files going to `out`; gives its error, "" when there is none."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([str(specs), str(out)]) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, "torchgen's process ended"
+        return str(json.loads(answer))
+
+
+def _serve() -> None:
+    # torchgen prints to standard output.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        specs, out = json.loads(line)
+        try:
+            _run(Path(specs), Path(out))
+            error = ""
+        except (Exception, SystemExit) as found:
+            error = "".join(traceback.format_exception_only(found)).strip() or type(found).__name__
+        answers.write(json.dumps(error) + "\n")
+        answers.flush()
+
+
+def _run(specs: Path, out: Path) -> None:
+    from torchgen import gen
+    from torchgen.api import cpp
+    from torchgen.api.autograd import match_differentiability_info
+    from torchgen.packaged.autograd import gen_autograd_functions, load_derivatives
+    from torchgen.utils import FileManager
+
+    # Everything that torchgen keeps by path.
+    gen._GLOBAL_PARSE_NATIVE_YAML_CACHE.clear()
+    gen._GLOBAL_PARSE_TAGS_YAML_CACHE.clear()
+    gen.parse_tags_yaml.cache_clear()
+    load_derivatives._GLOBAL_LOAD_DERIVATIVE_CACHE.clear()
+    # The folder's real path would be printed into every file.
+    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
+    native, tags, derivatives = (str(specs / f"{name}.yaml") for name in ("native_functions", "tags", "derivatives"))
+    out.mkdir(parents=True)
+    infos, _ = load_derivatives.load_derivatives(derivatives, native, tags)
+    gen_autograd_functions.gen_autograd_functions_python(str(out), infos, str(specs / "templates"))
+    # Matching adds the foreach functions' infos.
+    functions = gen.parse_native_yaml(native, tags).native_functions
+    match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
+    gen_autograd_functions.gen_autograd_functions_lib(str(out), infos, str(specs / "templates"))
+
+
+if __name__ == "__main__":
+    _serve()

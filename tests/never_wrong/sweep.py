@@ -1,0 +1,180 @@
+"""Incremental equals clean: every derivative entry of the installed torch, and 300 functions, edited in turn.
+
+    python -m tests.never_wrong.sweep [--sample N] [--seed S] [--processes P]
+
+After every edit a build that is kept up to date is compared with one that knows nothing: the generated files, the
+manifest, and, where the edit is refused, what is said about it. Edits pile up for a few steps, then the set goes back
+to what it was. Every so often a real `doit` with a cache of its own follows too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from . import TESTS
+from .builds import Kept, Result, clean_build, differing
+from .edits import edit
+from .seed import seeded
+from .specset import DERIVATIVES, NATIVE, Specs, make_folder, read_specs, torch_folder, torch_version
+
+FUNCTIONS = 300  # native functions of the whole sweep, beside all derivative entries
+CHAIN = 4  # edits that pile up before the set goes back to what it was
+DOIT_EVERY = 25  # how often a doit process follows the edits
+
+
+class Target(NamedTuple):
+    """An entry to edit, and the seed of the edit."""
+
+    name: str
+    at: int
+    seed: str
+
+
+class Step(NamedTuple):
+    """What became of one edit."""
+
+    target: Target
+    kind: str
+    accepted: bool
+    wrong: str  # "" when incremental equals clean
+
+
+def targets(specs: Specs, seed: int, sample: int | None) -> list[Target]:
+    """The entries to edit in a random order: all derivatives and some functions, or a sample of those."""
+    random = seeded(seed)
+    functions = random.sample(range(len(specs.native)), min(FUNCTIONS, len(specs.native)))
+    found = [(DERIVATIVES, at) for at in range(len(specs.derivatives))] + [(NATIVE, at) for at in functions]
+    random.shuffle(found)
+    return [Target(name, at, f"{seed}/{name}/{at}") for name, at in found[:sample]]
+
+
+class Sweep:
+    """One spec folder, the builds that follow its edits, and scratch folders for clean builds."""
+
+    def __init__(self, folder: Path, doit_every: int = DOIT_EVERY) -> None:
+        self._base = read_specs(torch_folder())
+        self._folder = folder
+        self._specs = make_folder(folder / "set", torch_folder(), torch_version())
+        self._doit_every = doit_every
+        self._base.write(self._specs)
+        self._kept = Kept(self._specs, folder / "kept")
+        first = self._kept.update()
+        assert first.accepted, first.crash or first.refusal
+        self._before = first
+
+    def steps(self, wanted: Iterable[Target]) -> Iterator[Step]:
+        """Makes the edits one after another."""
+        specs = self._base.copy()
+        for count, target in enumerate(wanted, start=1):
+            if count % CHAIN == 0:
+                specs = self._base.copy()
+            random = seeded(target.seed)
+            edited = specs.copy()
+            entries = edited.entries[target.name]
+            kind = edit(edited, target.name, min(target.at, len(entries) - 1), random)
+            edited.write(self._specs)
+            if random.random() < 0.4:
+                self._kept.reopen()
+            found = self._kept.update()
+            clean = clean_build(self._specs, self._folder / "clean")
+            wrong = self._compare(found, clean)
+            if not wrong and count % self._doit_every == 0:
+                wrong = self._doit(clean)
+            if clean.accepted:
+                specs = edited
+                self._before = clean
+            yield Step(target, kind, clean.accepted, wrong)
+            if wrong:  # start anew, lest one mistake be told of again and again
+                shutil.rmtree(self._folder / "kept")
+                specs = self._base.copy()
+                specs.write(self._specs)
+                self._kept = Kept(self._specs, self._folder / "kept")
+                self._before = self._kept.update()
+
+    def _compare(self, found: Result, clean: Result) -> str:
+        if found.crash or clean.crash:
+            return f"gradmill broke: {(found.crash or clean.crash)[-1000:]}"
+        if found.accepted != clean.accepted:
+            how = "incrementally" if found.accepted else "clean"
+            return f"accepted {how} only: {(found.refusal or clean.refusal)[:500]}"
+        if not clean.accepted:
+            if found.refusal != clean.refusal:
+                return f"refused with another text:\n{found.refusal[:500]}\nclean:\n{clean.refusal[:500]}"
+            if clean.files:
+                return "a refused set left files"
+            moved = [n for n in {**found.files, **self._before.files} if n != "manifest.json"]
+            return (
+                "" if all(found.files.get(n) == self._before.files.get(n) for n in moved) else "a refusal wrote files"
+            )
+        unequal = differing(found, clean)
+        return f"files differ: {', '.join(unequal)}" if unequal else ""
+
+    def _doit(self, clean: Result) -> str:
+        """Runs doit, which has a cache of its own, and compares."""
+        folder = self._folder / "doit"
+        variables = [f"specs={self._specs}", f"generated={folder / 'generated'}", f"cache={folder / 'cache'}"]
+        command = [sys.executable, "-m", "doit", *variables]
+        done = subprocess.run(command, cwd=Path(TESTS).parent, capture_output=True, text=True, check=False)
+        if "Traceback" in done.stderr + done.stdout:
+            return f"doit broke: {done.stderr[-1000:]}"
+        if (done.returncode == 0) != clean.accepted:
+            return f"doit ended with {done.returncode}: {done.stderr[:500]}"
+        if not clean.accepted:
+            return "" if done.stderr.endswith(clean.refusal) else f"doit said something else:\n{done.stderr[:500]}"
+        made = {path.name: path.read_bytes() for path in (folder / "generated").glob("*")}
+        unequal = [n for n in {*made, *clean.files} - {"manifest.json"} if made.get(n) != clean.files.get(n)]
+        return f"doit's files differ: {', '.join(sorted(unequal))}" if unequal else ""
+
+
+def _sweep_part(wanted: list[Target]) -> list[Step]:
+    done = []
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+        for step in Sweep(Path(name)).steps(wanted):
+            done.append(step)
+            if step.wrong:
+                print(f"{step.target.seed} {step.kind}: {step.wrong}", flush=True)
+    return done
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, metavar="N", help="how many entries; all by default")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--processes", type=int, default=2, metavar="P")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    wanted = targets(read_specs(torch_folder()), options.seed, options.sample)
+    parts = [wanted[start : start + 50] for start in range(0, len(wanted), 50)]
+    steps: list[Step] = []
+    begin = time.monotonic()
+    with get_context("spawn").Pool(options.processes, maxtasksperchild=1) as pool:
+        for part in pool.imap_unordered(_sweep_part, parts):
+            steps += part
+            print(f"{len(steps):5} of {len(wanted)}, {time.monotonic() - begin:.0f} s", flush=True)
+    print(table(steps))
+    return 1 if any(step.wrong for step in steps) else 0
+
+
+def table(steps: list[Step]) -> str:
+    """A line for each kind of edit."""
+    lines = [f"{'kind':28}{'edits':>7}{'accepted':>10}{'refused':>9}{'wrong':>7}"]
+    kinds = Counter(step.kind for step in steps)
+    for kind in [*sorted(kinds), "all"]:
+        of_kind = [step for step in steps if kind in (step.kind, "all")]
+        accepted, wrong = sum(step.accepted for step in of_kind), sum(bool(step.wrong) for step in of_kind)
+        lines.append(f"{kind:28}{len(of_kind):7}{accepted:10}{len(of_kind) - accepted:9}{wrong:7}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""Whatever is flipped, cut, emptied or deleted in the cache, or among the generated files, is noticed and mended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from never_wrong.builds import Kept, Result, clean_build
+from never_wrong.edits import formula
+from never_wrong.seed import REPEAT, SEED, seeded
+from never_wrong.specset import Specs, make_folder, read_specs, subset
+from project import CORE, SHARDS, Project
+
+FAMILIES = 12  # operators of the set: enough for every kind of artifact
+FLIPS = 6  # bytes flipped in one file, one after another
+
+Damage = Callable[[Path, Random], None]
+
+
+def _flip(path: Path, random: Random) -> None:
+    """One bit, at the same size and time of change."""
+    stat, data = path.stat(), bytearray(path.read_bytes())
+    data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+    path.write_bytes(bytes(data))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def _truncate(path: Path, random: Random) -> None:
+    path.write_bytes(path.read_bytes()[: random.randrange(1, path.stat().st_size)])
+
+
+def _empty(path: Path, random: Random) -> None:
+    path.write_bytes(b"")
+
+
+def _delete(path: Path, random: Random) -> None:
+    path.unlink()
+
+
+def _lengthen(path: Path, random: Random) -> None:
+    path.write_bytes(path.read_bytes() + random.randbytes(50))
+
+
+def _replace(path: Path, random: Random) -> None:
+    path.write_bytes(random.randbytes(path.stat().st_size))
+
+
+DAMAGE: list[Damage] = [_flip, _truncate, _empty, _delete, _lengthen, _replace]
+
+
+class Damaged:
+    """A small set, built; copies of what it made are damaged. `edited` is the same set after an edit."""
+
+    def __init__(self, folder: Path) -> None:
+        random = seeded(SEED)
+        self.folder = folder
+        self.specs = subset(read_specs(CORE), random, FAMILIES)
+        self.edited = self.specs.copy()
+        assert any(formula(self.edited, at, random) for at in range(len(self.edited.derivatives)))
+        self._set = make_folder(folder / "set", CORE, (CORE / "RELEASE").read_text())
+        self._sound = {id(s): self._clean(s) for s in (self.specs, self.edited)}
+        self.write(self.specs)
+        Kept(self._set, folder / "kept").update()
+        cache = folder / "kept" / "cache"
+        self.cached = sorted(str(p.relative_to(cache.parent)) for p in cache.rglob("*") if p.is_file())
+
+    def _clean(self, specs: Specs) -> Result:
+        self.write(specs)
+        result = clean_build(self._set, self.folder / "clean")
+        assert result.accepted, result
+        return result
+
+    def write(self, specs: Specs) -> None:
+        specs.write(self._set)
+
+    def assert_mended(self, name: str, damage: Damage, random: Random) -> None:
+        """Damages a file: the next run is right, so is one after an edit, and artifacts have their bytes again."""
+        shutil.rmtree(self.folder / "kept")
+        self.write(self.specs)
+        kept = Kept(self._set, self.folder / "kept")
+        kept.update()
+        path = self.folder / "kept" / name
+        data = path.read_bytes()
+        damage(path, random)
+        kept.reopen()
+        assert kept.update() == self._sound[id(self.specs)], REPEAT
+        if "objects" in path.parts or path.suffix in (".json", ".d", ".h", ".cpp"):
+            assert path.read_bytes() == data
+        self.write(self.edited)
+        kept.reopen()
+        assert kept.update() == self._sound[id(self.edited)], REPEAT
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Damaged]:
+    yield Damaged(tmp_path_factory.mktemp("damaged"))
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_every_file_of_the_cache_that_is_damaged_is_mended(damaged: Damaged, damage: Damage) -> None:
+    random = seeded(SEED)
+    names = damaged.cached
+    assert len(names) >= 10
+    for name in names:
+        damaged.assert_mended(name, damage, random)
+
+
+@pytest.mark.parametrize("pattern", ["pack", "journal", "state-"])
+def test_a_file_that_is_appended_to_or_replaced_is_mended_wherever_it_is_flipped(
+    damaged: Damaged, pattern: str
+) -> None:
+    random = seeded(SEED)
+    found = [name for name in damaged.cached if Path(name).name.startswith(pattern)]
+    assert found
+    for name in found * FLIPS:
+        damaged.assert_mended(name, _flip, random)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_every_generated_file_that_is_damaged_is_put_back(damaged: Damaged, damage: Damage) -> None:
+    random = seeded(SEED)
+    for name in SHARDS:
+        damaged.assert_mended(f"generated/{name}", damage, random)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_doit_mends_its_own_database(project: Project, damage: Damage) -> None:
+    before = project.build().files()
+    for path in project.states():
+        damage(path, seeded(SEED))
+    run = project.run()
+    assert (run.status, run.stderr) == (0, "")
+    assert project.files() == before
+    assert project.run().ran == []
+
+
+def test_a_cache_full_of_rubbish_is_mended(project: Project) -> None:
+    before = project.build().files()
+    random = seeded(SEED)
+    for path in sorted(p for p in project.cache.rglob("*") if p.is_file()):
+        path.write_bytes(random.randbytes(random.randrange(2000)))
+    run = project.run()
+    assert (run.status, run.stderr) == (0, "")
+    assert project.files() == before
+    assert project.run().ran == []

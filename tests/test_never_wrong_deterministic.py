@@ -1,0 +1,69 @@
+"""The same inputs give the same bytes: hash seeds, folders, numbers of processes, cold and incremental."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import RELEASE
+from project import CORE, Project
+
+HASH_SEEDS = (0, 1, 2, 4711, 4294967295)
+OLD, NEW = "grad * result.conj()", "grad * result.conj() * 2"
+
+
+def _all_bytes(project: Project) -> dict[str, bytes]:
+    """The generated files, the manifest, and the artifacts by name."""
+    manifest = (project.cache / project.specs.name / "manifest.json").read_bytes()
+    return {**project.files(), "manifest.json": manifest, **{p.name: p.read_bytes() for p in project.objects()}}
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What a cold run in one process makes."""
+    return _all_bytes(Project(tmp_path_factory.mktemp("cold"), CORE, RELEASE).build())
+
+
+@pytest.fixture(scope="module")
+def cold_edited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The same for an edited set."""
+    project = Project(tmp_path_factory.mktemp("edited"), CORE, RELEASE)
+    project.set_formula("exp", "self", NEW)
+    return _all_bytes(project.build())
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("seed", HASH_SEEDS)
+def test_no_hash_seed_or_number_of_processes_changes_a_byte(
+    tmp_path: Path, cold: dict[str, bytes], seed: int, processes: int
+) -> None:
+    project = Project(tmp_path / "elsewhere", CORE, RELEASE)
+    run = project.run("-n", str(processes), seed=seed)
+    assert run.status == 0, run.stderr
+    assert _all_bytes(project) == cold
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_incremental_run_makes_the_bytes_of_a_cold_one(
+    project: Project, cold: dict[str, bytes], cold_edited: dict[str, bytes], processes: int
+) -> None:
+    assert project.run("-n", str(processes), seed=3).status == 0
+    project.set_formula("exp", "self", NEW)
+    assert project.run("-n", str(processes), seed=4).status == 0
+    found = _all_bytes(project)
+    assert {name: found.get(name) for name in cold_edited} == cold_edited
+
+
+def test_an_edit_taken_back_gives_the_first_bytes_again(project: Project, cold: dict[str, bytes]) -> None:
+    project.build().set_formula("exp", "self", NEW)
+    project.build().set_formula("exp", "self", OLD)
+    project.build()
+    found = _all_bytes(project)
+    assert {name: found.get(name) for name in cold} == cold
+
+
+def test_no_file_names_a_folder_of_the_machine(
+    cold: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    places = [str(tmp_path_factory.getbasetemp()).encode(), str(Path.home()).encode() + b"/"]
+    assert [name for name, data in cold.items() if any(place in data for place in places)] == []

@@ -1,0 +1,120 @@
+"""Incremental equals clean, and gradmill equals torchgen: a random sample. The whole is in `never_wrong`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from never_wrong.edits import DERIVATIVE_KINDS, NATIVE_KINDS, Kind
+from never_wrong.kills import Killer
+from never_wrong.mutations import HEADS, MUTATIONS, Judge, Mutation, mutated
+from never_wrong.oracle import Oracle
+from never_wrong.seed import REPEAT, SEED, seeded
+from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
+from never_wrong.sweep import Sweep, targets
+from project import CORE
+
+EDITS = 8
+SETS = 60
+KILLS = 4
+DOIT_EVERY = 4  # edits that a doit process follows
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tell_the_seed(pytestconfig: pytest.Config) -> None:
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(f"\nGRADMILL_SEED={SEED}")
+
+
+@pytest.fixture(scope="module")
+def core() -> Specs:
+    return read_specs(CORE)
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Iterator[Judge]:
+    with Oracle() as torchgen:
+        yield Judge(tmp_path_factory.mktemp("judge"), torchgen)
+
+
+def test_an_incremental_build_equals_a_clean_one(tmp_path: Path, torch_specs: Path) -> None:
+    wanted = targets(read_specs(torch_specs), SEED, EDITS)
+    wrong = [step for step in Sweep(tmp_path / "sweep", DOIT_EVERY).steps(wanted) if step.wrong]
+    assert not wrong, f"{REPEAT}\n" + "\n".join(f"{step.target.seed} {step.kind}: {step.wrong}" for step in wrong)
+
+
+def test_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(judge: Judge) -> None:
+    wrong = []
+    for seed in range(SEED, SEED + SETS):
+        verdict, made = judge.judge(seed)
+        if verdict.wrong:
+            wrong.append(f"{verdict.wrong}: --seed {seed} --sample 1 ({', '.join(made)})\n{verdict.detail}")
+    assert not wrong, f"python -m tests.never_wrong.mutations\n{REPEAT}\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("head", HEADS)
+def test_what_stands_before_the_first_entry_gets_the_verdict_of_torchgen(
+    judge: Judge, core: Specs, name: str, head: str
+) -> None:
+    specs = subset(core, seeded(0), 4)
+    specs.heads[name] = head + specs.heads[name]
+    verdict = judge.judge_specs(specs)
+    assert not verdict.wrong, verdict.detail
+
+
+@pytest.mark.parametrize("key", ["1", "1.5", "null", "yes", "2020-01-01", "[a]", "{a: b}", "''", "<<", "="])
+@pytest.mark.parametrize("name", FILES)
+def test_a_key_that_is_no_text_gets_the_verdict_of_torchgen(judge: Judge, core: Specs, name: str, key: str) -> None:
+    specs = subset(core, seeded(0), 4)
+    first, _, rest = specs.entries[name][0].partition("\n")
+    specs.entries[name][0] = f"{first}\n  ? {key}\n  : {{}}\n{rest}"
+    verdict = judge.judge_specs(specs)
+    assert not verdict.wrong, verdict.detail
+
+
+def test_a_run_after_a_killed_one_equals_a_clean_one(tmp_path: Path) -> None:
+    kills = [kill for kill, _ in zip(Killer(tmp_path, seeded(SEED)).kills(), range(KILLS))]
+    assert [kill for kill in kills if kill.wrong] == [], REPEAT
+
+
+# ---- the edits themselves
+
+
+@pytest.mark.parametrize("kind", DERIVATIVE_KINDS + NATIVE_KINDS)
+def test_every_kind_of_edit_fits_some_entry(core: Specs, kind: Kind) -> None:
+    entries = core.derivatives if kind in DERIVATIVE_KINDS else core.native
+    tried = [core.copy() for _ in entries]
+    fitting = [specs for at, specs in enumerate(tried) if kind(specs, at, seeded(at))]
+    assert fitting
+    assert any(specs.texts() != core.texts() for specs in fitting)
+
+
+@pytest.mark.parametrize("kind", DERIVATIVE_KINDS + NATIVE_KINDS)
+def test_an_edit_that_does_not_fit_changes_nothing(core: Specs, kind: Kind) -> None:
+    entries = core.derivatives if kind in DERIVATIVE_KINDS else core.native
+    for at in range(0, len(entries), 5):
+        specs = core.copy()
+        if not kind(specs, at, seeded(at)):
+            assert specs.texts() == core.texts()
+
+
+@pytest.mark.parametrize("mutation", dict.fromkeys(MUTATIONS))
+def test_every_mutation_changes_a_set(core: Specs, mutation: Mutation) -> None:
+    tried = [core.copy() for _ in range(20)]
+    for seed, specs in enumerate(tried):
+        mutation(specs, seeded(seed))
+    assert any(specs.texts() != core.texts() for specs in tried)
+
+
+def test_a_seed_always_makes_the_same_set(core: Specs) -> None:
+    assert mutated(core, 5)[0].texts() == mutated(core, 5)[0].texts()
+    assert mutated(core, 5)[0].texts() != mutated(core, 6)[0].texts()
+
+
+def test_the_whole_sweep_edits_every_derivative_entry(torch_specs: Path) -> None:
+    specs = read_specs(torch_specs)
+    edited = {target.at for target in targets(specs, SEED, None) if target.name == DERIVATIVES}
+    assert edited == set(range(len(specs.derivatives)))
