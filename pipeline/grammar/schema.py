@@ -102,7 +102,7 @@ class SchemaParser:
         if "," in type_text:
             raise SpecError(f"illegal argument '{text}'", "separate arguments by ', '", needle=text)
         if not name and " " in type_text:
-            raise SpecError(f"illegal argument '{text}'", "no space before '='", needle=text)
+            raise SpecError(f"illegal argument '{text}'", "no spaces around '='", needle=text)
         if type_text != " ".join(type_text.split()):
             raise SpecError(f"illegal argument '{text.strip()}'", "one space, not several", needle=text.strip())
         type_, annotation = split_annotation(type_text)
