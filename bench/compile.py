@@ -1,0 +1,264 @@
+"""From a saved formula to a library, on the real specs: `python -m bench.compile`.
+
+Two builds, side by side, of the same edits: torchgen and Ninja on `Functions.cpp`, and gradmill and Ninja on shards.
+Both compile with the same compiler, flags and headers, without a precompiled header and with one. The floor is an
+empty file that includes the headers: no split can go below it. Every edit is new. The first builds are not
+part of the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import edits
+from bench.specs import DERIVATIVES, SpecFolder, make
+
+ROOT = Path(__file__).resolve().parent.parent
+_RESULTS = Path(__file__).parent / "results"
+PLACE = Path("torch/csrc/autograd/generated")  # where torch's own headers include Functions.h from
+
+# Not FunctionsManual.h: it includes Functions.h, which is generated.
+_PRECOMPILED = """\
+#include <ATen/ATen.h>
+#include <ATen/TensorGeometry.h>
+#include <ATen/core/functional.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/saved_variable.h>
+#include <torch/csrc/autograd/variable.h>
+#include <torch/csrc/dynamo/compiled_autograd.h>
+"""
+_FLOOR = """\
+#define GRADMILL_SHARD -1
+#include "torch/csrc/autograd/FunctionsManual.h"
+#include "torch/csrc/dynamo/compiled_autograd.h"
+"""
+_RULES = """\
+rule generate
+  command = cd $root && $generator > /dev/null && touch $stamp
+  restat = 1
+rule precompile
+  command = $cxx -x c++-header $in -o $out
+rule compile
+  command = $cxx $more -c $in -o $out -MMD -MF $out.d
+  depfile = $out.d
+  deps = gcc
+rule link
+  command = c++ -shared $in -o $out $libraries
+"""
+
+
+class Side(NamedTuple):
+    """One program, the number of its shards, and whether it has a precompiled header."""
+
+    program: str
+    shards: int
+    precompiled: bool
+
+    @property
+    def name(self) -> str:
+        """`gradmill-16-precompiled`."""
+        words = [self.program, *([str(self.shards)] if self.shards > 1 else [])]
+        return "-".join([*words, *(["precompiled"] if self.precompiled else [])])
+
+
+TODAY = Side("torchgen", 1, False)
+SIDES = (
+    TODAY,
+    Side("torchgen", 1, True),
+    Side("gradmill", 16, False),
+    Side("gradmill", 16, True),
+    Side("gradmill", 64, True),
+)
+
+
+class Setup(NamedTuple):
+    """A folder in which one side builds with Ninja."""
+
+    side: Side
+    folder: Path
+
+    def ninja(self, *words: str) -> float:
+        """Builds; gives the seconds it took."""
+        start = time.perf_counter()
+        done = subprocess.run(["ninja", "-C", str(self.folder), *words], check=False, capture_output=True, text=True)
+        seconds = time.perf_counter() - start
+        if done.returncode:
+            raise SystemExit(f"{self.side.name}:\n{done.stdout[-8000:]}{done.stderr}")
+        return seconds
+
+
+def prepare(side: Side, place: Path, specs: SpecFolder, optimize: str) -> Setup:
+    """Writes the Ninja file of a side."""
+    folder = place / side.name
+    (folder / PLACE).mkdir(parents=True, exist_ok=True)
+    texts = {
+        "precompiled.h": _PRECOMPILED,
+        "floor.cpp": _FLOOR,
+        "build.ninja": _ninja_file(side, folder, specs, optimize),
+    }
+    for name, text in texts.items():
+        if not (folder / name).exists() or (folder / name).read_text() != text:
+            (folder / name).write_text(text)
+    return Setup(side, folder)
+
+
+def _ninja_file(side: Side, folder: Path, specs: SpecFolder, optimize: str) -> str:
+    generated = folder / PLACE
+    if side.program == "torchgen":
+        sources = [generated / "Functions.cpp"]
+        generator = f"{sys.executable} -m bench.torchgen_run {specs.folder} {generated}"
+    else:
+        sources = [generated / f"Functions_{k}.cpp" for k in range(side.shards)]
+        words = f"specs={specs.folder} generated={generated} cache={folder / 'cache'} layout=split shards={side.shards}"
+        generator = f"{sys.executable} -m doit {words}"
+    torch, python = _torch(), _python_headers()
+    system = f"-isystem {torch}/include -isystem {torch}/include/torch/csrc/api/include -isystem {python}"
+    header = " precompiled.h.gch" if side.precompiled else ""
+    lines = [
+        f"cxx = c++ -std=c++20 {optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",
+        f"more = {'-include precompiled.h' if side.precompiled else ''}",
+        f"libraries = -L{torch}/lib -ltorch_python -ltorch_cpu -lc10",
+        f"root = {ROOT}",
+        f"generator = {generator}",
+        "stamp = stamp",
+        _RULES.replace("touch $stamp", f"touch {folder / 'stamp'}"),
+        f"build stamp | {' '.join(map(str, sources))}: generate {specs.native} {specs.derivatives} {specs.tags}",
+    ]
+    if side.precompiled:
+        lines.append("build precompiled.h.gch: precompile precompiled.h")
+    lines += [f"build {path.stem}.o: compile {path} |{header} || stamp" for path in sources]
+    lines += [f"build floor.o: compile floor.cpp |{header} || stamp"]
+    lines += [f"build libnodes.so: link {' '.join(f'{path.stem}.o' for path in sources)}", "default libnodes.so", ""]
+    return "\n".join(lines)
+
+
+def _torch() -> Path:
+    from importlib.util import find_spec
+
+    found = find_spec("torch")
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit("torch is not installed: pip install 'gradmill[test]'")
+    return Path(next(iter(found.submodule_search_locations)))
+
+
+def _python_headers() -> str:
+    import sysconfig
+
+    return sysconfig.get_paths()["include"]
+
+
+class Edit(NamedTuple):
+    """A formula edit that is measured: `number` makes it new."""
+
+    title: str
+    apply: Callable[[edits.Texts, int], edits.Texts]
+
+
+def of_one_node(texts: edits.Texts, number: int) -> edits.Texts:
+    """Another backward formula for `digamma`: no foreach Node is made from it, so one Node changes."""
+    old = "- name: digamma(Tensor self) -> Tensor\n  self: grad * "
+    if texts[DERIVATIVES].count(old) != 1:
+        raise SystemExit(f"{DERIVATIVES} of this torch lacks the text that the benchmark edits: {old}")
+    return {**texts, DERIVATIVES: texts[DERIVATIVES].replace(old, f"{old}{number} * ")}
+
+
+FLOOR = "floor"
+EDITS = (
+    Edit("a formula of one Node", of_one_node),
+    Edit("a formula of a Node and its foreach Node", edits.formula),
+)
+
+
+def main() -> None:
+    options = _options()
+    if options.folder:
+        options.folder.mkdir(parents=True, exist_ok=True)
+        _measure(options.folder.resolve(), options)
+        return
+    with tempfile.TemporaryDirectory(prefix="gradmill-compile-") as folder:
+        _measure(Path(folder).resolve(), options)
+
+
+def _measure(place: Path, options: argparse.Namespace) -> None:
+    sides = [side for side in SIDES if side is TODAY or not options.only or side.name in options.only]
+    shutil.rmtree(place / "set", ignore_errors=True)
+    specs = make(place / "set", 1)
+    base = specs.texts()
+    numbers = dict.fromkeys(EDITS, int(time.time()))  # new even in a folder that has seen others
+    specs.write(_edited(base, numbers))
+    setups = [prepare(side, place, specs, options.optimize) for side in sides]
+    for setup in setups:
+        _tell(f"{setup.side.name}: first build", setup.ninja("-j2"))
+    seconds: dict[tuple[str, Side], list[float]] = {}
+    for run in range(options.runs):
+        for edit in EDITS:
+            time.sleep(0.05)
+            numbers[edit] += 1
+            specs.write(_edited(base, numbers))
+            for setup in setups if run % 2 == 0 else setups[::-1]:
+                taken = setup.ninja()
+                seconds.setdefault((edit.title, setup.side), []).append(taken)
+                _tell(f"{setup.side.name}: {edit.title}", taken)
+        for setup in setups:
+            (setup.folder / "floor.o").unlink(missing_ok=True)
+            taken = setup.ninja("floor.o")
+            seconds.setdefault((FLOOR, setup.side), []).append(taken)
+            _tell(f"{setup.side.name}: the headers alone", taken)
+    print(_table({key: statistics.median(values) for key, values in seconds.items()}, sides, options))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    rows = [{"edit": edit, "side": side.name, "seconds": values} for (edit, side), values in seconds.items()]
+    settings = {"optimize": options.optimize, "load": os.getloadavg()[0], "cores": os.cpu_count()}
+    options.json.write_text(json.dumps({**settings, "rows": rows}, indent=1) + "\n")
+
+
+def _edited(base: edits.Texts, numbers: dict[Edit, int]) -> edits.Texts:
+    """The specs with all edits in them, each with its number."""
+    texts = base
+    for edit, number in numbers.items():
+        texts = edit.apply(texts, number)
+    return texts
+
+
+def _tell(what: str, seconds: float) -> None:
+    sys.stderr.write(f"{what}: {seconds:.1f} s\n")
+
+
+def _table(result: dict[tuple[str, Side], float], sides: list[Side], options: argparse.Namespace) -> str:
+    lines = [
+        f"Edit to library, {options.optimize}, median of {options.runs}; how many times faster than torchgen.",
+        "",
+        "| build | " + " | ".join(edit.title for edit in EDITS) + " | floor: the headers alone |",
+        "|---|" + "---|" * (len(EDITS) + 1),
+    ]
+    for side in sides:
+        cells = []
+        for edit in EDITS:
+            taken = result[edit.title, side]
+            cells.append(f"{taken:.1f} s, {result[edit.title, TODAY] / taken:.1f} x")
+        lines.append(f"| {side.name} | {' | '.join(cells)} | {result[FLOOR, side]:.1f} s |")
+    return "\n".join(lines)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench.compile", description=__doc__)
+    parser.add_argument("--runs", type=int, default=3, metavar="N", help="edits of each kind (3)")
+    parser.add_argument("--only", nargs="+", choices=[s.name for s in SIDES], help="these builds, and torchgen's")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="work there, and find the builds again next time")
+    parser.add_argument("--optimize", default="-O2", help="level of optimization (-O2)")
+    parser.add_argument("--json", type=Path, default=_RESULTS / "compile.json", metavar="FILE", help="all measurements")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Writes the Ninja file of this example: gradmill, then one object a shard, then a library.
+
+Nothing here is special to Python. The three rules are what a build of your own needs; see docs/consumers.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PRECOMPILED = ROOT / "examples" / "precompiled.h"
+
+RULES = """\
+# gradmill writes a file only when its text changes. `restat` makes Ninja look, and stop where nothing did.
+rule gradmill
+  command = cd $root && $python -m doit specs=$specs generated=$generated cache=$cache layout=split shards=$shards
+  description = gradmill
+  depfile = $manifest.d
+  deps = gcc
+  restat = 1
+
+rule precompile
+  command = $cxx $flags -x c++-header $in -o $out -MMD -MF $out.d
+  description = precompile $out
+  depfile = $out.d
+
+rule compile
+  command = $cxx $flags $precompiled -c $in -o $out -MMD -MF $out.d
+  description = compile $out
+  depfile = $out.d
+  deps = gcc
+
+rule link
+  command = $cxx -shared $in -o $out $libraries
+  description = link $out
+"""
+
+
+def main() -> None:
+    options = _options()
+    options.build.mkdir(parents=True, exist_ok=True)
+    (options.build / "build.ninja").write_text(_ninja_file(options))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=_folder, default=ROOT / "build" / "ninja", help="folder of the build")
+    parser.add_argument("--specs", type=_folder, default=ROOT / "specs" / "core", help="folder of the spec set")
+    parser.add_argument("--shards", type=int, default=16, help="files to spread the Nodes over")
+    parser.add_argument("--cxx", default="g++", help="the compiler")
+    parser.add_argument("--flags", default="-O2", help="more flags for it")
+    parser.add_argument("--no-precompiled", action="store_true", help="compile torch's headers with every file")
+    return parser.parse_args()
+
+
+def _folder(text: str) -> Path:
+    return Path(text).resolve()
+
+
+def _ninja_file(options: argparse.Namespace) -> str:
+    generated, cache = options.build / "generated", options.build / "cache"
+    manifest = cache / options.specs.name / "manifest.json"
+    shards = range(options.shards)
+    sources = [generated / f"Functions_{k}.cpp" for k in shards]
+    headers = [generated / "Functions.h", generated / "Functions_common.h"]
+    headers += [generated / f"Functions_{k}.h" for k in shards]
+    torch = _torch()
+    variables = {
+        "root": shlex.quote(str(ROOT)),
+        "python": shlex.quote(sys.executable),
+        "specs": shlex.quote(str(options.specs)),
+        "generated": shlex.quote(str(generated)),
+        "cache": shlex.quote(str(cache)),
+        "manifest": str(manifest),
+        "shards": str(options.shards),
+        "cxx": options.cxx,
+        "flags": shlex.join(_flags(torch, [generated, options.specs / "templates"], options.flags)),
+        "precompiled": "" if options.no_precompiled else "-Winvalid-pch -include precompiled.h",
+        "libraries": shlex.join(
+            [f"-L{torch}/lib", f"-Wl,-rpath,{torch}/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"]
+        ),
+    }
+    objects = [f"{path.stem}.o" for path in sources]
+    first = [] if options.no_precompiled else ["precompiled.h.gch"]
+    lines = [*(f"{name} = {value.replace('$', '$$')}" for name, value in variables.items()), "", RULES]
+    # The manifest stands for the run of gradmill; what is compiled are further outputs of the same rule.
+    lines.append(f"build {_paths([manifest])} | {_paths([*headers, *sources])}: gradmill")
+    if first:
+        lines.append(f"build precompiled.h.gch: precompile {_paths([PRECOMPILED])}")
+    for path, name in zip(sources, objects):
+        # Headers must exist before the first compilation; after that the compiler's depfile tells which matter.
+        lines.append(f"build {name}: compile {_paths([path])} | {' '.join(first)} || {_paths([manifest])}")
+    lines += [f"build libcore_nodes.so: link {' '.join(objects)}", "default libcore_nodes.so", ""]
+    return "\n".join(lines)
+
+
+def _flags(torch: Path, ours: Iterable[Path], more: str) -> list[str]:
+    # The generated folder comes first: the templates have the same names, and hold holes.
+    system = [f"{torch}/include", f"{torch}/include/torch/csrc/api/include", _python_headers()]
+    return [
+        *("-std=c++20", "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1"),
+        *shlex.split(more),
+        *(f"-I{folder}" for folder in ours),
+        *(word for folder in system for word in ("-isystem", folder)),
+    ]
+
+
+def _python_headers() -> str:
+    import sysconfig
+
+    return sysconfig.get_paths()["include"]
+
+
+def _torch() -> Path:
+    found = importlib.util.find_spec("torch")
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit("torch is not installed: pip install torch==2.13.0")
+    return Path(next(iter(found.submodule_search_locations)))
+
+
+def _paths(paths: Iterable[Path]) -> str:
+    return " ".join(str(path).replace("$", "$$").replace(" ", "$ ").replace(":", "$:") for path in paths)
+
+
+if __name__ == "__main__":
+    main()

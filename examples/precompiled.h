@@ -1,0 +1,7 @@
+#pragma once
+
+// torch's headers that every shard of the core Nodes includes, compiled once.
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/FunctionsManual.h>
+#include <torch/csrc/dynamo/compiled_autograd.h>

@@ -1,0 +1,77 @@
+"""Builds the extension `core_nodes`: gradmill, then Ninja, in a folder that is kept from run to run."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shlex
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from project import CORE, ROOT
+
+from cpp.node_kinds import Kind, kinds_cpp, kinds_of
+from cpp.toolchain import WARNINGS, compile_flags, link_flags
+
+HERE = Path(__file__).parent
+SHARDS = 4
+MODULE = "core_nodes.so"
+
+_GENERATED = [f"Functions_{k}.cpp" for k in range(SHARDS)] + [f"python_functions_{k}.cpp" for k in range(5)]
+_OURS = ["given.cpp", "module.cpp"]
+
+
+def build(folder: Path) -> dict[str, Kind]:
+    """Brings `folder`/core_nodes.so up to date. Gives the Nodes in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kinds = _generate(folder)
+        _write(folder / "kinds.cpp", kinds_cpp(list(kinds.values())))
+        _write(folder / "build.ninja", _ninja_file(folder))
+        done = subprocess.run(["ninja", "-C", str(folder)], check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-20000:] + done.stderr
+    return kinds
+
+
+def _generate(folder: Path) -> dict[str, Kind]:
+    words = ["specs=core", "layout=split", f"shards={SHARDS}", f"generated={folder / 'generated'}"]
+    _doit(folder, *words)
+    rows = [json.loads(line) for stage in ("infos", "foreach") for line in _doit(folder, "show", stage).splitlines()]
+    return kinds_of(rows)
+
+
+def _doit(folder: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "doit", *words, f"cache={folder / 'cache'}"]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def _ninja_file(folder: Path) -> str:
+    generated = folder / "generated"
+    flags = shlex.join(compile_flags(generated, CORE / "templates", HERE))
+    sources = [*(generated / name for name in _GENERATED), *(HERE / name for name in _OURS), folder / "kinds.cpp"]
+    lines = [
+        f"# torch {metadata.version('torch')}",
+        f"cxx = c++ {flags} -DTORCH={metadata.version('torch')}",
+        "rule header",
+        "  command = $cxx -x c++-header $in -o $out -MMD -MF $out.d",
+        "  depfile = $out.d",
+        "rule object",
+        f"  command = $cxx {' '.join(WARNINGS)} -Winvalid-pch -include precompiled.h -c $in -o $out -MMD -MF $out.d",
+        "  depfile = $out.d",
+        "  deps = gcc",
+        "rule link",
+        f"  command = c++ $in -o $out {shlex.join(link_flags())}",
+        f"build precompiled.h.gch: header {HERE / 'precompiled.h'}",
+        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in sources),
+        f"build {MODULE}: link {' '.join(f'{path.stem}.o' for path in sources)}",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,157 @@
+"""The examples do what their READMEs say: what an edit compiles is read from the build tool's own log."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from cpp import toolchain
+from project import CORE, ROOT
+
+SHARDS = 4
+FORMULA = "  self: grad * self.cos().conj()\n"  # of sin
+NO_WORK = "ninja: no work to do."
+
+
+class Log(NamedTuple):
+    """What Ninja did."""
+
+    text: str
+
+    @property
+    def generated(self) -> bool:
+        return re.search(r"\] gradmill$|\] Generating|\] gradmill\b", self.text, re.MULTILINE) is not None
+
+    @property
+    def compiled(self) -> list[str]:
+        """The shards that were compiled."""
+        return re.findall(r"\] (?:compile|Building CXX object) \S*?(Functions_\d+)\S*\.o$", self.text, re.MULTILINE)
+
+    @property
+    def linked(self) -> bool:
+        return (
+            re.search(r"\] (?:link|Linking CXX shared library) libcore_nodes\.so$", self.text, re.MULTILINE) is not None
+        )
+
+
+class Example(NamedTuple):
+    """A configured build of a copy of the core spec set."""
+
+    specs: Path
+    command: list[str]
+
+    def build(self) -> Log:
+        done = subprocess.run(self.command, cwd=ROOT, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return Log(done.stdout)
+
+    def edit(self, old: str, new: str) -> None:
+        path = self.specs / "derivatives.yaml"
+        text = path.read_text()
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new))
+
+
+def ninja(folder: Path, specs: Path) -> Example:
+    build = folder / "build"
+    options = ["--build", build, "--specs", specs, "--shards", SHARDS, "--flags=-O0"]
+    run(sys.executable, "examples/ninja/configure.py", *map(str, options))
+    return Example(specs, ["ninja", "-C", str(build)])
+
+
+def cmake(folder: Path, specs: Path) -> Example:
+    build = folder / "build"
+    definitions = [f"SPECS={specs}", f"SHARDS={SHARDS}", f"Python3_EXECUTABLE={sys.executable}", "CMAKE_CXX_FLAGS=-O0"]
+    run("cmake", "-G", "Ninja", "-S", "examples/cmake", "-B", str(build), *(f"-D{word}" for word in definitions))
+    return Example(specs, ["cmake", "--build", str(build)])
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
+def test_an_edit_compiles_what_it_changes(
+    tmp_path: Path, configure: Callable[[Path, Path], Example], programs: list[str]
+) -> None:
+    if reason := toolchain.missing(*programs):
+        pytest.skip(reason)
+    specs = tmp_path / "core"
+    shutil.copytree(CORE, specs)
+    example = configure(tmp_path, specs)
+
+    first = example.build()
+    assert first.generated
+    assert sorted(first.compiled) == [f"Functions_{k}" for k in range(SHARDS)]
+    assert first.linked
+    assert NO_WORK in example.build().text
+
+    example.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
+    formula = example.build()
+    assert formula.generated
+    assert len(formula.compiled) == 1, formula.text
+    assert formula.linked
+    assert NO_WORK in example.build().text
+
+    example.edit(
+        FORMULA.replace("grad * ", "grad * 1 * "), "  # a comment\n" + FORMULA.replace("grad * ", "grad * 1 * ")
+    )
+    comment = example.build()
+    assert comment.generated
+    assert comment.compiled == []
+    assert not comment.linked
+    assert NO_WORK in example.build().text
+
+    example.edit("grad * 1 * self.cos().conj()\n", "grad * (1 + result - result) * self.cos().conj()\n")
+    saved = example.build()  # the Node saves its result now: its header changes as well
+    assert saved.compiled == formula.compiled
+
+    (specs / "derivatives.yaml").touch()
+    touched = example.build()
+    assert touched.compiled == []
+    assert not touched.linked
+    assert NO_WORK in example.build().text
+
+
+def bazel() -> str:
+    """The program: what the environment says, or what is on the PATH."""
+    return os.environ.get("BAZEL") or shutil.which("bazel") or ""
+
+
+@pytest.mark.skipif(not bazel(), reason="Bazel is absent: see examples/bazel/README.md, and set BAZEL to the program")
+def test_bazel_compiles_what_an_edit_changes(tmp_path: Path) -> None:
+    if reason := toolchain.missing():
+        pytest.skip(reason)
+    for name in ("pipeline", "specs", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("dodo.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    example = Example(tmp_path / "specs" / "core", [])
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {"USER": "nobody", **environment, "HOME": str(tmp_path)}
+
+    def actions() -> list[str]:
+        """What Bazel ran. It runs without a server, so that none is left behind."""
+        start = [bazel(), "--batch", f"--output_user_root={tmp_path / 'bazel'}", "build", "--jobs=2"]
+        command = [*start, "--copt=-O0", "--subcommands", "//:libcore_nodes.so"]
+        folder = tmp_path / "examples" / "bazel"
+        done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-8000:]
+        return re.findall(r"\[action '(\w+)", done.stderr)
+
+    assert sorted(actions()) == ["Compiling"] * SHARDS + ["Executing", "Linking"]
+    assert actions() == []
+    edited = FORMULA.replace("grad * ", "grad * 1 * ")
+    example.edit(FORMULA, edited)
+    assert actions() == ["Executing", "Compiling", "Linking"]
+    example.edit(edited, f"  # a comment\n{edited}")
+    assert actions() == ["Executing"]
+    assert actions() == []
