@@ -220,9 +220,12 @@ class ManifestStep(Plain, Struct, frozen=True):
         """The manifest and the depfiles. Upstream's layout has upstream's files and nothing else beside them."""
         depfile = stage("manifest").depfile
         path = self.path(build)
-        inputs = [location.path for _, location in build.config.specs.inputs()] + build.sources.all_files(
-            relative=not os.path.isabs(build.config.generated)
-        )
+        absolute = os.path.isabs(build.config.generated)
+        specs = [location.path for _, location in build.config.specs.inputs()]
+        inputs = [
+            *(map(os.path.abspath, specs) if absolute else specs),
+            *build.sources.all_files(relative=not absolute),
+        ]
         targets = [path]
         if build.config.layout != "upstream":
             targets += [step.path(build) for step in self.shards]
