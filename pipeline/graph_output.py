@@ -222,6 +222,7 @@ class ManifestStep(Plain, Struct, frozen=True):
         path = self.path(build)
         absolute = os.path.isabs(build.config.generated)
         specs = [location.path for _, location in build.config.specs.inputs()]
+        specs += [build.config.specs.version_file] if build.config.specs.version_file else []
         inputs = [
             *(map(os.path.abspath, specs) if absolute else specs),
             *build.sources.all_files(relative=not absolute),

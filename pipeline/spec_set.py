@@ -51,6 +51,7 @@ class SpecSet(Struct, frozen=True):
     templates: dict[str, Location]  # name -> template
     version: str  # the PyTorch release as the set tells it, "" when it does not
     template_comment: str = "packaged/autograd/templates"
+    version_file: str = ""  # what tells it, where that is a file of its own
 
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with a label that no machine's path is in."""
@@ -91,9 +92,9 @@ def _folder(folder: str, name: str) -> SpecSet:
     folder = os.path.normpath(folder)
     for candidate in (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged")):
         if os.path.isfile(os.path.join(candidate, _PACKAGED["native"])):
-            return _set(name, candidate, _PACKAGED, "autograd/templates", _version_near(candidate))
+            return _set(name, candidate, _PACKAGED, "autograd/templates")
     if os.path.isfile(os.path.join(folder, _FLAT["native"])):
-        return _set(name, folder, _FLAT, "templates", _version_near(folder))
+        return _set(name, folder, _FLAT, "templates")
     raise SpecError(
         f"{folder}: no native_functions.yaml",
         "a spec set is a flat folder (native_functions.yaml, tags.yaml, derivatives.yaml, templates/),"
@@ -101,17 +102,23 @@ def _folder(folder: str, name: str) -> SpecSet:
     )
 
 
-def _set(name: str, folder: str, layout: dict[str, str], templates: str, version: str) -> SpecSet:
+def _set(name: str, folder: str, layout: dict[str, str], templates: str) -> SpecSet:
     files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
-    return SpecSet(name, files, {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}, version)
+    located = {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}
+    version, version_file = _version_near(folder)
+    return SpecSet(name, files, located, version, version_file=version_file)
 
 
-def _version_near(folder: str) -> str:
-    """The release from a RELEASE file in the folder, or from the version.py of the torch package it is part of."""
+def _version_near(folder: str) -> tuple[str, str]:
+    """The release, and the file that tells it: RELEASE in the folder, or the version.py of the torch package.
+
+    Empty where no file does.
+    """
     above = os.path.dirname(os.path.abspath(folder))
+    path = os.path.join(folder, "RELEASE")
     try:
-        with open(os.path.join(folder, "RELEASE"), encoding="utf-8") as file:
-            return file.read().strip()
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip(), path
     except (OSError, UnicodeDecodeError):
         pass
     beside = os.path.dirname(above)
@@ -128,8 +135,8 @@ def _version_near(folder: str) -> str:
         except (OSError, UnicodeDecodeError):
             continue
         if found:
-            return found.group(1)
-    return ""
+            return found.group(1), path
+    return "", ""
 
 
 def _wheel(path: str) -> SpecSet:

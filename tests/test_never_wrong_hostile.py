@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import json
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import NamedTuple
@@ -29,20 +30,18 @@ def measure(project: Project, *arguments: str) -> Measured:
     values = {"specs": project.specs, "generated": project.generated, "cache": project.cache}
     words = [*arguments, *(f"{name}={value}" for name, value in values.items())]
     log = project.cache.parent / "log"
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    actions = [(os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)]
     program = (
         "import os, resource, runpy\n"
         f"os.chdir({str(ROOT)!r})\n"
         f"resource.setrlimit(resource.RLIMIT_CPU, ({HANGING},) * 2)\n"
         "runpy.run_module('doit', run_name='__main__')\n"
     )
-    command = [sys.executable, "-c", program, *words]
-    _, status, usage = os.wait4(os.posix_spawn(command[0], command, os.environ, file_actions=actions), 0)
-    os.close(output)
-    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    seconds = usage.ru_utime + usage.ru_stime
-    return Measured(os.waitstatus_to_exitcode(status), log.read_text(errors="replace"), seconds, usage.ru_maxrss / unit)
+    # A process inherits the peak memory of the one that starts it: a small one is put between.
+    starter = [sys.executable, "-I", "-S", str(ROOT / "bench" / "measure.py"), str(log)]
+    command = [*starter, sys.executable, "-c", program, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    status, _, user, system, peak = json.loads(done.stdout)
+    return Measured(status, log.read_text(errors="replace"), user + system, peak / (1 << 20))
 
 
 @pytest.fixture(scope="module")

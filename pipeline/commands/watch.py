@@ -16,6 +16,7 @@ from pipeline.commands.command import BuildCommand
 # Milliseconds: how long to collect events of one save, and how often to look.
 DEBOUNCE = 8
 STEP = 2
+WAKE = 250  # how often the watcher says that nothing happened
 
 
 class Watch(BuildCommand):
@@ -33,15 +34,29 @@ class Watch(BuildCommand):
 
         resident = Resident(build)
         inputs = {os.path.abspath(location.path) for _, location in build.config.specs.inputs()}
-        self._pass(build, resident)
         folders = sorted({os.path.dirname(path) for path in inputs} | {PACKAGE})
-        print(f"watching {build.config.specs.name}; Ctrl-C ends", flush=True)
         wanted = lambda _change, path: path in inputs or _is_source(path)  # noqa: E731
-        for changes in watch(*folders, watch_filter=wanted, debounce=DEBOUNCE, step=STEP, raise_interrupt=False):
+        events = watch(
+            *folders,
+            watch_filter=wanted,
+            debounce=DEBOUNCE,
+            step=STEP,
+            rust_timeout=WAKE,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+        )
+        watching = False
+        self._pass(build, resident)
+        for changes in events:
+            if watching and not changes:
+                continue
             if any(_is_source(path) and change != Change.deleted for change, path in changes):
                 print("gradmill's own code changed: starting anew", flush=True)
                 os.execv(sys.executable, [sys.executable, "-m", "doit", *sys.argv[1:]])  # noqa: S606
             self._pass(build, resident)
+            if not watching:  # what was saved before the watcher was there has been seen by now
+                watching = True
+                print(f"watching {build.config.specs.name}; Ctrl-C ends", flush=True)
         return 0
 
     def _pass(self, build: Build, resident: Any) -> None:

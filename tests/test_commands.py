@@ -1,0 +1,260 @@
+"""The commands beside doit's own: explain, gc, watch, export, schema; the manifest, the depfiles and the stamp."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import queue
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+from project import ROOT, Project, finish
+
+PACKAGE = ROOT / "pipeline"
+EXP = "self: grad * result.conj()"
+
+EDITS: dict[str, Callable[[Project], None]] = {
+    "formula": lambda p: p.set_formula("exp", "self", "result.conj() * grad"),
+    "saved input": lambda p: p.set_formula("exp", "self", "grad * self.exp().conj()"),
+    "comment": lambda p: p.append("derivatives.yaml", "# a comment"),
+    "entry removed": lambda p: _remove_entry(p, "exp"),
+    "template": lambda p: p.replace("templates/Functions.h", "#pragma once", "// a line\n#pragma once"),
+}
+
+
+def _remove_entry(project: Project, op: str) -> None:
+    path = project.path("derivatives.yaml")
+    head, start, rest = path.read_text().partition(f"- name: {op}(")
+    assert start
+    path.write_text(head + rest.partition("\n\n")[2])
+
+
+def changed_files(project: Project, before: dict[str, int]) -> set[str]:
+    """Files that were written since."""
+    now = project.mtimes()
+    return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_explain_names_the_files_that_a_run_then_writes(built: Project, edit: str) -> None:
+    before = built.mtimes()
+    EDITS[edit](built)
+    told = built.run("explain")
+    assert told.status == 0, told.stderr
+    assert built.mtimes() == before
+    assert built.run().status == 0
+    changed = changed_files(built, before)
+    assert changed == {name for name in before if name in told.stdout.replace(",", " ").split()}
+    again = built.run("explain")
+    assert all(name not in again.stdout for name in before)
+
+
+def test_explain_leads_from_the_edited_line_to_the_files(built: Project) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    lines = built.path("derivatives.yaml").read_text().splitlines()
+    line = next(i for i, text in enumerate(lines, 1) if text.startswith("- name: exp("))
+    told = built.run("explain").stdout
+    assert told == f"derivatives.yaml:{line} exp → ExpBackward0, ForeachExpBackward0 → Functions.cpp\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "fresh", "stale"),
+    [
+        ("ExpBackward0", "up to date", "to be made again: info changed"),
+        ("SinBackward0", "up to date", "up to date"),
+        ("Functions.cpp", "up to date", "ExpBackward0, ForeachExpBackward0"),
+        ("Functions.h", "up to date", "up to date"),
+        ("derivatives", "up to date", "to be made again"),
+        ("schemas", "up to date", "up to date"),
+    ],
+)
+def test_explain_tells_whether_one_thing_is_up_to_date_and_why_not(
+    built: Project, name: str, fresh: str, stale: str
+) -> None:
+    assert fresh in built.run("explain", name).stdout
+    built.set_formula("exp", "self", "result.conj() * grad")
+    assert stale in built.run("explain", name).stdout
+
+
+def test_explain_names_what_is_near_an_unknown_name(built: Project) -> None:
+    run = built.run("explain", "ExpBackwards0")
+    assert run.status != 0
+    assert "ExpBackward0" in run.stderr
+
+
+def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> None:
+    for formula in ("result.conj() * grad", "grad * self.exp().conj()", "grad * result.conj() * 1"):
+        built.set_formula("exp", "self", formula)
+        assert built.run().status == 0
+    objects, packed = len(built.objects()), built.pack.stat().st_size
+    files = built.files()
+    run = built.run("gc", "--grace=0")
+    assert run.status == 0, run.stderr
+    assert len(built.objects()) < objects
+    assert built.pack.stat().st_size < packed
+    assert built.run().ran == []
+    for path in built.generated.iterdir():
+        path.unlink()
+    assert not [task for task in built.run().ran if task.startswith("emit:")]
+    assert built.files() == files
+
+
+class Watching:
+    """A `doit watch` on a project."""
+
+    def __init__(self, project: Project) -> None:
+        self.process = project.start("watch")
+        assert self.process.stdout is not None and self.process.stderr is not None
+        self._lines: queue.Queue[str] = queue.Queue()
+        for stream in (self.process.stdout, self.process.stderr):
+            threading.Thread(target=self._collect, args=(stream,), daemon=True).start()
+
+    def _collect(self, stream: IO[str]) -> None:
+        for line in stream:
+            self._lines.put(line)
+
+    def wait_for(self, text: str) -> str:
+        """The next line that holds `text`."""
+        while True:
+            line = self._lines.get(timeout=60)
+            if text in line:
+                return line
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=60)
+
+
+@pytest.fixture
+def watching(built: Project) -> Iterator[Watching]:
+    found = Watching(built)
+    yield found
+    if found.process.poll() is None:
+        found.process.kill()
+        found.process.wait()
+
+
+def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, watching: Watching) -> None:
+    watching.wait_for("watching")
+    built.set_formula("exp", "self", "result.conj() * grad")
+    assert "ExpBackward0, ForeachExpBackward0 → Functions.cpp" in watching.wait_for(" ms: ")
+    assert built.files() == built.clean_build()
+
+    before = built.files()
+    built.set_formula("exp", "self", "grad * result.sizes()")
+    watching.wait_for("1 error")
+    assert built.files() == before
+
+    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    watching.wait_for(" ms: ")
+    assert built.files() == built.clean_build()
+
+    assert watching.stop() == 0
+    assert built.run().ran == []
+
+
+def test_the_ninja_file_has_a_rule_for_every_stage_and_settles(project: Project) -> None:
+    if shutil.which("ninja") is None:
+        pytest.skip("Ninja is not installed: apt install ninja-build, or pip install ninja")
+    exported = project.run("export", "ninja")
+    assert exported.status == 0, exported.stderr
+    file = project.cache.parent / "build.ninja"
+    file.write_text(exported.stdout)
+    assert all(f"build {word}" in exported.stdout or word in exported.stdout for word in ("specs", "match", "manifest"))
+
+    def ninja() -> str:
+        command = ["ninja", "-C", str(ROOT), "-f", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    ninja()
+    assert project.files() == project.clean_build()
+    assert "no work to do" in ninja()
+    before = project.mtimes()
+    project.set_formula("exp", "self", "result.conj() * grad")
+    ninja()
+    assert changed_files(project, before) == {"Functions.cpp"}
+    assert project.files() == project.clean_build()
+    assert "no work to do" in ninja()
+
+
+def test_the_manifest_says_what_is_there(built: Project) -> None:
+    manifest = json.loads(built.manifest())
+    files = {file["path"]: file for file in manifest["files"]}
+    assert files.keys() == built.files().keys()
+    for name, data in built.files().items():
+        assert files[name]["size"] == len(data)
+        assert files[name]["sha256"] == hashlib.sha256(data).hexdigest()
+        assert files[name]["inputs"]
+    entry = next(node for node in manifest["nodes"] if node["node"] == "ExpBackward0")
+    lines = built.path("derivatives.yaml").read_text().splitlines()
+    assert lines[entry["line"] - 1].startswith("- name: exp(")
+    assert str(built.specs.parent) not in built.manifest().decode()
+    named = [text for text in built.files()["Functions.h"].decode().split() if text.endswith("Backward0")]
+    assert {node["node"] for node in manifest["nodes"]} >= set(named)
+
+
+def test_the_manifest_has_what_its_schema_asks_for(built: Project) -> None:
+    schema = json.loads(built.run("schema", "manifest").stdout)
+    definitions = schema["$defs"]
+    manifest = json.loads(built.manifest())
+
+    def check(value: object, wanted: dict[str, object]) -> None:
+        if "$ref" in wanted:
+            check(value, definitions[str(wanted["$ref"]).rpartition("/")[2]])
+        elif wanted.get("type") == "object" and "properties" in wanted:
+            assert isinstance(value, dict)
+            properties = wanted["properties"]
+            assert isinstance(properties, dict)
+            assert set(wanted.get("required", ())) <= value.keys() <= properties.keys()  # type: ignore[call-overload]
+            for name, item in value.items():
+                check(item, properties[name])
+        elif wanted.get("type") == "array":
+            assert isinstance(value, list)
+            for item in value:
+                check(item, wanted.get("items", {}))  # type: ignore[arg-type]
+
+    check(manifest, schema)
+    assert manifest["files"] and manifest["nodes"]
+
+
+@pytest.mark.parametrize("layout", ["upstream", "split"])
+def test_depfiles_name_every_input(project: Project, layout: str) -> None:
+    assert project.run(layout=layout).status == 0
+    found = sorted(project.cache.rglob("*.d")) + sorted(project.generated.glob("*.d"))
+    assert len(found) == (1 if layout == "upstream" else 1 + len(json.loads(project.manifest())["files"]))
+    specs = {path for path in project.specs.rglob("*") if path.is_file() and path.name != "core_helpers.h"}
+    code = {path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".cpp")}
+    for depfile in found:
+        target, _, rest = depfile.read_text().partition(":")
+        named = {Path(word) for word in rest.replace("\\\n", " ").split()}
+        assert named >= specs | {path for path in code if "commands" not in path.parts}
+        assert Path(target) == depfile.with_suffix("")
+
+
+def test_a_stamp_is_rewritten_when_what_was_made_changed(project: Project, tmp_path: Path) -> None:
+    stamp = tmp_path / "stamp"
+    assert project.run(stamp=stamp).status == 0
+    first = stamp.stat().st_mtime_ns
+    project.append("derivatives.yaml", "# a comment")
+    assert project.run("match", stamp=stamp).status == 0
+    assert project.run(stamp=stamp).status == 0
+    project.set_formula("exp", "self", "result.conj() * grad")
+    assert project.run(stamp=stamp).status == 0
+    assert stamp.stat().st_mtime_ns != first
+
+
+def test_a_reader_that_leaves_ends_a_command_without_a_word(built: Project) -> None:
+    process = built.start("show", "match")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    process.stdout = None
+    assert "Traceback" not in finish(process).stderr

@@ -1,0 +1,97 @@
+"""The split layout: which file a Node is in, and what an edit touches."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from project import Project
+
+SPLIT = {"layout": "split"}
+DECLARED = re.compile(r"^struct (?:TORCH_API )?(\w+) : ", re.MULTILINE)
+
+
+def build(project: Project, **variables: object) -> None:
+    run = project.run(**SPLIT, **variables)
+    assert run.status == 0, run.stderr
+
+
+def shards(project: Project) -> dict[str, str]:
+    """The header that declares each Node."""
+    files = {path: path.read_text() for path in project.generated.glob("Functions_*.h")}
+    return {node: path.stem for path, text in files.items() for node in DECLARED.findall(text)}
+
+
+def trimmed(text: str) -> str:
+    """Without spaces at line ends: templates drop them."""
+    return "\n".join(line.rstrip() for line in text.strip().split("\n"))
+
+
+def written(project: Project, before: dict[str, int]) -> set[str]:
+    now = project.mtimes()
+    return {name for name in now if before.get(name) != now[name] and not name.endswith(".d")}
+
+
+def test_every_node_is_in_one_shard_as_upstream_writes_it(project: Project, tmp_path: Path) -> None:
+    build(project)
+    split = project.files()
+    where = shards(project)
+    upstream = tmp_path / "upstream"
+    assert project.run(generated=upstream).status == 0
+    header, source = (trimmed((upstream / f"Functions.{end}").read_text()) for end in ("h", "cpp"))
+    assert where.keys() == set(DECLARED.findall(header))
+    for row in project.run("show", "emit").rows:
+        declaration, definition = (trimmed(row["pieces"][piece]) for piece in ("declaration", "definition"))
+        shard = where[row["node"]]
+        assert declaration in header and declaration in trimmed(split[f"{shard}.h"].decode())
+        assert definition in source and definition in trimmed(split[f"{shard}.cpp"].decode())
+
+
+def test_an_op_stays_in_its_shard_when_others_go(project: Project) -> None:
+    build(project)
+    before = shards(project)
+    path = project.path("derivatives.yaml")
+    head, start, rest = path.read_text().partition("- name: exp(")
+    assert start
+    path.write_text(head + rest.partition("\n\n")[2])
+    build(project)
+    after = shards(project)
+    assert before.keys() - after.keys() == {"ExpBackward0", "ForeachExpBackward0"}
+    assert after == {node: before[node] for node in after}
+
+
+def test_the_largest_shard_is_not_much_larger_than_the_mean(torch_project: Project) -> None:
+    build(torch_project)
+    for end in ("h", "cpp"):
+        sizes = [path.stat().st_size for path in torch_project.generated.glob(f"Functions_*[0-9].{end}")]
+        assert len(sizes) == 16
+        assert max(sizes) <= 1.35 * sum(sizes) / len(sizes)
+
+
+def test_a_formula_changes_one_source_and_saved_state_its_header_too(project: Project) -> None:
+    build(project)
+    shard = shards(project)["ReluBackward0"]
+    text = next(t for t in project.path("derivatives.yaml").read_text().split("\n- ") if t.startswith("name: relu("))
+    formula = next(line.split(": ", 1)[1] for line in text.splitlines() if line.startswith("  self: "))
+    before = project.mtimes()
+    project.set_formula("relu", "self", f"{formula} * 1")
+    build(project)
+    assert f"{shard}.cpp" in written(project, before)
+    assert {name for name in written(project, before) if name.endswith(".h")} == set()
+    assert len(written(project, before)) == 1
+    assert project.run(**SPLIT).ran == []
+
+    before = project.mtimes()
+    project.set_formula("relu", "self", f"{formula} * self.sign()")
+    build(project)
+    functions = {name for name in written(project, before) if name.startswith("Functions")}
+    assert functions == {f"{shard}.cpp", f"{shard}.h"}
+
+
+def test_shards_that_are_no_longer_asked_for_go(project: Project) -> None:
+    build(project, shards=8)
+    build(project, shards=4)
+    assert {path.name for path in project.generated.glob("Functions_*.cpp")} == {f"Functions_{k}.cpp" for k in range(4)}
+    manifest = json.loads(project.manifest())
+    assert {file["path"] for file in manifest["files"]} == {n for n in project.files() if not n.endswith(".d")}
