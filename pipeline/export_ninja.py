@@ -22,6 +22,7 @@ def ninja_file(build: Build, root: str, variables: Iterable[str]) -> str:
     lines = [
         "# Written by `doit export ninja`. Rebuilds itself when the set of generated files changes.",
         "ninja_required_version = 1.8",
+        f"builddir = {_path(stamps)}",  # where Ninja keeps its log
         "",
         "rule doit",
         f"  command = cd {_shell(root)} && {command} $task stamp=$stamp",

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from project import Project
 
 SPLIT = {"layout": "split"}
@@ -69,13 +70,14 @@ def test_the_largest_shard_is_not_much_larger_than_the_mean(torch_project: Proje
         assert max(sizes) <= 1.35 * sum(sizes) / len(sizes)
 
 
-def test_a_formula_changes_one_source_and_saved_state_its_header_too(project: Project) -> None:
+@pytest.mark.parametrize(("op", "node"), [("relu", "ReluBackward0"), ("exp", "ForeachExpBackward0")])
+def test_a_formula_changes_one_source_and_saved_state_its_header_too(project: Project, op: str, node: str) -> None:
     build(project)
-    shard = shards(project)["ReluBackward0"]
-    text = next(t for t in project.path("derivatives.yaml").read_text().split("\n- ") if t.startswith("name: relu("))
+    shard = shards(project)[node]
+    text = next(t for t in project.path("derivatives.yaml").read_text().split("\n- ") if t.startswith(f"name: {op}("))
     formula = next(line.split(": ", 1)[1] for line in text.splitlines() if line.startswith("  self: "))
     before = project.mtimes()
-    project.set_formula("relu", "self", f"{formula} * 1")
+    project.set_formula(op, "self", f"{formula} * 1")
     build(project)
     assert f"{shard}.cpp" in written(project, before)
     assert {name for name in written(project, before) if name.endswith(".h")} == set()
@@ -83,7 +85,7 @@ def test_a_formula_changes_one_source_and_saved_state_its_header_too(project: Pr
     assert project.run(**SPLIT).ran == []
 
     before = project.mtimes()
-    project.set_formula("relu", "self", f"{formula} * self.sign()")
+    project.set_formula(op, "self", f"{formula} * self.sign()")
     build(project)
     functions = {name for name in written(project, before) if name.startswith("Functions")}
     assert functions == {f"{shard}.cpp", f"{shard}.h"}
