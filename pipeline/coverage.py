@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from pipeline.build.engine import Build
+from pipeline.graph import functions_of
+from pipeline.matched import all_matched
 from pipeline.model.autograd import Info, SavedAttribute
-from pipeline.model.functions import Functions
-from pipeline.model.infos import Foreach, InfoRow, Infos, Matches
+from pipeline.model.infos import Foreach, InfoRow, Infos
 from pipeline.served import served
 
 _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
@@ -76,9 +77,8 @@ def measure(build: Build) -> Coverage:
     """The coverage of a build whose analysis is up to date: a row for every Node, in the order of the operators."""
     infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
     foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    functions = build.load(build.outcome("schemas").artifacts["schemas"], Functions)
-    matches = build.load(build.outcome("match").artifacts["matches"], Matches)
-    variants = served(functions, matches)
+    functions = functions_of(build)
+    variants = served(functions, all_matched(build))
     rows = []
     for table, synthesized in ((infos, False), (foreach, True)):
         for row in table.rows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pipeline.build.engine import Build
 from pipeline.build.step import Failed, Step
 from pipeline.locate import render
+from pipeline.model.functions import FunctionTable
 from pipeline.model.specs import SpecFile
 from pipeline.problems import Problem, Role
 from pipeline.releases.model import Release
@@ -46,7 +47,7 @@ def analyse(spec_set: SpecSet, release: Release) -> list[Problem]:
         problems += read.problems
         if not read.problems:
             files[role] = read.file
-    defined = derivatives.run(files["derivatives"], release) if "derivatives" in files else None
+    defined = derivatives.run(files["derivatives"], release, None) if "derivatives" in files else None
     problems += defined.problems if defined else []
     if "native" not in files or "tags" not in files:
         return problems
@@ -54,11 +55,15 @@ def analyse(spec_set: SpecSet, release: Release) -> list[Problem]:
     problems += _causes(parsed.problems)
     if defined is None:
         return problems
-    made = infos.run(defined.definitions, parsed.functions, release, None)
-    synthesized = foreach.run(parsed.functions, made.infos, release, None)
-    matched = match.run(parsed.functions, made.infos, synthesized.foreach)
+    table = FunctionTable(b"", lambda: parsed.functions, lambda: parsed.bodies)
+    found = infos.find_targets(defined.definitions, parsed.functions)
+    made = infos.run(defined.definitions, found.targets, table, release, None)
+    references = foreach.find_references(table, made.infos, release)
+    synthesized = foreach.run(references, made.infos, table, release, None)
+    paired = match.find_pairs(parsed.functions, made.infos, synthesized.foreach)
+    rewrote = match.rewrite(paired.dependents, made.infos, synthesized.foreach, None)
     broken = {_base(p.op) for p in parsed.problems}
-    later = made.problems + synthesized.problems + matched.problems
+    later = found.problems + made.problems + synthesized.problems + rewrote.problems
     return problems + [p for p in later if p.warning or _base(p.op) not in broken]
 
 

@@ -12,10 +12,10 @@ from msgspec import Struct
 from pipeline.build.engine import Build
 from pipeline.build.ensure import ensure
 from pipeline.build.step import Step, changed_inputs
-from pipeline.graph import ANALYSIS, label
+from pipeline.graph import ANALYSIS, functions_of, label
 from pipeline.graph_output import EmitStep, ShardStep, emit_steps, shard_steps
-from pipeline.model.functions import Functions
-from pipeline.model.infos import Infos, Matches, NodeRow
+from pipeline.matched import all_matched
+from pipeline.model.infos import Infos, NodeRow
 from pipeline.model.specs import SpecEntry, SpecFile
 from pipeline.problems import Role, SpecError, nearest
 from pipeline.show import op_names
@@ -153,10 +153,10 @@ class Explainer:
         return tuple(found + ([f"Nodes: {', '.join(stale)}"] if found and stale else []))
 
     def _operator(self, name: str) -> list[Explanation]:
-        functions = self._build.load(self._build.outcome("schemas").artifacts["schemas"], Functions)
+        functions = functions_of(self._build)
         infos = self._build.load(self._build.outcome("infos").artifacts["infos"], Infos)
         found = []
-        for matched in self._build.load(self._build.outcome("match").artifacts["matches"], Matches).rows:
+        for matched in all_matched(self._build):
             if name not in op_names(matched.func):
                 continue
             function = functions.function(functions.by_schema[matched.func])
@@ -175,7 +175,7 @@ class Explainer:
         return found
 
     def _operators(self) -> set[str]:
-        functions = self._build.load(self._build.outcome("schemas").artifacts["schemas"], Functions)
+        functions = functions_of(self._build)
         return {head.unqualified for head in functions.heads}
 
     def _file(self, role: Role) -> SpecFile:

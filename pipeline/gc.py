@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pipeline.build.files import read_file, write_file
+from pipeline.build.journal import record_bytes
+from pipeline.build.journal import records as journal_records
 from pipeline.build.pack import record, records
 from pipeline.build.state import StateDB
-from pipeline.build.store import journal_records, record_bytes
 
 
 class Collected(Struct, frozen=True):

@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from pipeline.build.engine import Build
-from pipeline.build.files import remove_abandoned
+from pipeline.build.files import read_file, remove_abandoned
 from pipeline.build.step import Failed, Input, Outcome, Plain, Resolved
 from pipeline.graph import ANALYSIS, reason, stage
 from pipeline.model.artifact import digest, digest_of, encode
 from pipeline.model.infos import Foreach, Infos, NodeRow, Nodes
 from pipeline.model.node_text import NodeText
+from pipeline.model.places import Places
 from pipeline.model.specs import SpecFile
 from pipeline.outputs.file import File
 from pipeline.problems import Problem, SpecError
@@ -101,16 +103,18 @@ class ShardStep(Struct, frozen=True):
         known = build.state.recall(name, key, bytes)
         if known is not None:
             return known
-        facts = [build.outcome(f"emit:{node}").facts.get(piece, b"") for node in self.file.nodes]
-        found = digest_of(facts)
-        if all(facts):
+        digests = build.texts.digests(self.file.nodes, piece)
+        found = digest(encode(digests))
+        if all(digests):
             build.state.note(name, key, found)
         return found
 
     def ready(self, build: Build, resolved: Resolved) -> Resolved:
-        """With the Nodes' texts by name, which only a run needs."""
-        texts = {node: build.outcome(f"emit:{node}").artifacts.get("text", b"") for node in self.file.nodes}
-        return Resolved(resolved.inputs, texts)
+        """With the digests of the pieces and the Nodes' texts by name, which only a run needs."""
+        nodes, texts = self.file.nodes, build.texts
+        pieces = set(build.slots(self.file, self.template_input(build)).values())
+        digests = {f"={piece}": encode(texts.digests(nodes, piece)) for piece in pieces}
+        return Resolved(resolved.inputs, {**texts.artifacts(nodes), **digests})
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
         data = read_template(build, self.file)
@@ -118,20 +122,47 @@ class ShardStep(Struct, frozen=True):
             if given.label == self.template_label and not build.config.specs.templates[self.file.template].member:
                 resolved.inputs[i] = Input(given.label, digest(data))
         template = parse_template(build, self.file, data)
-        texts = [build.load(resolved.loads[node], NodeText).pieces for node in self.file.nodes]
-        pieces = {p: [text[p] for text in texts] for h, p in self.file.slots.items() if h in template.names}
-        pieces.update({p: [] for p in self.file.slots.values() if p not in pieces})
-        text = stage("shard").run(self.file, template, build.config.specs.template_comment, pieces, build.release)
+        slots = [piece for hole, piece in self.file.slots.items() if hole in template.names]
+        digests = {p: msgspec.msgpack.decode(resolved.loads[f"={p}"], type=list[bytes]) for p in slots}
+        taken = self._taken(build, previous)
+        pieces = {p: self._texts(build, p, resolved, digests[p], taken) for p in slots}
+        made = stage("shard").run(self.file, template, build.config.specs.template_comment, pieces, build.release)
+        found = build.write(self.path(build), made.data)
+        places = {d: at for p, ats in made.places.items() for d, at in zip(digests[p], ats) if at is not None}
         return Outcome(
-            facts={
-                "file": build.write(self.path(build), text),
-                "sha256": hashlib.sha256(text).digest(),
-                "size": len(text).to_bytes(8, "big"),
-            }
+            {"places": build.store.put(Places(found, places))} if places else {},
+            {
+                "file": found,
+                "sha256": hashlib.sha256(made.data).digest(),
+                "size": len(made.data).to_bytes(8, "big"),
+            },
         )
 
+    def _taken(self, build: Build, previous: Outcome) -> dict[bytes, memoryview]:
+        """Pieces by digest, from the file as the last run left it."""
+        places = build.store.get(previous.artifacts.get("places", b""), Places)
+        if places is None or build.stamps.digest(self.path(build)) != places.file:
+            return {}
+        try:
+            data = read_file(self.path(build))
+        except OSError:
+            return {}
+        if digest(data) != places.file:
+            return {}
+        view = memoryview(data)
+        return {name: view[at : at + length] for name, (at, length) in places.pieces.items()}
+
+    def _texts(
+        self, build: Build, piece: str, resolved: Resolved, digests: list[bytes], taken: dict[bytes, memoryview]
+    ) -> list[bytes | memoryview]:
+        return [
+            taken.get(found) or build.load(resolved.loads[node], NodeText).pieces[piece].encode()
+            for node, found in zip(self.file.nodes, digests)
+        ]
+
     def present(self, build: Build, outcome: Outcome) -> bool:
-        return build.stamps.digest(self.path(build)) == outcome.facts.get("file")
+        kept = all(build.store.has(name) for name in outcome.artifacts.values())
+        return kept and build.stamps.digest(self.path(build)) == outcome.facts.get("file")
 
 
 class TemplatesStep(Plain, Struct, frozen=True):
@@ -239,10 +270,10 @@ def own_code(build: Build) -> bytes:
     return build.sources.reached_from(*(f"pipeline.stages.{name}" for name in stages))
 
 
-def emit_steps(build: Build) -> list[EmitStep]:
-    """A step for every Node of the last match."""
+def emit_steps(build: Build, rows: Sequence[NodeRow] | None = None) -> list[EmitStep]:
+    """A step for every Node of the last match, or for some of them."""
     sources = {False: build.outcome("infos").artifacts["infos"], True: build.outcome("foreach").artifacts["foreach"]}
-    return [EmitStep(row, sources[row.synthesized]) for row in nodes_of(build)]
+    return [EmitStep(row, sources[row.synthesized]) for row in (nodes_of(build) if rows is None else rows)]
 
 
 def needed_to_emit(build: Build) -> list[bytes]:
@@ -253,9 +284,9 @@ def needed_to_emit(build: Build) -> list[bytes]:
 
 def shard_steps(build: Build) -> list[ShardStep]:
     """A step for every generated file."""
-    nodes = build.outcome("match").artifacts["nodes"]
+    names = build.outcome("match").facts.get("names", b"")
     layout, shards = build.config.layout, build.config.shards
-    key = digest_of((nodes, build.code("pipeline.stages.shard").digest, layout, str(shards)))
+    key = digest_of((names, build.code("pipeline.stages.shard").digest, layout, str(shards)))
     files = build.state.remembered(
         "files", key, tuple[File, ...], lambda: stage("shard").files(nodes_of(build), layout, shards)
     )

@@ -6,22 +6,39 @@ from typing import Any
 
 import msgspec
 
-from pipeline.model.functions import Functions
-from pipeline.model.infos import Definitions, Foreach, Infos, Matches, Nodes
+from pipeline.model.functions import Bodies, Functions
+from pipeline.model.infos import (
+    Definitions,
+    Dependents,
+    Foreach,
+    Infos,
+    Nodes,
+    Pairs,
+    References,
+    Rewritten,
+    Targets,
+)
 from pipeline.model.manifest import Manifest
 from pipeline.model.node_text import NodeText
+from pipeline.model.places import Places
 from pipeline.model.specs import SpecFile
 
 TYPES: dict[str, type[msgspec.Struct]] = {
     "manifest": Manifest,
     "specs": SpecFile,
     "schemas": Functions,
+    "bodies": Bodies,
     "derivatives": Definitions,
+    "targets": Targets,
     "infos": Infos,
+    "references": References,
     "foreach": Foreach,
-    "match": Matches,
+    "match": Pairs,
+    "dependents": Dependents,
+    "rewritten": Rewritten,
     "nodes": Nodes,
     "emit": NodeText,
+    "places": Places,
 }
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pipeline.model.functions import Functions
-from pipeline.model.infos import Matches
+from collections.abc import Iterable
+
+from pipeline.matched import Matched
+from pipeline.model.functions import FunctionTable
 from pipeline.model.schema import SchemaKind
 
 
-def served(functions: Functions, matches: Matches) -> dict[tuple[str, str], dict[str, SchemaKind]]:
+def served(functions: FunctionTable, matches: Iterable[Matched]) -> dict[tuple[str, str], dict[str, SchemaKind]]:
     """By schema and dispatch key of an info: the other functions that it serves, and their kinds.
 
     Out variants are left out: nothing differentiates through them.
     """
     found: dict[tuple[str, str], dict[str, SchemaKind]] = {}
-    for matched in matches.rows:
+    for matched in matches:
         head = functions.heads[functions.by_schema[matched.func]]
         for key, schema in (matched.source or {}).items():
             if schema != matched.func and head.kind not in ("out", "scratch"):

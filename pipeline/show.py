@@ -9,10 +9,11 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline.build.engine import Build
+from pipeline.graph import functions_of
 from pipeline.graph_output import emit_steps, shard_steps
+from pipeline.matched import all_matched
 from pipeline.model.autograd import Info
-from pipeline.model.functions import Functions
-from pipeline.model.infos import Definitions, Foreach, InfoRow, Infos, Matches
+from pipeline.model.infos import Definitions, Foreach, InfoRow, Infos
 from pipeline.model.node_text import NodeText
 from pipeline.model.specs import SpecFile
 from pipeline.problems import SpecError, nearest
@@ -90,7 +91,7 @@ def _specs(build: Build) -> Iterator[tuple[set[str], Row]]:
 
 
 def _schemas(build: Build) -> Iterator[tuple[set[str], Row]]:
-    functions = build.load(build.outcome("schemas").artifacts["schemas"], Functions)
+    functions = functions_of(build)
     for i, head in enumerate(functions.heads):
         function = plain(functions.function(i))
         function["func"] = head.schema
@@ -100,7 +101,7 @@ def _schemas(build: Build) -> Iterator[tuple[set[str], Row]]:
 
 def _derivatives(build: Build) -> Iterator[tuple[set[str], Row]]:
     for row in build.load(build.outcome("derivatives").artifacts["definitions"], Definitions).rows:
-        yield op_names(row.definition.schema), {"entry": row.entry, **plain(row.definition)}
+        yield op_names(row.schema), {"entry": row.entry, **plain(row.definition)}
 
 
 def _infos(build: Build) -> Iterator[tuple[set[str], Row]]:
@@ -123,7 +124,7 @@ def _info_rows(infos: Infos) -> Iterator[tuple[set[str], Row]]:
 def _match(build: Build) -> Iterator[tuple[set[str], Row]]:
     infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
     foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    for matched in build.load(build.outcome("match").artifacts["matches"], Matches).rows:
+    for matched in all_matched(build):
         names = op_names(matched.func)
         if matched.source is None:
             yield names, {"func": matched.func, "info": None, "fw_derivatives": None}
@@ -143,10 +144,10 @@ def _match(build: Build) -> Iterator[tuple[set[str], Row]]:
 
 def _differentiability(build: Build) -> Iterator[tuple[set[str], Row]]:
     """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
-    functions = build.load(build.outcome("schemas").artifacts["schemas"], Functions)
+    functions = functions_of(build)
     infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
     foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    for matched in build.load(build.outcome("match").artifacts["matches"], Matches).rows:
+    for matched in all_matched(build):
         function = functions.function(functions.by_schema[matched.func])
         found: dict[str, Info] = {}
         for key, schema in (matched.source or {}).items():

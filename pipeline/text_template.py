@@ -9,7 +9,7 @@ by commas; `${,name}` and `${name,}` put a comma before or after a list that is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -50,8 +50,12 @@ class Template:
 
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
-        trim = self._trim
-        return "".join([part if isinstance(part, str) else _filled(part, values, trim) for part in self.parts])
+        return "".join(self.filled(values))
+
+    def filled(self, values: Mapping[str, Value]) -> Iterator[str]:
+        """The same in parts: text and holes in turn, as in `parts`."""
+        for part in self.parts:
+            yield part if isinstance(part, str) else _filled(part, values, self._trim)
 
 
 def _hole(match: re.Match[str]) -> Hole:

@@ -17,6 +17,7 @@ from pipeline.build.sources import Sources
 from pipeline.build.state import REMEMBERED, StateDB
 from pipeline.build.step import Input, Outcome, Resolved, Step, key_of
 from pipeline.build.store import Store
+from pipeline.build.texts import Texts
 from pipeline.config import Config
 from pipeline.model.artifact import Artifact, digest, digest_of
 from pipeline.outputs.file import File
@@ -77,6 +78,10 @@ class Build:
     def emit_makers(self) -> list[Input]:
         """What all Nodes are made by."""
         return [self.code("pipeline.stages.emit"), Input("release", self.config.release.encode())]
+
+    @cached_property
+    def texts(self) -> Texts:
+        return Texts(self)
 
     @property
     def emit_key(self) -> bytes:

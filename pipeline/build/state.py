@@ -10,20 +10,25 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from pipeline.build.files import Stamp, Stamps, read_file, write_file
+from pipeline.build.files import Stamp, Stamps, Stat, read_file, stat_of, write_file
 from pipeline.model.artifact import digest, encode
 
 T = TypeVar("T")
+Values = dict[str, Any]
 
 REMEMBERED = "_remembered"  # a pseudo task: what is worked out from other things in the cache
 
+# What is remembered of what tasks left here, and does not hold once another run's tasks are merged in.
+ALL_MADE = "nodes"
+TEXTS = "texts"
 
-class State(Struct, array_like=True, tag="state/1"):
-    """The content of the file."""
 
-    tasks: dict[str, dict[str, Any]]
+class State(Struct, array_like=True, tag="state/2"):
+    """The content of the file. The values of a task are decoded when they are asked for."""
+
+    tasks: dict[str, Raw]
     stamps: dict[str, Stamp]
 
 
@@ -37,11 +42,13 @@ class StateDB:
 
     def __init__(self, name: str, codec: object = None, *, module_name: str | None = None) -> None:
         self.name = name
-        state = _load(name)
-        self._tasks = state.tasks
+        self._stat = _stat(name)
+        self._loaded = _load(name)
+        self._kept = dict(self._loaded.tasks)  # of the file, as far as nobody asked for it
+        self._tasks: dict[str, Values] = {}
         self._changed: set[str] = set()
         self._emptied = False
-        self.stamps = Stamps(state.stamps)
+        self.stamps = Stamps(dict(self._loaded.stamps))
         self.before_dump: list[Callable[[], None]] = []  # what wants to add to the state when it is written
 
     def dump(self) -> None:
@@ -53,41 +60,56 @@ class StateDB:
             prepare()
         if not self._changed and not self.stamps.changed and not self._emptied:
             return
-        meanwhile = State({}, {}) if self._emptied else _load(self.name)
-        others = {task: values for task, values in meanwhile.tasks.items() if task not in self._changed}
-        own = {task: self._tasks[task] for task in self._changed if task in self._tasks}
-        data = encode(State({**others, **own}, {**meanwhile.stamps, **self.stamps.known}))
+        alone = _stat(self.name) == self._stat
+        meanwhile = State({}, {}) if self._emptied else self._loaded if alone else _load(self.name)
+        tasks = {task: raw for task, raw in meanwhile.tasks.items() if task not in self._changed}
+        tasks.update({task: Raw(encode(self._tasks[task])) for task in self._changed if task in self._tasks})
+        if not alone and REMEMBERED in tasks:
+            remembered = msgspec.msgpack.decode(tasks[REMEMBERED])
+            tasks[REMEMBERED] = Raw(encode({k: v for k, v in remembered.items() if k not in (ALL_MADE, TEXTS)}))
+        self._loaded = State(tasks, {**meanwhile.stamps, **self.stamps.known})
+        data = encode(self._loaded)
         try:
-            write_file(self.name, digest(data) + data)
+            self._stat = write_file(self.name, digest(data) + data)
         except OSError as error:
             sys.stderr.write(f"{self.name}: {error.strerror}; the next run will check everything again\n")
         self._changed = set()
         self._emptied = self.stamps.changed = False
 
+    def _values(self, task_id: str) -> Values | None:
+        known = self._tasks.get(task_id)
+        if known is None and (raw := self._kept.pop(task_id, None)) is not None:
+            known = self._tasks[task_id] = msgspec.msgpack.decode(raw)
+        return known
+
     def tasks(self) -> list[str]:
         """The names of all tasks that have a state."""
-        return list(self._tasks)
+        return [*self._kept, *self._tasks]
 
     def set(self, task_id: str, dependency: str, value: object) -> None:
         value = list(value) if isinstance(value, tuple) else value
-        task = self._tasks.setdefault(task_id, {})
+        task = self._values(task_id)
+        if task is None:
+            task = self._tasks[task_id] = {}
         if dependency not in task or task[dependency] != value:
             task[dependency] = value
             self._changed.add(task_id)
 
     def get(self, task_id: str, dependency: str) -> Any:
-        found = self._tasks.get(task_id)
+        found = self._values(task_id)
         return None if found is None else found.get(dependency)
 
     def in_(self, task_id: str) -> bool:
-        return task_id in self._tasks
+        return task_id in self._tasks or task_id in self._kept
 
     def remove(self, task_id: str) -> None:
-        if self._tasks.pop(task_id, None) is not None:
+        if self._values(task_id) is not None:
+            del self._tasks[task_id]
             self._changed.add(task_id)
 
     def remove_all(self) -> None:
         self._tasks = {}
+        self._kept = {}
         self._emptied = True
 
     def remembered(self, name: str, key: bytes, type_: type[T], make: Callable[[], T]) -> T:
@@ -112,6 +134,13 @@ class StateDB:
     def note(self, name: str, key: bytes, value: object) -> None:
         """Keeps a value for later runs, in place of what was noted under `name` before."""
         self.set(REMEMBERED, name, [key, encode(value)])
+
+
+def _stat(name: str) -> Stat | None:
+    try:
+        return stat_of(name)
+    except OSError:
+        return None
 
 
 def _load(name: str) -> State:

@@ -1,31 +1,23 @@
 """The store: artifacts by the digest of their content, and the journal that says which inputs made them.
 
 Objects are files under `objects/`, named by digest, or records of the pack, where there are many small ones. They are
-checked when they are read: a damaged one is as good as missing. The
-journal is a file that is only appended to, so that runs at the same time, and runs that are killed, do no harm: a
-record that does not check is passed over.
+checked when they are read: a damaged one is as good as missing.
 """
 
 from __future__ import annotations
 
 import os
-import struct
-from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
-from xxhash import xxh3_64_intdigest
 
 from pipeline.build.files import read_file, write_file
+from pipeline.build.journal import Journal, Outputs
 from pipeline.build.pack import Pack
 from pipeline.build.state import StateDB
 from pipeline.model.artifact import Artifact, digest, encode
 
 A = TypeVar("A", bound=Artifact)
-Outputs = dict[str, bytes]  # name -> digest
-
-_MAGIC = b"gmJ1"
-_HEAD = struct.Struct("<4sIQ")  # magic, length, check
 
 
 class Store:
@@ -33,12 +25,10 @@ class Store:
 
     def __init__(self, folder: str, state: StateDB) -> None:
         self._objects = os.path.join(folder, "objects")
-        self._journal = os.path.join(folder, "journal")
+        self._journal = Journal(os.path.join(folder, "journal"))
         self._stamps = state.stamps
         self.pack = Pack(os.path.join(folder, "pack"), state)
         self._loaded: dict[bytes, Artifact] = {}
-        self._records: dict[bytes, Outputs] | None = None
-        self._appending: int | None = None  # the journal, once this process has something to add
 
     def path(self, name: bytes) -> str:
         """Where the object called `name` is kept."""
@@ -91,9 +81,7 @@ class Store:
 
     def recall(self, key: bytes) -> Outputs | None:
         """What the inputs with this key made, if all of it is still there."""
-        if self._records is None:
-            self._records = self._read_journal()
-        outputs = self._records.get(key)
+        outputs = self._journal.find(key)
         # Names that start with "=" are facts, not artifacts.
         if outputs is None or not all(self.has(name) for what, name in outputs.items() if what[0] != "="):
             return None
@@ -101,43 +89,4 @@ class Store:
 
     def remember(self, key: bytes, outputs: Outputs) -> None:
         """Notes that the inputs with this key made `outputs`."""
-        if self._records is not None:
-            if self._records.get(key) == outputs:
-                return
-            self._records[key] = outputs
-        if self._appending is None:
-            os.makedirs(os.path.dirname(self._journal), exist_ok=True)
-            self._appending = os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        os.write(self._appending, record_bytes(key, outputs))
-
-    def _read_journal(self) -> dict[bytes, Outputs]:
-        try:
-            data = read_file(self._journal)
-        except OSError:
-            return {}
-        return dict(journal_records(data))
-
-
-def record_bytes(key: bytes, outputs: Outputs) -> bytes:
-    """One record of the journal."""
-    payload = encode((key, outputs))
-    return _HEAD.pack(_MAGIC, len(payload), xxh3_64_intdigest(payload)) + payload
-
-
-def journal_records(data: bytes) -> list[tuple[bytes, Outputs]]:
-    """The records of a journal, in order; what does not check is skipped."""
-    decoder = msgspec.msgpack.Decoder(tuple[bytes, Outputs])
-    records = []
-    at = data.find(_MAGIC)
-    while 0 <= at <= len(data) - _HEAD.size:
-        _, length, check = _HEAD.unpack_from(data, at)
-        payload = data[at + _HEAD.size : at + _HEAD.size + length]
-        if len(payload) == length and xxh3_64_intdigest(payload) == check:
-            with suppress(msgspec.MsgspecError):
-                records.append(decoder.decode(payload))
-            at += _HEAD.size + length
-            if data[at : at + 4] != _MAGIC:
-                at = data.find(_MAGIC, at)
-        else:
-            at = data.find(_MAGIC, at + 1)
-    return records
+        self._journal.add(key, outputs)

@@ -22,7 +22,7 @@ from pipeline.build.state import StateDB
 from pipeline.build.step import Failed, Resolved, Step
 from pipeline.config import Config, read_config
 from pipeline.graph_output import EmitStep, emit_steps, needed_to_emit, nodes_of
-from pipeline.model.artifact import digest_of, encode
+from pipeline.model.artifact import encode
 from pipeline.problems import SpecError, nearest
 
 _builds: dict[bytes, Build] = {}
@@ -161,38 +161,25 @@ def node_tasks(build: Build) -> Sequence[EmitStep]:
     if not known_nodes(build):
         return []
     plain = build.in_run and not runs_all() and not any(a.startswith("emit:") for a in sys.argv[1:])
-    if plain and (count := nodes_noted(build)) is not None:
-        build.current_nodes = count
-        return []
-    build.store.unload(keep=set(needed_to_emit(build)))
-    steps = emit_steps(build)
     if not plain:
+        steps = emit_steps(build)
         check_asked(steps, build)
         return steps
-    found = [step for step in steps if not build.holds(step)]
-    build.current_nodes = len(steps) - len(found)
+    if (count := build.texts.all_made()) is not None:
+        build.current_nodes = count
+        return []
+    found = [step for step in emit_steps(build, build.texts.unknown()) if not build.holds(step)]
+    build.current_nodes = len(nodes_of(build)) - len(found)
     build.waiting_nodes = len(found)
+    if len(found) > build.current_nodes:  # in a cold build, what the analysis needed is most of the memory
+        build.store.unload(keep=set(needed_to_emit(build)))
     return found
 
 
-def nodes_noted(build: Build) -> int | None:
-    """The number of Nodes, if a run has noted that all are made, and nothing they depend on changed since."""
-    return build.state.recall("nodes", _nodes_key(build), int)
-
-
 def note_nodes(build: Build) -> None:
-    """Notes that all Nodes are made, for the next run to look at one key in place of hundreds."""
-    if not build.in_run or not build.has_run("match"):
-        return
-    if nodes_noted(build) is not None:
-        return
-    rows = nodes_of(build)
-    if all(build.is_noted(f"emit:{row.node}", row.info) for row in rows):
-        build.state.note("nodes", _nodes_key(build), len(rows))
-
-
-def _nodes_key(build: Build) -> bytes:
-    return digest_of((build.emit_key, encode(build.store.pack.stat())))
+    """Notes what is known of all Nodes, for the next run to look at one table in place of hundreds of tasks."""
+    if build.in_run and build.has_run("match"):
+        build.texts.note()
 
 
 def current_nodes() -> int:

@@ -5,13 +5,17 @@ Reads the artifacts of a build whose `match` is up to date; gives `Autograd`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from pipeline.build.engine import Build
 from pipeline.diff.model import Part, Seen, Side
+from pipeline.graph import functions_of
+from pipeline.matched import Matched, all_matched
 from pipeline.model.autograd import Info
-from pipeline.model.functions import Functions
-from pipeline.model.infos import Foreach, InfoRow, Infos, Matches
+from pipeline.model.functions import FunctionTable
+from pipeline.model.infos import Foreach, InfoRow, Infos
 from pipeline.model.native import FunctionHead
 from pipeline.model.schema import SchemaKind
 from pipeline.model.specs import SpecFile
@@ -43,13 +47,13 @@ class Autograd(Struct, frozen=True):
 
 def read_autograd(build: Build) -> Autograd:
     """The facts of a build whose analysis is up to date."""
-    functions = build.load(build.outcome("schemas").artifacts["schemas"], Functions)
+    functions = functions_of(build)
     infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
     foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    matches = build.load(build.outcome("match").artifacts["matches"], Matches)
+    matched = list(all_matched(build))
     entries = build.load(build.outcome("specs").artifacts["derivatives"], SpecFile).entries
     written = {row.entry: _op(row.schema) for row in infos.rows}
-    variants = served(functions, matches)
+    variants = served(functions, matched)
     facts = {}
     for table, synthesized in ((infos, False), (foreach, True)):
         for row in table.rows:
@@ -67,7 +71,7 @@ def read_autograd(build: Build) -> Autograd:
     nodes = sum(f.seen.node is not None for f in facts.values())
     config = build.config
     side = Side(config.specs.name, config.specs.version, config.release, len({*written.values()}), nodes)
-    return Autograd(side, facts, _status(functions, matches))
+    return Autograd(side, facts, _status(functions, matched))
 
 
 def _op(schema: str) -> str:
@@ -110,8 +114,8 @@ def _outputs(info: Info) -> str:
     return f"[{', '.join(map(str, info.output_differentiability))}]" if info.output_differentiability else ""
 
 
-def _status(functions: Functions, matches: Matches) -> dict[str, str]:
-    sources = {matched.func: matched.source for matched in matches.rows}
+def _status(functions: FunctionTable, matched: Iterable[Matched]) -> dict[str, str]:
+    sources = {each.func: each.source for each in matched}
     return {head.name: _differentiated(head, sources[head.schema]) for head in functions.heads}
 
 

@@ -1,8 +1,8 @@
-"""The `schemas` artifact: every native function, generated ones included."""
+"""The `schemas` artifacts: every native function, generated ones included."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -15,15 +15,14 @@ _body_decoder = msgspec.msgpack.Decoder(NativeFunction)
 
 
 class FunctionRow(Struct, frozen=True, gc=False, array_like=True):
-    """One function: what it was made from, what others ask of it, and all of it, encoded."""
+    """One function: what it was made from, and what others ask of it."""
 
     key: bytes
     head: FunctionHead
-    body: Raw
 
 
-class Functions(Artifact, frozen=True, dict=True, tag="schemas/1"):
-    """All functions: those of the file in its order, then the generated ones."""
+class Functions(Artifact, frozen=True, dict=True, tag="schemas/2"):
+    """All functions: those of the file in its order, then the generated ones. `Bodies` has the whole of each."""
 
     rows: tuple[FunctionRow, ...]
     grouped: tuple[int, ...]  # indices in the order of the view groups
@@ -51,13 +50,48 @@ class Functions(Artifact, frozen=True, dict=True, tag="schemas/1"):
         """What all functions are called, without namespace."""
         return tuple(sorted({head.unqualified for head in self.heads}))
 
+
+class Bodies(Artifact, frozen=True, dict=True, tag="bodies/1"):
+    """Whole functions by digest: a `FunctionHead` names its own."""
+
+    rows: dict[bytes, Raw]
+
     @cached_property
-    def decoded(self) -> dict[int, NativeFunction]:
+    def decoded(self) -> dict[bytes, NativeFunction]:
         return {}
 
-    def function(self, index: int) -> NativeFunction:
-        """The whole of one function; decoded when first asked for."""
-        known = self.decoded.get(index)
+    def function(self, name: bytes) -> NativeFunction:
+        """A whole function; decoded when first asked for."""
+        known = self.decoded.get(name)
         if known is None:
-            known = self.decoded[index] = _body_decoder.decode(self.rows[index].body)
+            known = self.decoded[name] = _body_decoder.decode(self.rows[name])
         return known
+
+
+class FunctionTable:
+    """All functions, their heads and bodies read when first asked for. `name` is the digest of what they say."""
+
+    def __init__(self, name: bytes, functions: Callable[[], Functions], bodies: Callable[[], Bodies]) -> None:
+        self.name = name
+        self._functions = functions
+        self._bodies = bodies
+
+    @cached_property
+    def all(self) -> Functions:
+        return self._functions()
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        return self._bodies()
+
+    @property
+    def heads(self) -> Sequence[FunctionHead]:
+        return self.all.heads
+
+    @property
+    def by_schema(self) -> dict[str, int]:
+        return self.all.by_schema
+
+    def function(self, index: int) -> NativeFunction:
+        """The whole of one function."""
+        return self.bodies.function(self.heads[index].body)

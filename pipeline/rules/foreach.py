@@ -82,9 +82,9 @@ def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, 
     )
 
 
-def foreach_node(reference_node: str | None, function: NativeFunction) -> str:
+def foreach_node(reference_node: str | None, overload: str) -> str:
     """`ForeachAddBackward0List`."""
-    return f"Foreach{reference_node}{function.func.name.overload}"
+    return f"Foreach{reference_node}{overload}"
 
 
 def _sorted(saved: set[SavedAttribute]) -> tuple[SavedAttribute, ...]:

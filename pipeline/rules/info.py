@@ -24,42 +24,40 @@ RESERVED_ARGUMENTS = {
 }
 
 
-def canonical_function(definition: Definition, functions: Functions) -> int:
-    """Index of the function that a definition is for.
+def canonical_function(schema: str, name: str, functions: Functions) -> int:
+    """Index of the function that a definition is for: `schema` is the one it names, `name` the operator's.
 
     The entry names a schema; of all functions that share its signature, the one of the entry's own name stands for
     them, or the in-place variant where there is nothing else.
     """
-    index = functions.by_schema.get(definition.schema)
+    index = functions.by_schema.get(schema)
     if index is None:
-        raise _unknown_schema(definition, functions)
+        raise _unknown_schema(schema, name, functions)
     heads = functions.heads
     group = functions.by_signature[heads[index].signature]
     for i in group:
         head = heads[i]
-        if head.unqualified != definition.name or "functional" in head.name.partition(".")[2]:
+        if head.unqualified != name or "functional" in head.name.partition(".")[2]:
             continue
         if head.kind not in ("out", "scratch"):
             return i
-    if heads[group[0]].cpp_name != f"{definition.name}_":
+    if heads[group[0]].cpp_name != f"{name}_":
         raise SpecError(
-            f"no variant of the op is called '{definition.name}'",
+            f"no variant of the op is called '{name}'",
             f"define the derivative for {heads[group[0]].schema}",
             field=("name",),
         )
     return group[0]
 
 
-def _unknown_schema(definition: Definition, functions: Functions) -> SpecError:
-    same_name = [head.schema for head in functions.heads if head.cpp_name == definition.name]
-    hint = nearest(definition.schema, same_name)
+def _unknown_schema(schema: str, name: str, functions: Functions) -> SpecError:
+    same_name = [head.schema for head in functions.heads if head.cpp_name == name]
+    hint = nearest(schema, same_name)
     if not hint and same_name:
         hint = f"schemas of that name: {'; '.join(same_name)}"
     if not hint:
-        hint = nearest(definition.name, functions.unqualified_names)
-    return SpecError(
-        f"no function in native_functions.yaml has the schema '{definition.schema}'", hint, field=("name",)
-    )
+        hint = nearest(name, functions.unqualified_names)
+    return SpecError(f"no function in native_functions.yaml has the schema '{schema}'", hint, field=("name",))
 
 
 def create_infos(definition: Definition, function: NativeFunction, release: Release) -> list[tuple[str, Info]]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 
 class NodeNames:
     """Gives out names; asked in the order of the file."""
 
     def __init__(self) -> None:
-        self._given: Counter[str] = Counter()
+        self._given: dict[str, int] = {}
 
     def next(self, operator: str, dispatch_key: str) -> str:
         """The next name of `operator`'s prefix: a dispatch key has numbers of its own."""
         prefix = node_prefix(operator) + ("" if dispatch_key == "Default" else dispatch_key)
-        number = self._given[prefix]
-        self._given[prefix] += 1
+        number = self._given.get(prefix, 0)
+        self._given[prefix] = number + 1
         return f"{prefix}{number}"
 
 
 def node_prefix(operator: str) -> str:
     """`UpsampleNearest2DBackward` of `upsample_nearest2d`; `…_forward` leaves its last word out."""
-    camel = "".join(part.title() for part in operator.split("_"))
+    camel = operator.title().replace("_", "")  # an underscore ends a word for `title`
     return f"{camel}Backward".replace("ForwardBackward", "Backward")

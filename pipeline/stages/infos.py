@@ -1,7 +1,9 @@
 """Stage `infos`: definitions and schemas to differentiability infos, and the names of the Nodes.
 
-Reads `Definitions` and `Functions`; writes `Infos`. An info is made again when its definition, or the function it
-is for, changed; naming is done anew each time, since a new entry may move the numbers of later ones.
+Reads `Definitions` and all functions; writes `Targets`, which function each definition is for, and `Infos`. Targets
+are looked up again when a definition comes, goes or names something else, or a function changed. An info is made
+again when its definition, or the function it is for, changed; naming is done anew each time, since a new entry may
+move the numbers of later ones.
 """
 
 from __future__ import annotations
@@ -13,13 +15,24 @@ from msgspec import Raw
 
 from pipeline.model.artifact import digest_of, encode
 from pipeline.model.autograd import Info
-from pipeline.model.functions import Functions
-from pipeline.model.infos import DefinitionRow, Definitions, InfoRow, Infos
+from pipeline.model.functions import Bodies, Functions, FunctionTable
+from pipeline.model.infos import DefinitionRow, Definitions, InfoRow, Infos, Target, Targets
 from pipeline.problems import Problem, SpecError, problem_of
 from pipeline.releases.model import Release
 from pipeline.rules.info import canonical_function, create_infos
 from pipeline.rules.naming import NodeNames
 from pipeline.rules.suspicion import suspicious
+
+# Stands for the name of a Node that is still to be given.
+_UNNAMED = ""
+
+# Infos that were not taken over, by what they were made from and dispatch key.
+Fresh = dict[tuple[bytes, str], Info]
+
+
+class Found(NamedTuple):
+    targets: Targets
+    problems: list[Problem]
 
 
 class Made(NamedTuple):
@@ -27,122 +40,129 @@ class Made(NamedTuple):
     problems: list[Problem]
 
 
-class _Row(NamedTuple):
-    """An info before it is named."""
-
-    key: bytes
-    dispatch_key: str
-    name: str
-    differentiable: bool
-    body: Raw
-    info: Info | None
-    warnings: tuple[Problem, ...]
+def targets_key(definitions: Definitions, functions: FunctionTable) -> bytes:
+    """What the targets follow from."""
+    return digest_of((functions.name, *(text for row in definitions.rows for text in (row.schema, row.name))))
 
 
-def run(definitions: Definitions, functions: Functions, release: Release, previous: Infos | None) -> Made:
-    """The infos of all definitions that are right, and every mistake and suspicion."""
-    known: dict[bytes, list[_Row]] = {}
-    for row in previous.rows if previous is not None else ():
-        known.setdefault(row.key, []).append(
-            _Row(row.key, row.dispatch_key, row.name, row.node is not None, row.body, None, row.warnings)
-        )
+def find_targets(definitions: Definitions, functions: Functions) -> Found:
+    """The function that each definition is for, and every definition that is for none."""
+    rows: list[Target | None] = []
+    found: dict[str, int] = {}
+    problems: list[Problem] = []
+    for row in definitions.rows:
+        try:
+            index = canonical_function(row.schema, row.name, functions)
+        except SpecError as error:
+            problems += [_problem(each, row) for each in (error, *error.others)]
+            rows.append(None)
+            continue
+        head = functions.heads[index]
+        found[head.schema] = index
+        rows.append(Target(head.schema, head.body))
+    heads = functions.heads
+    copy_of = {heads[view].name: heads[copy].schema for view, copy in functions.copies.items()}
+    copies = {schema: copy_of.get(heads[index].name) for schema, index in found.items()}
+    wanted = {schema: copy for schema, copy in copies.items() if copy is not None and copy not in found}
+    return Found(Targets(tuple(rows), wanted), problems)
+
+
+def run(
+    definitions: Definitions, targets: Targets, functions: FunctionTable, release: Release, old: Infos | None
+) -> Made:
+    """The infos of all definitions that have a target, and every mistake and suspicion. `old` is the last result."""
+    known: dict[bytes, list[InfoRow]] = {}
+    for row in old.rows if old is not None else ():
+        known.setdefault(row.key, []).append(row)
     problems: list[Problem] = []
     names = NodeNames()
-    by_function: dict[int, dict[str, InfoRow]] = {}
-    entries: dict[int, int] = {}
-    fresh: dict[tuple[str, str], Info] = {}
-    for definition_row in definitions.rows:
-        try:
-            index = canonical_function(definition_row.definition, functions)
-            made = _rows(definition_row, index, functions, release, known)
-        except SpecError as error:
-            problems += [_problem(each, definition_row) for each in (error, *error.others)]
+    by_function: dict[str, dict[str, InfoRow]] = {}
+    entries: dict[str, int] = {}
+    fresh: Fresh = {}
+    for definition, target in zip(definitions.rows, targets.rows):
+        if target is None:
             continue
-        if index in by_function:
-            problems.append(_duplicate(definition_row, functions.heads[index].schema))
-        schema = functions.heads[index].schema
-        by_function[index] = {}
-        entries[index] = definition_row.entry
-        for unnamed in made:
-            problems += [msgspec.structs.replace(w, entry=definition_row.entry) for w in unnamed.warnings]
-            node = names.next(unnamed.name, unnamed.dispatch_key) if unnamed.differentiable else None
-            by_function[index][unnamed.dispatch_key] = InfoRow(
-                unnamed.key,
-                definition_row.entry,
-                schema,
-                unnamed.dispatch_key,
-                unnamed.name,
-                node,
-                unnamed.body,
-                unnamed.warnings,
-            )
-            if unnamed.info is not None:
-                fresh[schema, unnamed.dispatch_key] = unnamed.info
-    _add_copies(by_function, functions, fresh, known)
-    empty = {functions.heads[index].schema: entries[index] for index, rows in by_function.items() if not rows}
-    infos = Infos(tuple(row for rows in by_function.values() for row in rows.values()), empty)
-    infos.decoded.update(fresh)
+        key = definition.key + target.body
+        rows = known.get(key)
+        if rows is None:
+            try:
+                rows = _rows(key, definition, target, functions.bodies, release, fresh)
+            except SpecError as error:
+                problems += [_problem(each, definition) for each in (error, *error.others)]
+                continue
+        if target.schema in by_function:
+            problems.append(_duplicate(definition, target.schema))
+        entries[target.schema] = definition.entry
+        named = by_function[target.schema] = {}
+        for row in rows:
+            problems += [msgspec.structs.replace(w, entry=definition.entry) for w in row.warnings]
+            node = None if row.node is None else names.next(row.name, row.dispatch_key)
+            named[row.dispatch_key] = _placed(row, definition.entry, node)
+    for schema, copy in targets.copies.items():
+        if schema in by_function:
+            by_function[copy] = _copied(by_function[schema], copy, fresh, known)
+    empty = {schema: entries[schema] for schema, found in by_function.items() if not found}
+    infos = Infos(tuple(row for found in by_function.values() for row in found.values()), empty)
+    for row in infos.rows:
+        if (row.key, row.dispatch_key) in fresh:
+            infos.decoded[row.schema, row.dispatch_key] = fresh[row.key, row.dispatch_key]
     return Made(infos, problems)
 
 
 def _rows(
-    row: DefinitionRow, index: int, functions: Functions, release: Release, known: dict[bytes, list[_Row]]
-) -> list[_Row]:
-    key = digest_of((row.key, functions.heads[index].body))
-    if key in known:
-        return known[key]
-    function = functions.function(index)
-    return [
-        _Row(
-            key,
-            dispatch_key,
-            info.name,
-            bool(info.args_with_derivatives),
-            Raw(encode(info)),
-            info,
-            tuple(_problem(s, row, warning=True) for s in suspicious(row.definition, dispatch_key, info, function)),
-        )
-        for dispatch_key, info in create_infos(row.definition, function, release)
-    ]
+    key: bytes,
+    row: DefinitionRow,
+    target: Target,
+    bodies: Bodies,
+    release: Release,
+    fresh: Fresh,
+) -> list[InfoRow]:
+    """The infos of one definition, without place and name."""
+    definition = row.definition
+    function = bodies.function(target.body)
+    rows = []
+    for dispatch_key, info in create_infos(definition, function, release):
+        warnings = tuple(_problem(s, row, warning=True) for s in suspicious(definition, dispatch_key, info, function))
+        node = _UNNAMED if info.args_with_derivatives else None
+        rows.append(InfoRow(key, -1, target.schema, dispatch_key, info.name, node, Raw(encode(info)), warnings))
+        fresh[key, dispatch_key] = info
+    return rows
+
+
+def _placed(row: InfoRow, entry: int, node: str | None) -> InfoRow:
+    if row.entry == entry and row.node == node:
+        return row
+    return InfoRow(row.key, entry, row.schema, row.dispatch_key, row.name, node, row.body, row.warnings)
 
 
 def _problem(error: SpecError, row: DefinitionRow, *, warning: bool = False) -> Problem:
-    op = row.definition.schema.partition("(")[0]
-    return problem_of(error, "derivatives", -1 if warning else row.entry, op, warning=warning)
+    return problem_of(error, "derivatives", -1 if warning else row.entry, _op(row), warning=warning)
 
 
 def _duplicate(row: DefinitionRow, schema: str) -> Problem:
     error = SpecError(f"a second definition for {schema}", "the later one wins: remove one of them", field=("name",))
-    return problem_of(error, "derivatives", row.entry, row.definition.schema.partition("(")[0], warning=True)
+    return problem_of(error, "derivatives", row.entry, _op(row), warning=True)
 
 
-def _add_copies(
-    by_function: dict[int, dict[str, InfoRow]],
-    functions: Functions,
-    fresh: dict[tuple[str, str], Info],
-    known: dict[bytes, list[_Row]],
-) -> None:
+def _op(row: DefinitionRow) -> str:
+    return row.schema.partition("(")[0]
+
+
+def _copied(rows: dict[str, InfoRow], copy: str, fresh: Fresh, known: dict[bytes, list[InfoRow]]) -> dict[str, InfoRow]:
     """A view's copy is differentiated as the view, unless it has a definition of its own."""
-    added: dict[int, dict[str, InfoRow]] = {}
-    names = {functions.heads[view].name: copy for view, copy in functions.copies.items()}
-    for index, rows in by_function.items():
-        copy = names.get(functions.heads[index].name)
-        if copy is None or copy in by_function:
-            continue
-        schema = functions.heads[copy].schema
-        added[copy] = {}
-        for dispatch_key, row in rows.items():
-            key = digest_of((row.key, dispatch_key, schema))
-            name = _copy_name(row.name)
-            if key in known:
-                body = known[key][0].body
-            else:
-                info = fresh.get((row.schema, dispatch_key)) or row.info
-                info = fresh[schema, dispatch_key] = msgspec.structs.replace(info, name=name, func=schema)
-                body = Raw(encode(info))
-            node = None if row.node is None else f"{row.node}_copy"
-            added[copy][dispatch_key] = InfoRow(key, row.entry, schema, dispatch_key, name, node, body)
-    by_function.update(added)
+    copied: dict[str, InfoRow] = {}
+    for dispatch_key, row in rows.items():
+        key = digest_of((row.key, dispatch_key, copy))
+        name = _copy_name(row.name)
+        if key in known:
+            body = known[key][0].body
+        else:
+            info = fresh.get((row.key, dispatch_key)) or row.info
+            info = fresh[key, dispatch_key] = msgspec.structs.replace(info, name=name, func=copy)
+            body = Raw(encode(info))
+        node = None if row.node is None else f"{row.node}_copy"
+        copied[dispatch_key] = InfoRow(key, row.entry, copy, dispatch_key, name, node, body)
+    return copied
 
 
 def _copy_name(name: str) -> str:

@@ -1,47 +1,73 @@
 """Stage `match`: every native function and the derivatives that serve it.
 
-Reads `Functions`, `Infos` and `Foreach`; writes `Matches`, and `Nodes`, the index of all that is to be printed.
+Reads `Functions`, `Infos` and `Foreach`; writes `Pairs` and `Dependents`, which infos serve a function, `Rewritten`,
+and `Nodes`, the index of all that is to be printed. Pairs are looked up again when a function changed, or which
+functions have infos; an in-place function's forward derivatives are rewritten again when its infos changed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import Raw
+
+from pipeline.model.artifact import digest_of, encode
 from pipeline.model.autograd import ForwardDerivative, Info
-from pipeline.model.functions import Functions
-from pipeline.model.infos import Foreach, InfoRow, Infos, Matched, Matches, NodeRow, Nodes
+from pipeline.model.functions import Functions, FunctionTable
+from pipeline.model.infos import (
+    Dependent,
+    Dependents,
+    Foreach,
+    InfoRow,
+    Infos,
+    NodeRow,
+    Nodes,
+    Pair,
+    Pairs,
+    Rewritten,
+    RewrittenRow,
+)
 from pipeline.model.native import FunctionHead
 from pipeline.problems import Problem, SpecError, problem_of
 from pipeline.rules.inplace import rewrite_inplace
 
 
-class MatchedAll(NamedTuple):
-    matches: Matches
-    nodes: Nodes
+class Paired(NamedTuple):
+    pairs: Pairs
+    dependents: Dependents
+
+
+class Rewrote(NamedTuple):
+    rewritten: Rewritten
     problems: list[Problem]
 
 
 class _Source(NamedTuple):
-    """The infos that serve a function, by dispatch key, and whether they were written for it."""
+    """The functions whose infos serve another, by dispatch key, and whether these were written for it."""
 
-    rows: dict[str, InfoRow]
+    schemas: dict[str, str]
     exact: bool
+    mutable: bool = False  # they were written for the mutable function that it was generated from
 
 
-def run(functions: Functions, infos: Infos, foreach: Foreach) -> MatchedAll:
-    """All functions in the order in which upstream matches them, and every mistake found on the way."""
+def pairs_key(functions: FunctionTable, infos: Infos, foreach: Foreach) -> bytes:
+    """What the pairs follow from."""
+    borrowed = [part for pair in foreach.borrowed.items() for part in pair]
+    return digest_of((functions.name, infos.shape, foreach.infos.shape, *borrowed))
+
+
+def find_pairs(functions: Functions, infos: Infos, foreach: Foreach) -> Paired:
+    """All functions in the order in which upstream matches them."""
     finder = _Finder(functions, infos, foreach)
-    problems: list[Problem] = []
-    rows = []
+    pairs = []
+    dependents = []
     for head in sorted(functions.heads, key=lambda h: h.cpp_name):
-        source = finder.find(head, problems)
-        if source is None:
-            rows.append(Matched(head.schema, None))
-            continue
-        names = {key: row.schema for key, row in source.rows.items()}
-        rewritten = _rewrite(head, source, finder, problems) if head.kind == "inplace" else None
-        rows.append(Matched(head.schema, names, rewritten))
-    return MatchedAll(Matches(tuple(rows)), _nodes(infos, foreach), problems)
+        source = finder.find(head)
+        pairs.append(Pair(head.schema, source.schemas if source is not None else None))
+        if source is not None and (head.kind == "inplace" or source.mutable):
+            dependents.append(Dependent(head.schema, head.name, head.kind == "inplace", source.exact, source.schemas))
+    return Paired(Pairs(tuple(pairs)), Dependents(tuple(dependents)))
 
 
 class _Finder:
@@ -56,52 +82,86 @@ class _Finder:
             head = functions.heads[functions.by_schema[schema]]
             (self._functional if head.kind == "functional" else self._others)[head.plain_signature] = schema
 
-    def info(self, row: InfoRow) -> Info:
-        return (self._foreach.infos if row.schema in self._foreach.infos.by_schema else self._infos).info(row)
-
-    def find(self, head: FunctionHead, problems: list[Problem]) -> _Source | None:
+    def find(self, head: FunctionHead) -> _Source | None:
         if head.generated and head.kind == "out":
             return None
         exact = self._infos.by_schema.get(head.schema) or self._foreach.infos.by_schema.get(head.schema)
         if exact is not None:
-            return _Source(exact, True)
+            return _Source(dict.fromkeys(exact, head.schema), True)
         if not head.is_foreach and head.plain_signature in self._functional:
-            return _Source(self._infos.by_schema[self._functional[head.plain_signature]], False)
+            return self._shared(self._functional[head.plain_signature])
         if head.generated and head.plain_signature in self._others:
-            rows = self._infos.by_schema[self._others[head.plain_signature]]
-            self._check_mutable(head, rows, problems)
-            return _Source(rows, False)
+            return self._shared(self._others[head.plain_signature], mutable=True)
         borrowed = self._foreach.borrowed.get(head.schema)
         if borrowed is not None:
-            return _Source({"Default": self._infos.by_schema[borrowed]["Default"]}, False)
+            return _Source({"Default": borrowed}, False)
         return None
 
-    def _check_mutable(self, head: FunctionHead, rows: dict[str, InfoRow], problems: list[Problem]) -> None:
-        for row in rows.values():
-            if any("self" in saved.name for saved in self.info(row).all_saved_inputs):
-                error = SpecError(
-                    f"the generated functional variant {head.schema} would take over formulas that save self,"
-                    " which the mutable op overwrites",
-                    "define the derivative of the functional variant",
-                )
-                problems.append(problem_of(error, "derivatives", row.entry, row.schema.partition("(")[0]))
+    def _shared(self, schema: str, *, mutable: bool = False) -> _Source:
+        return _Source(dict.fromkeys(self._infos.by_schema[schema], schema), False, mutable)
 
 
-def _rewrite(
-    head: FunctionHead, source: _Source, finder: _Finder, problems: list[Problem]
+def rewrite(dependents: Dependents, infos: Infos, foreach: Foreach, old: Rewritten | None) -> Rewrote:
+    """What depends on the content of infos, and every mistake found on the way. `old` is the last result."""
+    known = old.rows if old is not None else {}
+    problems: list[Problem] = []
+    rewritten = {}
+    for dependent in dependents.rows:
+        sources = {key: _source(schema, infos, foreach) for key, schema in dependent.source.items()}
+        digests = (table.digests[dependent.source[key], key] for key, table in sources.items())
+        key = digest_of((dependent.name, f"{dependent.inplace} {dependent.exact}", *digests))
+        row = known.get(dependent.func)
+        if row is None or row.key != key:
+            found = len(problems)
+            rows = {k: (table.by_schema[dependent.source[k]][k], table) for k, table in sources.items()}
+            served = [(k, row, table.info(row)) for k, (row, table) in rows.items()]
+            made = (
+                _rewrite(dependent, served, problems)
+                if dependent.inplace
+                else _check_mutable(dependent, served, problems)
+            )
+            if len(problems) > found:
+                continue
+            row = RewrittenRow(key, Raw(encode(made)))
+        rewritten[dependent.func] = row
+    return Rewrote(Rewritten(rewritten), problems)
+
+
+def _source(schema: str, infos: Infos, foreach: Foreach) -> Infos:
+    return foreach.infos if schema in foreach.infos.by_schema else infos
+
+
+Served = Iterable[tuple[str, InfoRow, Info]]
+
+
+def _check_mutable(
+    dependent: Dependent, served: Served, problems: list[Problem]
 ) -> dict[str, tuple[ForwardDerivative, ...]]:
+    for _, row, info in served:
+        if any("self" in saved.name for saved in info.all_saved_inputs):
+            error = SpecError(
+                f"the generated functional variant {dependent.func} would take over formulas that save self,"
+                " which the mutable op overwrites",
+                "define the derivative of the functional variant",
+            )
+            problems.append(problem_of(error, "derivatives", row.entry, row.schema.partition("(")[0]))
+    return {}
+
+
+def _rewrite(dependent: Dependent, served: Served, problems: list[Problem]) -> dict[str, tuple[ForwardDerivative, ...]]:
     """Forward derivatives of an in-place op, by dispatch key."""
     rewritten = {}
-    for key, row in source.rows.items():
-        info = finder.info(row)
+    for key, row, info in served:
         try:
-            _check_strides(head, info)
+            _check_strides(dependent, info)
             if len(info.forward_derivatives) > 1:
                 raise SpecError(
-                    f"in-place op '{head.name}' would have {len(info.forward_derivatives)} forward formulas",
+                    f"in-place op '{dependent.name}' would have {len(info.forward_derivatives)} forward formulas",
                     "an in-place op has one output",
                 )
-            rewritten[key] = tuple(rewrite_inplace(d, info.name, exact=source.exact) for d in info.forward_derivatives)
+            rewritten[key] = tuple(
+                rewrite_inplace(d, info.name, exact=dependent.exact) for d in info.forward_derivatives
+            )
         except SpecError as error:
             if info.forward_derivatives and not error.field:
                 error.field = (", ".join(info.forward_derivatives[0].var_names),)
@@ -109,11 +169,11 @@ def _rewrite(
     return rewritten
 
 
-def _check_strides(head: FunctionHead, info: Info) -> None:
+def _check_strides(dependent: Dependent, info: Info) -> None:
     for derivative in info.derivatives:
         if "self" in derivative.var_names and any("strides_or_error" in s.expr for s in derivative.saved_inputs):
             raise SpecError(
-                f"the formula for self asks for strides, and serves the in-place op '{head.name}', whose self is"
+                f"the formula for self asks for strides, and serves the in-place op '{dependent.name}', whose self is"
                 " overwritten",
                 "define the in-place op's derivative itself",
                 field=(", ".join(derivative.var_names),),
@@ -121,12 +181,12 @@ def _check_strides(head: FunctionHead, info: Info) -> None:
             )
 
 
-def _nodes(infos: Infos, foreach: Foreach) -> Nodes:
+def nodes(infos: Infos, foreach: Foreach) -> Nodes:
+    """The index of all Nodes."""
     rows = []
     for synthesized, table in ((False, infos), (True, foreach.infos)):
         for row in table.rows:
             if row.node is not None:
-                rows.append(
-                    NodeRow(row.node, row.name, row.schema, row.dispatch_key, row.entry, synthesized, row.digest)
-                )
+                found = table.digests[row.schema, row.dispatch_key]
+                rows.append(NodeRow(row.node, row.name, row.schema, row.dispatch_key, row.entry, synthesized, found))
     return Nodes(tuple(rows))

@@ -1,7 +1,7 @@
 """Stage `schemas`: the entries of native_functions.yaml and tags.yaml to native functions.
 
-Reads two `SpecFile` artifacts; writes `Functions`, with the functional, out and copy variants that upstream
-generates, and the view groups. An entry whose value did not change is taken over from the previous artifact.
+Reads two `SpecFile` artifacts; writes `Functions` and `Bodies`, with the functional, out and copy variants that
+upstream generates, and the view groups. An entry whose value did not change is taken over from the previous artifact.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pipeline.grammar.checks import check_schema
 from pipeline.grammar.schema import SchemaParser
 from pipeline.grammar.signature import signatures
 from pipeline.model.artifact import digest, digest_of, encode
-from pipeline.model.functions import FunctionRow, Functions
+from pipeline.model.functions import Bodies, FunctionRow, Functions, FunctionTable
 from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
 from pipeline.model.schema import is_tensor_like, schema_kind
 from pipeline.model.specs import SpecFile
@@ -40,10 +40,11 @@ from pipeline.rules.native_entry import check_function, is_view, parse_entry
 
 class Parsed(NamedTuple):
     functions: Functions
+    bodies: Bodies
     problems: list[Problem]
 
 
-def run(native: SpecFile, tags: SpecFile, release: Release, previous: Functions | None) -> Parsed:
+def run(native: SpecFile, tags: SpecFile, release: Release, previous: FunctionTable | None) -> Parsed:
     """All functions that the two files define, and every mistake in them."""
     names, problems = read_tags(tags)
     builder = _Builder(release, previous)
@@ -66,8 +67,9 @@ def run(native: SpecFile, tags: SpecFile, release: Release, previous: Functions 
             report(error)
         seen.add(error.function)
     functions = Functions(tuple(builder.rows), grouped, copies)
-    functions.decoded.update(builder.decoded)
-    return Parsed(functions, problems)
+    bodies = Bodies(builder.bodies)
+    bodies.decoded.update(builder.decoded)
+    return Parsed(functions, bodies, problems)
 
 
 def read_tags(tags: SpecFile) -> tuple[list[str], list[Problem]]:
@@ -101,22 +103,23 @@ def _tag_name(value: object) -> str:
 class _Builder:
     """The rows of the artifact while they grow."""
 
-    def __init__(self, release: Release, previous: Functions | None) -> None:
+    def __init__(self, release: Release, previous: FunctionTable | None) -> None:
         self._release = release
         self._parser = SchemaParser(frozenset(release.base_types))
-        self._known = {row.key: (i, row) for i, row in enumerate(previous.rows)} if previous is not None else {}
+        self._known = {row.key: row for row in previous.all.rows} if previous is not None else {}
         self._previous = previous
         self._origins: list[int] = []
         self.rows: list[FunctionRow] = []
         self.heads: list[FunctionHead] = []
-        self.decoded: dict[int, NativeFunction] = {}
+        self.bodies: dict[bytes, Raw] = {}
+        self.decoded: dict[bytes, NativeFunction] = {}
 
     def function(self, index: int) -> NativeFunction:
-        known = self.decoded.get(index)
+        name = self.heads[index].body
+        known = self.decoded.get(name)
         if known is None:
-            at, _ = self._known[self.rows[index].key]
             assert self._previous is not None
-            known = self.decoded[index] = self._previous.function(at)
+            known = self.decoded[name] = self._previous.bodies.function(name)
         return known
 
     def origin(self, index: int) -> int:
@@ -191,16 +194,19 @@ class _Builder:
         found = self._known.get(key)
         if found is None:
             return False
-        self.rows.append(found[1])
-        self.heads.append(found[1].head)
+        assert self._previous is not None
+        self.bodies[found.head.body] = self._previous.bodies.rows[found.head.body]
+        self.rows.append(found)
+        self.heads.append(found.head)
         self._origins.append(origin)
         return True
 
     def _add(self, key: bytes, function: NativeFunction, origin: int) -> None:
         body = encode(function)
         head = head_of(function, digest(body))
-        self.decoded[len(self.rows)] = function
-        self.rows.append(FunctionRow(key, head, Raw(body)))
+        self.bodies[head.body] = Raw(body)
+        self.decoded[head.body] = function
+        self.rows.append(FunctionRow(key, head))
         self.heads.append(head)
         self._origins.append(origin)
 
