@@ -12,7 +12,7 @@ MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
 _ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-_NESTED_LINE = re.compile(rf"^(?:[-?:] *){{{MAX_DEPTH},}}", re.MULTILINE)
+_NESTED_LINE = re.compile(rf"(?:[-?:] *){{{MAX_DEPTH},}}")
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 
@@ -36,14 +36,14 @@ def check_limits(text: str) -> None:
     odd = None if plain else re.search(_NOT_TEXT, text)
     if odd is not None:
         raise _at(text, odd.start(), f"control character U+{ord(odd.group()):04X}", "remove it")
-    if len(text) > MAX_LINE:
-        start = 0
-        for line in text.split("\n"):
-            if len(line) > MAX_LINE:
-                raise _at(text, start, f"the line is longer than {MAX_LINE} characters", "break it")
-            start += len(line) + 1
-    deep = _NESTED_LINE.search(text)
-    at = deep.start() if deep is not None else _too_many_brackets(text)
+    long = [(i, line) for i, line in enumerate(text.split("\n"), 1) if len(line) >= MAX_DEPTH]
+    for number, line in long:
+        if len(line) > MAX_LINE:
+            raise TextMistake(f"the line is longer than {MAX_LINE} characters", "break it", number, 1)
+    for number, line in long:
+        if _NESTED_LINE.match(line):
+            raise too_deep(number, 1)
+    at = _too_many_brackets(text)
     if at is not None:
         raise too_deep(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 

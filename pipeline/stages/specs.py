@@ -23,8 +23,9 @@ from pipeline.spec_yaml import NodeBudget, load_document, plain_value
 # lines after it, which are cut off with an entry.
 _REFERENCE = re.compile(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
 
-# How a line may start for the text to be cut: an entry, a comment, white space. Document marks and directives do not.
-_STARTS = frozenset(("", " ", "#", "-"))
+# A line that starts with something else than an entry, a comment or a space: the text is not cut there, nor in a
+# document with marks and directives.
+_OTHER_START = re.compile(r"\n[^\n #-]")
 
 # Entries that are parsed at once: few enough for their YAML nodes to take little memory.
 _BATCH = 200
@@ -86,16 +87,19 @@ def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEnt
 
 def _cut(text: str) -> list[Piece]:
     """The entries' texts, none where the text cannot be cut."""
-    lines = text.split("\n")
-    if not {line[:1] for line in lines} <= _STARTS:
+    if _OTHER_START.search("\n" + text):
         return []
-    starts = [i for i, line in enumerate(lines) if line[:1] == "-"]
-    if any(lines[i][1:2] not in ("", " ") for i in starts):
+    head, *entries = ("\n" + text).split("\n-")
+    if any(line.lstrip()[:1] not in ("", "#") for line in head.split("\n")):
         return []
-    if any(line.lstrip()[:1] not in ("", "#") for line in lines[: starts[0] if starts else 0]):
-        return []
-    ends = [*starts[1:], len(lines)]
-    return [Piece(start + 1, "\n".join(lines[start:end]).rstrip()) for start, end in zip(starts, ends)]
+    pieces = []
+    line = head.count("\n") + 1
+    for entry in entries:
+        if entry[:1] not in ("", " ", "\n"):
+            return []
+        pieces.append(Piece(line, f"-{entry}".rstrip()))
+        line += entry.count("\n") + 1
+    return pieces
 
 
 def _parsed(pieces: list[str]) -> list[tuple[str, Node]]:
