@@ -9,9 +9,17 @@ from msgspec import Struct
 
 from pipeline.build.engine import Build
 from pipeline.build.step import Step
-from pipeline.graph import ANALYSIS
-from pipeline.graph_output import ManifestStep, TemplatesStep, emit_steps, shard_steps
+from pipeline.graph import ANALYSIS, ARTIFACTS, stage
+from pipeline.graph_output import (
+    ManifestStep,
+    TemplatesStep,
+    emit_steps,
+    parse_template,
+    read_template,
+    shard_steps,
+)
 from pipeline.model.infos import NodeRow
+from pipeline.model.places import Places
 
 
 class Updated(Struct, frozen=True):
@@ -48,6 +56,19 @@ class Resident:
                 written += [shard.file.name] if build.outcome(shard.name).facts["file"] != before else []
         self._after = ManifestStep(tuple(shards))
         return Updated(tuple(ran), tuple(written))
+
+    def warm(self) -> None:
+        """Imports and reads what an edit will need, so that the first one does not wait for it."""
+        build = self._build
+        for step in ANALYSIS:
+            stage(step.name)
+            for what, name in build.outcome(step.name).artifacts.items():
+                build.store.get(name, ARTIFACTS[what])
+        for emit in emit_steps(build)[:1]:
+            emit.run(build, emit.resolve(build), build.outcome(emit.name))
+        for shard in shard_steps(build):
+            parse_template(build, shard.file, read_template(build, shard.file))
+            build.store.get(build.outcome(shard.name).artifacts.get("places", b""), Places)
 
     def save(self) -> None:
         """Writes the manifest and the state; apart from `update`, as nobody waits for them."""

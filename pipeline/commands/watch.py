@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from pipeline.build.engine import Build, Missing
@@ -56,8 +57,15 @@ class Watch(BuildCommand):
             self._pass(build, resident)
             if not watching:  # what was saved before the watcher was there has been seen by now
                 watching = True
+                self._warm(resident)
                 print(f"watching {build.config.specs.name}; Ctrl-C ends", flush=True)
         return 0
+
+    def _warm(self, resident: Any) -> None:
+        with suppress(Failed, OSError, Missing):  # told by the pass
+            resident.warm()
+            gc.collect()
+            gc.freeze()
 
     def _pass(self, build: Build, resident: Any) -> None:
         start = time.perf_counter()
