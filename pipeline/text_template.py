@@ -9,7 +9,7 @@ by commas; `${,name}` and `${name,}` put a comma before or after a list that is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -52,10 +52,10 @@ class Template:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
         return "".join(self.filled(values))
 
-    def filled(self, values: Mapping[str, Value]) -> Iterator[str]:
+    def filled(self, values: Mapping[str, Value]) -> list[str]:
         """The same in parts: text and holes in turn, as in `parts`."""
-        for part in self.parts:
-            yield part if isinstance(part, str) else _filled(part, values, self._trim)
+        trim = self._trim
+        return [part if isinstance(part, str) else _filled(part, values, trim) for part in self.parts]
 
 
 def _hole(match: re.Match[str]) -> Hole:
