@@ -10,7 +10,8 @@ from pipeline.build.engine import state_path
 from pipeline.build.reporter import Reporter
 from pipeline.build.tasks import build_for, check_asked, configure, known_nodes, node_tasks, step_task
 from pipeline.graph import ANALYSIS
-from pipeline.graph_output import ManifestStep, TemplatesStep, remove_orphans, shard_steps
+from pipeline.graph_output import ManifestStep, remove_orphans, shard_steps
+from pipeline.graph_shard import TemplatesStep
 
 CONFIG = configure(_CMDLINE_VARS or {})
 

@@ -13,7 +13,8 @@ from pipeline.build.engine import Build
 from pipeline.build.ensure import ensure
 from pipeline.build.step import Step, changed_inputs
 from pipeline.graph import ANALYSIS, functions_of, label
-from pipeline.graph_output import EmitStep, ShardStep, emit_steps, shard_steps
+from pipeline.graph_output import EmitStep, emit_steps, shard_steps
+from pipeline.graph_shard import ShardStep
 from pipeline.matched import all_matched
 from pipeline.model.infos import Infos, NodeRow
 from pipeline.model.specs import SpecEntry, SpecFile

@@ -1,7 +1,7 @@
 """The stages, wired: what each reads, what it writes, and which module does it.
 
-`ANALYSIS` is the table of the stages up to `match`; `graph_output` has the steps that follow. Stage modules are
-imported when a stage runs: a run with nothing to do pays for none of them.
+`ANALYSIS` is the table of the stages up to `match`; `graph_output` and `graph_shard` have the steps that follow. Stage
+modules are imported when a stage runs: a run with nothing to do pays for none of them.
 """
 
 from __future__ import annotations

@@ -632,6 +632,15 @@ def test_code_of_one_stage_runs_that_stage(own_code: Project) -> None:
     assert own_code.run().ran in (["foreach"], ["foreach", "manifest"])
 
 
+@pytest.mark.parametrize("module", ["graph.py", "graph_shard.py", "build/texts.py"])
+def test_code_that_carries_artifacts_makes_everything_anew(own_code: Project, module: str) -> None:
+    path = own_code.root / "pipeline" / module
+    path.write_text(path.read_text() + "\n# The end.\n")
+    times = own_code.mtimes()
+    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0", "manifest"} <= set(own_code.run().ran)
+    assert own_code.mtimes() == times
+
+
 def test_the_manifest_tells_the_code_that_was_used(own_code: Project) -> None:
     path = own_code.root / "pipeline/rules/foreach.py"
     path.write_text(path.read_text() + "\n# The end.\n")

@@ -10,14 +10,8 @@ from msgspec import Struct
 from pipeline.build.engine import Build
 from pipeline.build.step import Step
 from pipeline.graph import ANALYSIS, ARTIFACTS, stage
-from pipeline.graph_output import (
-    ManifestStep,
-    TemplatesStep,
-    emit_steps,
-    parse_template,
-    read_template,
-    shard_steps,
-)
+from pipeline.graph_output import ManifestStep, emit_steps, shard_steps
+from pipeline.graph_shard import TemplatesStep, parse_template, read_template
 from pipeline.model.infos import NodeRow
 from pipeline.model.places import Places
 

@@ -21,6 +21,18 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _IMPORT = re.compile(
     r"^\s*(?:from (pipeline[\w.]*) import (?:\(([^)]*)\)|([\w, ]+))|import (pipeline[\w.]+))", re.MULTILINE
 )
+# What carries artifacts from stage to stage is part of every stage, though none imports it.
+_WIRING = (
+    "graph.py",
+    "graph_output.py",
+    "graph_shard.py",
+    "build/engine.py",
+    "build/pack.py",
+    "build/step.py",
+    "build/store.py",
+    "build/texts.py",
+)
+
 # Data files that belong to the modules of a folder.
 _DATA = {"pipeline.outputs.sections": "outputs/text"}
 
@@ -60,6 +72,7 @@ class Sources:
                 reached.add(module)
                 waiting += self._imported(module)
         files = {path for module in reached if (path := module_file(module)) is not None}
+        files.update(os.path.join(PACKAGE, *name.split("/")) for name in _WIRING)
         for module in reached & _DATA.keys():
             folder = os.path.join(PACKAGE, _DATA[module])
             files.update(os.path.join(folder, name) for name in os.listdir(folder))
