@@ -90,9 +90,10 @@ class Build:
         return digest_of((nodes, *(made.digest for made in self.emit_makers)))
 
     def is_noted(self, task: str, info: bytes) -> bool:
-        """Whether a Node's task is recorded as made from the info with this digest."""
+        """Whether a Node's task is recorded as made from the info with this digest, by today's code."""
         values = self.state.get(task, "_values_:")
-        return bool(values) and ["info", info] in values["inputs"]
+        wanted = [*([made.label, made.digest] for made in self.emit_makers), ["info", info]]
+        return bool(values) and all(given in values["inputs"] for given in wanted)
 
     def slots(self, file: File, template: list[Input]) -> dict[str, str]:
         """The holes of a file's template that take pieces of Nodes: only those pieces can change the file."""
