@@ -73,8 +73,8 @@ class ShardStep(Struct, frozen=True):
     def ready(self, build: Build, resolved: Resolved) -> Resolved:
         """With the digests of the pieces and the Nodes' texts by name, which only a run needs."""
         nodes, texts = self.file.nodes, build.texts
-        pieces = set(build.slots(self.file, self.template_input(build)).values())
-        digests = {f"={piece}": encode(texts.digests(nodes, piece)) for piece in pieces}
+        # Of all pieces: the template may yet change, and ask for others.
+        digests = {f"={piece}": encode(texts.digests(nodes, piece)) for piece in self.file.slots.values()}
         return Resolved(resolved.inputs, {**texts.artifacts(nodes), **digests})
 
     def run(self, build: Build, resolved: Resolved, previous: Outcome) -> Outcome:
