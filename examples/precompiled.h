@@ -1,5 +1,3 @@
-#pragma once
-
 // torch's headers that every shard of the core Nodes includes, compiled once.
 
 #include <ATen/ATen.h>

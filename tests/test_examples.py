@@ -92,6 +92,7 @@ def test_an_edit_compiles_what_it_changes(
     assert first.generated
     assert sorted(first.compiled) == [f"Functions_{k}" for k in range(SHARDS)]
     assert first.linked
+    assert "warning:" not in first.text
     assert NO_WORK in example.build().text
 
     example.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))

@@ -104,6 +104,8 @@ def _flags(torch: Path, ours: Iterable[Path], more: str) -> list[str]:
     system = [f"{torch}/include", f"{torch}/include/torch/csrc/api/include", _python_headers()]
     return [
         *("-std=c++20", "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1"),
+        # GCC warns of torch's own inline functions, system headers or not: ours would be lost among them.
+        *("-Wno-array-bounds", "-Wno-maybe-uninitialized"),
         *shlex.split(more),
         *(f"-I{folder}" for folder in ours),
         *(word for folder in system for word in ("-isystem", folder)),
