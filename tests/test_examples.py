@@ -16,7 +16,7 @@ from cpp import toolchain
 from project import CORE, ROOT
 
 SHARDS = 4
-FORMULA = "  self: grad * self.cos().conj()\n"  # of sin
+FORMULA = "  self: grad * result.conj()\n"  # of exp; the Node of `_foreach_exp` is made from it as well
 NO_WORK = "ninja: no work to do."
 
 
@@ -111,8 +111,8 @@ def test_an_edit_compiles_what_it_changes(
     assert not comment.linked
     assert NO_WORK in example.build().text
 
-    example.edit("grad * 1 * self.cos().conj()\n", "grad * (1 + result - result) * self.cos().conj()\n")
-    saved = example.build()  # the Node saves its result now: its header changes as well
+    example.edit("grad * 1 * result.conj()\n", "grad * (1 + self - self) * result.conj()\n")
+    saved = example.build()  # the Nodes save their input now: their header changes as well
     assert saved.compiled == formula.compiled
 
     (specs / "derivatives.yaml").touch()
