@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 from cpp import toolchain
-from project import CORE, ROOT
+from project import CORE, ROOT, Project
 
 SHARDS = 4
 FORMULA = "  self: grad * result.conj()\n"  # of exp; the Node of `_foreach_exp` is made from it as well
@@ -120,6 +121,14 @@ def test_an_edit_compiles_what_it_changes(
     assert touched.compiled == []
     assert not touched.linked
     assert NO_WORK in example.build().text
+
+
+def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) -> None:
+    assert project.run(layout="split").status == 0
+    files = json.loads(project.manifest())["files"]
+    shard = next(file["path"] for file in files if "SinBackward0" in file["nodes"] and file["path"].endswith(".cpp"))
+    readme = (ROOT / "examples" / "ninja" / "README.md").read_text()
+    assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 
 
 def bazel() -> str:
