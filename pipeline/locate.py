@@ -12,6 +12,7 @@ from functools import cached_property
 
 import yaml
 from msgspec import Struct
+from msgspec.structs import astuple
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.model.specs import SpecEntry
@@ -169,7 +170,8 @@ def _line_column(text: str, at: int) -> tuple[int, int]:
 def render(problems: Iterable[Problem], specs: SpecSet, *, strict: bool = False) -> str:
     """All problems as text, in the order of the files: place, op, field, what is wrong, the line, what to do."""
     locator = Locator(specs)
-    found = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line))
+    # By all that they say: the order of a set depends on the hash seed.
+    found = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
     shown = ((locator.place(p), p) for p in found[:MAX_SHOWN])
     placed = sorted(shown, key=lambda pair: (pair[0], pair[1].problem))
     text = "".join(_render(place, problem, locator.source(problem, place)) for place, problem in placed)

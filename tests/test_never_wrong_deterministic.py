@@ -54,6 +54,18 @@ def test_an_incremental_run_makes_the_bytes_of_a_cold_one(
     assert {name: found.get(name) for name in cold_edited} == cold_edited
 
 
+def test_no_hash_seed_changes_a_message(project: Project) -> None:
+    """The two mistakes differ in nothing but the field: an anchor has them in one place."""
+    path = project.path("derivatives.yaml")
+    text = path.read_text()
+    old = "  self: grad.unsqueeze(1) * vec.conj()\n  vec: self.t().conj().mv(grad)\n"
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, "  self: &f grad.expand(self.sizes())\n  vec: *f\n"))
+    messages = {project.run(seed=seed).stderr for seed in range(8)}
+    assert len(messages) == 1
+    assert "\n2 errors\n" in messages.pop()
+
+
 def test_an_edit_taken_back_gives_the_first_bytes_again(project: Project, cold: dict[str, bytes]) -> None:
     project.build().set_formula("exp", "self", NEW)
     project.build().set_formula("exp", "self", OLD)
