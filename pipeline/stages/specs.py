@@ -22,6 +22,8 @@ from pipeline.spec_yaml import NodeBudget, load_document, plain_value
 # What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
 # lines after it, which are cut off with an entry.
 _REFERENCE = re.compile(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
+# What any of these has in it, and few entries have: two patterns that are quick to look for.
+_HINTS = (re.compile(r"[&*][^\s,]"), re.compile(r"[|>]\d?\+"))
 
 # A line that starts with something else than an entry, a comment or a space: the text is not cut there, nor in a
 # document with marks and directives.
@@ -71,7 +73,7 @@ def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEnt
         return None
     known = {entry.text: entry for entry in previous.entries} if previous is not None and previous.cuttable else {}
     fresh = list(dict.fromkeys(piece.text for piece in pieces if piece.text not in known))
-    if any(_REFERENCE.search(piece) for piece in fresh):
+    if any(map(_refers, fresh)):
         return None
     budget = NodeBudget(text)
     try:
@@ -83,6 +85,11 @@ def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEnt
     except TextMistake:
         return None  # parsed whole, to report the mistake at its place, or to find that the cut was wrong
     return tuple(_at(piece.line, known.get(piece.text) or made[piece.text]) for piece in pieces)
+
+
+def _refers(piece: str) -> bool:
+    """Whether an entry may mean what another one says."""
+    return any(hint.search(piece) for hint in _HINTS) and _REFERENCE.search(piece) is not None
 
 
 def _cut(text: str) -> list[Piece]:
