@@ -83,15 +83,18 @@ class ShardStep(Struct, frozen=True):
             if given.label == self.template_label and not build.config.specs.templates[self.file.template].member:
                 resolved.inputs[i] = Input(given.label, digest(data))
         template = parse_template(build, self.file, data)
-        slots = [piece for hole, piece in self.file.slots.items() if hole in template.names]
-        digests = {p: msgspec.msgpack.decode(resolved.loads[f"={p}"], type=list[bytes]) for p in slots}
-        taken = self._taken(build, previous)
-        pieces = {p: self._texts(build, p, resolved, digests[p], taken) for p in slots}
-        made = stage("shard").run(self.file, template, build.config.specs.template_comment, pieces, build.release)
+        made = stage("shard").run(
+            self.file,
+            template,
+            build.config.specs.template_comment,
+            {p: msgspec.msgpack.decode(resolved.loads[f"={p}"], type=list[bytes]) for p in self.file.slots.values()},
+            self._taken(build, previous),
+            lambda node, piece: build.load(resolved.loads[node], NodeText).pieces[piece],
+            build.release,
+        )
         found = build.write(self.path(build), made.data)
-        places = {d: at for p, ats in made.places.items() for d, at in zip(digests[p], ats) if at is not None}
         return Outcome(
-            {"places": build.store.put(Places(found, places))} if places else {},
+            {"places": build.store.put(Places(found, made.places))} if made.places else {},
             {
                 "file": found,
                 "sha256": hashlib.sha256(made.data).digest(),
@@ -112,14 +115,6 @@ class ShardStep(Struct, frozen=True):
             return {}
         view = memoryview(data)
         return {name: view[at : at + length] for name, (at, length) in places.pieces.items()}
-
-    def _texts(
-        self, build: Build, piece: str, resolved: Resolved, digests: list[bytes], taken: dict[bytes, memoryview]
-    ) -> list[bytes | memoryview]:
-        return [
-            taken.get(found) or build.load(resolved.loads[node], NodeText).pieces[piece].encode()
-            for node, found in zip(self.file.nodes, digests)
-        ]
 
     def present(self, build: Build, outcome: Outcome) -> bool:
         kept = all(build.store.has(name) for name in outcome.artifacts.values())

@@ -86,12 +86,18 @@ def block(items: Sequence[str], indent: str, *, trim: bool) -> str:
         return ""
     if isinstance(items, Lines) and not indent:
         return "\n".join(items).rstrip()
+    return "\n".join([line for item in items for line in _indented(item, indent, trim)]).rstrip()
+
+
+def indented(text: str, indent: str, *, trim: bool) -> str:
+    """The lines of one item, as a block has them."""
+    return "\n".join(_indented(text, indent, trim))
+
+
+def _indented(text: str, indent: str, trim: bool) -> list[str]:
     if not trim:
-        return "\n".join(indent + line for item in items for line in item.splitlines()).rstrip()
-    lines = [
-        (indent + line).rstrip() if line and not line.isspace() else "" for item in items for line in item.splitlines()
-    ]
-    return "\n".join(lines).rstrip()
+        return [indent + line for line in text.splitlines()]
+    return [(indent + line).rstrip() if line and not line.isspace() else "" for line in text.splitlines()]
 
 
 def tidy(text: str, *, trim: bool) -> str:

@@ -8,13 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from project import Project
 
 from pipeline.build.journal import Journal, record_bytes, records
 from pipeline.build.state import ALL_MADE, REMEMBERED, TEXTS, StateDB
+from pipeline.model.artifact import digest
 from pipeline.outputs.file import File
 from pipeline.releases import resolve
 from pipeline.stages import shard
+from pipeline.text_template import lines_of
 
 DUPLICATE = """
 - name: exp(Tensor self) -> Tensor
@@ -77,26 +80,34 @@ def test_what_a_state_says_of_all_tasks_goes_when_another_run_wrote_in_between(t
     assert StateDB(path).recall(ALL_MADE, b"key", int) == 1
 
 
-def test_pieces_stand_in_the_file_where_their_places_say() -> None:
-    release = resolve("2.13.0")
-    file = File("Functions.cpp", "Functions.cpp", {}, {"nodes": "definition"}, ("A", "B", "C", "D", "E"))
-    template = shard.parse_template(b"// ${generated_comment}\nnamespace x {\n${nodes}\n}\n", file, release)
-    pieces = [b"struct A;\n\n", b"", "struct \u00c9;".encode(), b"struct D;", b"\n  \n"]
-    made = shard.run(file, template, "packaged", {"definition": pieces}, release)
-    text = made.data.decode()
-    assert text.endswith("namespace x {\nstruct A;\n\n\nstruct \u00c9;\nstruct D;\n}\n")
-    places = made.places["definition"]
-    assert [at is None for at in places] == [False, True, False, False, True]
-    for piece, at in zip(pieces, places):
-        assert at is None or made.data[at[0] : at[0] + at[1]] == piece
+PIECES = ["struct A;\n\n", "", "struct \u00c9;\n  x;", "struct D;", "\n  \n"]
 
 
-def test_pieces_that_are_indented_have_no_places() -> None:
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_pieces_stand_in_the_file_where_their_places_say(indent: str) -> None:
     release = resolve("2.13.0")
-    file = File("f.cpp", "f.cpp", {}, {"nodes": "definition"}, ("A", "B"))
-    template = shard.parse_template(b"{\n  ${nodes}\n}\n", file, release)
-    made = shard.run(file, template, "packaged", {"definition": [b"a;\nb;", b"c;"]}, release)
-    assert (made.data, made.places) == (b"{\n  a;\n  b;\n  c;\n}\n", {})
+    nodes = ("A", "B", "C", "D", "E")
+    file = File("Functions.cpp", "Functions.cpp", {}, {"nodes": "definition"}, nodes)
+    template = shard.parse_template(f"// ${{generated_comment}}\n{indent}${{nodes}}\n}}\n".encode(), file, release)
+    digests = [digest(piece.encode()) for piece in PIECES]
+    loaded = []
+
+    def load(node: str, piece: str) -> str:
+        loaded.append(node)
+        assert piece == "definition"
+        return PIECES[nodes.index(node)]
+
+    made = shard.run(file, template, "packaged", {"definition": digests}, {}, load, release)
+    filled = template.fill({"generated_comment": "", "nodes": lines_of(PIECES)}).partition("\n")[2]
+    assert made.data.decode().partition("\n")[2] == filled
+    assert loaded == ["A", "C", "D", "E"]  # B has no text
+    assert len(made.places) == 3
+
+    loaded.clear()
+    view = memoryview(made.data)
+    taken = {name: view[at : at + length] for name, (at, length) in made.places.items()}
+    assert shard.run(file, template, "packaged", {"definition": digests}, taken, load, release) == made
+    assert loaded == ["E"]  # nothing but white space: it has no place
 
 
 def test_a_second_definition_hides_the_first_one_also_when_only_the_first_is_edited(built: Project) -> None:

@@ -13,7 +13,7 @@ class Formula(Struct, frozen=True, gc=False, array_like=True):
     formula: str
 
 
-class Definition(Struct, frozen=True, gc=False):
+class Definition(Struct, frozen=True, gc=False, array_like=True):
     """One entry of derivatives.yaml, as written: formulas by dispatch key."""
 
     schema: str
@@ -63,7 +63,7 @@ class DifferentiableInput(Struct, frozen=True, gc=False, array_like=True):
     type: str
 
 
-class Info(Struct, frozen=True, gc=False):
+class Info(Struct, frozen=True, gc=False, array_like=True):
     """All that is known of one operator's derivatives under one dispatch key. The Node's name stands beside it."""
 
     name: str  # the operator's, without overload

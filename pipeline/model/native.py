@@ -11,7 +11,7 @@ from pipeline.model.schema import Argument, Schema, SchemaKind
 ViewKind = Literal["non_aliasing", "aliasing", "aliasing_inplace"]
 
 
-class Kernel(Struct, frozen=True, gc=False, omit_defaults=True):
+class Kernel(Struct, frozen=True, gc=False, array_like=True):
     """The kernel that a dispatch key maps to."""
 
     name: str
@@ -23,21 +23,21 @@ class Kernel(Struct, frozen=True, gc=False, omit_defaults=True):
         return "_symint" in self.name
 
 
-class UfuncLoop(Struct, frozen=True, gc=False, omit_defaults=True):
+class UfuncLoop(Struct, frozen=True, gc=False, array_like=True):
     """One `ufunc_inner_loop` row: the loop's name and the dtypes it covers."""
 
     name: str
     dtypes: tuple[str, ...]
 
 
-class Precompute(Struct, frozen=True, gc=False, omit_defaults=True):
+class Precompute(Struct, frozen=True, gc=False, array_like=True):
     """`precomputed:`, kernel arguments replaced by values that the meta function computes, and added ones."""
 
     replace: dict[str, tuple[Argument, ...]]
     add: tuple[Argument, ...] = ()
 
 
-class NativeFunction(Struct, frozen=True, gc=False, omit_defaults=True):
+class NativeFunction(Struct, frozen=True, gc=False, array_like=True):
     """One operator overload. Sets are sorted tuples; `dispatch` keeps the order of the entry."""
 
     func: Schema
@@ -78,7 +78,7 @@ class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
     kind: SchemaKind
     view_kind: ViewKind
     signature: str  # the schema that all variants of the operator share
-    plain_signature: str  # the same, defaults stripped
+    undefaulted: str | None  # the signature without defaults, where it has any
     body: bytes  # digest of the whole NativeFunction
     delegate: str | None
     structured: bool
@@ -91,6 +91,11 @@ class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
     implicit_nested: bool
     autogen_out: bool
     returns_tensors: bool
+
+    @property
+    def plain_signature(self) -> str:
+        """The signature, defaults stripped."""
+        return self.signature if self.undefaulted is None else self.undefaulted
 
     @property
     def is_foreach(self) -> bool:

@@ -13,7 +13,7 @@ from msgspec import Struct
 SchemaKind = Literal["functional", "inplace", "out", "mutable", "scratch"]
 
 
-class OperatorName(Struct, frozen=True, gc=False, omit_defaults=True):
+class OperatorName(Struct, frozen=True, gc=False, array_like=True):
     """`add_.Tensor`: base name `add`, in-place, overload `Tensor`."""
 
     base: str
@@ -36,7 +36,7 @@ class OperatorName(Struct, frozen=True, gc=False, omit_defaults=True):
         return f"{self.unqualified}.{self.overload}" if self.overload else self.unqualified
 
 
-class Argument(Struct, frozen=True, gc=False, omit_defaults=True):
+class Argument(Struct, frozen=True, gc=False, array_like=True):
     """One argument: `Tensor(a!) self`, `int[2] dim=0`."""
 
     name: str
@@ -53,7 +53,7 @@ class Argument(Struct, frozen=True, gc=False, omit_defaults=True):
         return f"{annotated(self.type, self.annotation)} {self.name}{default}"
 
 
-class Return(Struct, frozen=True, gc=False, omit_defaults=True):
+class Return(Struct, frozen=True, gc=False, array_like=True):
     """One return: `Tensor(a!)`, `Tensor values`."""
 
     type: str
@@ -69,7 +69,7 @@ class Return(Struct, frozen=True, gc=False, omit_defaults=True):
         return type_ if self.name is None else f"{type_} {self.name}"
 
 
-class Schema(Struct, frozen=True, gc=False, omit_defaults=True):
+class Schema(Struct, frozen=True, gc=False, array_like=True):
     """A parsed schema. `out` arguments (mutable keyword-only ones) are kept apart from the other keyword-only ones."""
 
     name: OperatorName

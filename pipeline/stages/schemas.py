@@ -130,7 +130,7 @@ class _Builder:
         """Adds a row for every entry that is right; gives the entry's index for each row."""
         entries = []
         for i, entry in enumerate(native.entries):
-            key = digest_of((entry.digest, tags_digest))
+            key = entry.digest + tags_digest
             if not self._take_over(key, len(self.rows)):
                 try:
                     self._add(key, _parse(entry.decode(), tags, self._release, self._parser), len(self.rows))
@@ -152,7 +152,7 @@ class _Builder:
         return errors
 
     def _generate(self, wanted: ToGenerate) -> None:
-        key = digest_of((self.heads[wanted.base].body, wanted.kind))
+        key = self.heads[wanted.base].body + wanted.kind.encode()
         if self._take_over(key, wanted.base):
             return
         make = generate_out if wanted.kind == "out" else generate_functional
@@ -241,7 +241,7 @@ def head_of(function: NativeFunction, body: bytes) -> FunctionHead:
         schema_kind(schema),
         view_kind,
         signature,
-        plain,
+        None if plain == signature else plain,
         body,
         function.structured_delegate,
         function.structured,

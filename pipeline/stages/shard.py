@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from pipeline.model.artifact import digest, digest_of
 from pipeline.model.infos import NodeRow
 from pipeline.outputs.families import families
 from pipeline.outputs.family import generated_comment
@@ -13,7 +14,7 @@ from pipeline.outputs.file import File
 from pipeline.problems import SpecError, nearest
 from pipeline.releases.model import Release
 from pipeline.spec_text import decode_text
-from pipeline.text_template import Hole, Template, Value, lines_of
+from pipeline.text_template import Hole, Template, Value, indented, lines_of
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
 _BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
@@ -53,68 +54,95 @@ def _reopened(text: str, hole: str) -> str:
 
 
 Piece = bytes | memoryview
-Place = tuple[int, int]  # offset and length
+
+_EMPTY = digest(b"")
 
 
 class Made(NamedTuple):
     data: bytes
-    places: dict[str, list[Place | None]]  # by piece name, for every Node: where its piece stands as it was given
+    places: dict[bytes, tuple[int, int]]  # offset and length of pieces, as the next run may take them from here
 
 
 def run(
-    file: File, template: Template, comment_folder: str, pieces: Mapping[str, Sequence[Piece]], release: Release
+    file: File,
+    template: Template,
+    comment_folder: str,
+    digests: Mapping[str, Sequence[bytes]],
+    taken: Mapping[bytes, memoryview],
+    load: Callable[[str, str], str],
+    release: Release,
 ) -> Made:
-    """The file's bytes. `pieces` gives, by name, the text of every Node in the order of the file, as UTF-8."""
+    """The file's bytes. `digests` has, by the name of a piece, those of all Nodes in the order of the file.
+
+    A piece comes from `taken`, which is what an earlier file had at its places, or else is loaded by its Node's name
+    and its own.
+    """
     values: dict[str, Value] = {
         "generated_comment": generated_comment(comment_folder, file.template or file.name),
         **file.constants,
     }
-    flat = {hole: piece for hole, piece in file.slots.items() if _stands_flat(template, hole)}
+    blocks = {hole: piece for hole, piece in file.slots.items() if _is_block(template, hole)}
     for hole, piece in file.slots.items():
-        given = () if hole in flat else pieces.get(piece, ())
-        values[hole] = lines_of(str(text, "utf-8") for text in given)
+        loaded = hole in template.names and hole not in blocks
+        values[hole] = lines_of(load(node, piece) for node in file.nodes) if loaded else ""
     data: list[Piece] = []
-    places: dict[str, list[Place | None]] = {}
+    places: dict[bytes, tuple[int, int]] = {}
     size = 0
     for part, text in zip(template.parts, template.filled(values)):
-        if isinstance(part, Hole) and part.names[0] in flat:
-            piece = flat[part.names[0]]
-            joined, places[piece] = _joined(pieces[piece], size)
-        else:
-            joined = [text.encode()]
-        data += joined
-        size += sum(map(len, joined))
+        if not isinstance(part, Hole) or part.names[0] not in blocks:
+            data.append(text.encode())
+            size += len(data[-1])
+            continue
+        piece, indent = blocks[part.names[0]], part.indent or ""
+        names = [digest_of((name, indent)) if indent else name for name in digests[piece]]
+        given: list[Piece | None] = []
+        for node, found, name in zip(file.nodes, digests[piece], names):
+            known: Piece | None = taken.get(name)
+            if known is None and found != _EMPTY:
+                known = _as_block(load(node, piece), indent, release)
+            given.append(known)
+        size = _join(given, names, size, data, places)
     made = b"".join(data)
     if release.spaces_docstrings and b'"""' in made:
         return Made(_DOCSTRING.sub(r"\g<1>\n\n\g<2>", made.decode()).encode(), {})
     return Made(made, places)
 
 
-def _stands_flat(template: Template, hole: str) -> bool:
-    """Whether a hole takes blocks as they are: once in the template, alone at the start of a line."""
+def _is_block(template: Template, hole: str) -> bool:
+    """Whether the template has a hole once, on a line of its own: each piece then stands there as it is."""
     holes = [part for part in template.parts if isinstance(part, Hole) and hole in part.names]
-    return len(holes) == 1 and holes[0].names == (hole,) and holes[0].indent == ""
+    return len(holes) == 1 and holes[0].names == (hole,) and holes[0].indent is not None
 
 
-def _joined(pieces: Sequence[Piece], start: int) -> tuple[list[Piece], list[Place | None]]:
-    """The pieces as a block, a line break between them, and where each stands in a file when the block is at `start`.
+def _as_block(text: str, indent: str, release: Release) -> bytes:
+    return (indented(text, indent, trim=release.trims_lines) if indent else text).encode()
 
-    A piece without any line takes none. White space at the end of the block goes.
+
+def _join(
+    given: Sequence[Piece | None],
+    names: Sequence[bytes],
+    size: int,
+    data: list[Piece],
+    places: dict[bytes, tuple[int, int]],
+) -> int:
+    """Adds a block, a line break between its pieces, to a file of `size` bytes; gives the size of both.
+
+    None stands for a piece without any line. White space at the end of the block goes.
     """
-    last = len(pieces) - 1
-    while last >= 0 and not (ending := str(pieces[last], "utf-8").rstrip().encode()):
+    last = len(given) - 1
+    while last >= 0 and not (ending := str(given[last] or b"", "utf-8").rstrip().encode()):
         last -= 1
-    data: list[Piece] = []
-    places: list[Place | None] = [None] * len(pieces)
-    for i, piece in enumerate(pieces[: last + 1]):
-        if not piece:
+    first = True
+    for i, piece in enumerate(given[: last + 1]):
+        if piece is None:
             continue
-        if data:
+        if not first:
             data.append(b"\n")
-            start += 1
+            size += 1
+        first = False
         text = ending if i == last else piece
         data.append(text)
-        if len(text) == len(piece):
-            places[i] = (start, len(text))
-        start += len(text)
-    return data, places
+        if text and len(text) == len(piece):
+            places[names[i]] = (size, len(text))
+        size += len(text)
+    return size
