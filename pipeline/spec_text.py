@@ -30,12 +30,18 @@ def decode_text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def check_limits(text: str) -> None:
-    """Refuses text with control characters, with endless lines or with bottomless nesting."""
+def check_characters(text: str) -> None:
+    """Refuses text with control characters."""
     plain = text.isascii() and not text.encode().translate(None, _ASCII)
     odd = None if plain else re.search(_NOT_TEXT, text)
     if odd is not None:
-        raise _at(text, odd.start(), f"control character U+{ord(odd.group()):04X}", "remove it")
+        at = odd.start()
+        problem = f"control character U+{ord(odd.group()):04X}"
+        raise TextMistake(problem, "remove it", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def check_shape(text: str) -> None:
+    """Refuses text with endless lines or with bottomless nesting."""
     long = [(i, line) for i, line in enumerate(text.split("\n"), 1) if len(line) >= MAX_DEPTH]
     for number, line in long:
         if len(line) > MAX_LINE:
@@ -52,10 +58,6 @@ def too_deep(line: int, column: int) -> TextMistake:
     """The refusal of bottomless nesting."""
     problem = f"collections are nested deeper than {MAX_DEPTH}"
     return TextMistake(problem, "spec files are lists of flat mappings", line, column)
-
-
-def _at(text: str, at: int, problem: str, hint: str) -> TextMistake:
-    return TextMistake(problem, hint, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
 def _too_many_brackets(text: str) -> int | None:

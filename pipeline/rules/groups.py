@@ -49,6 +49,8 @@ def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[
 
 def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Release) -> list[ToGenerate]:
     """The variants that upstream generates for `group`, in the order in which they are added."""
+    if "functional" in group and ("out" in group or (len(group) == 1 and _is_alone(heads[group["functional"]]))):
+        return []
     base_kind = next((kind for kind in release.variants_from if kind in group), None)
     if base_kind is None or not _generates([heads[i] for i in group.values()], release):
         return []
@@ -68,6 +70,11 @@ def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Re
     if "functional" not in group and ("out" in group or wanted):
         wanted.append(ToGenerate(index, "functional"))
     return wanted
+
+
+def _is_alone(head: FunctionHead) -> bool:
+    """Whether a functional op without variants could have an out variant, and has none generated."""
+    return head.returns_tensors and not head.autogen_out
 
 
 def _generates(members: Sequence[FunctionHead], release: Release) -> bool:
@@ -107,8 +114,10 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[Gr
     groups: dict[str, dict[str, int]] = {}
     errors = []
     for i, head in enumerate(heads):
-        name = head.signature[: head.signature.index("(")]
-        group = groups.setdefault(view_signature(name, head.signature), {})
+        signature = head.signature
+        if head.base.endswith(("_copy", "_scatter")):
+            signature = view_signature(signature[: signature.index("(")], signature)
+        group = groups.setdefault(signature, {})
         kind = head.kind if head.view_kind == "non_aliasing" else head.view_kind
         if kind in group:
             errors.append(

@@ -141,7 +141,7 @@ def _foreach_functions(functions: Functions, infos: Infos) -> list[int]:
     found = [
         i
         for i, head in enumerate(heads)
-        if head.is_foreach
+        if head.base.startswith(PREFIX)
         and head.schema not in infos.by_schema
         and head.schema not in infos.empty
         and not (head.generated and (head.kind == "out" or head.plain_signature in written))

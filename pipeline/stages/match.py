@@ -8,6 +8,7 @@ functions have infos; an in-place function's forward derivatives are rewritten a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import Raw
@@ -62,8 +63,8 @@ def find_pairs(functions: Functions, infos: Infos, foreach: Foreach) -> Paired:
     finder = _Finder(functions, infos, foreach)
     pairs = []
     dependents = []
-    for head in sorted(functions.heads, key=lambda h: h.cpp_name):
-        source = finder.find(head)
+    for head in sorted(functions.heads, key=attrgetter("cpp_name")):
+        source = finder.find(head) if finder.may_find(head) else None
         pairs.append(Pair(head.schema, source.schemas if source is not None else None))
         if source is not None and (head.kind == "inplace" or source.mutable):
             dependents.append(Dependent(head.schema, head.name, head.kind == "inplace", source.exact, source.schemas))
@@ -81,6 +82,13 @@ class _Finder:
         for schema in infos.by_schema:
             head = functions.heads[functions.by_schema[schema]]
             (self._functional if head.kind == "functional" else self._others)[head.plain_signature] = schema
+        own = (infos.by_schema, foreach.infos.by_schema, foreach.borrowed)
+        self._schemas = frozenset(schema for table in own for schema in table)
+        self._signatures = frozenset((*self._functional, *self._others))
+
+    def may_find(self, head: FunctionHead) -> bool:
+        """False of most functions: none has a derivative under their schema or signature."""
+        return head.schema in self._schemas or head.plain_signature in self._signatures
 
     def find(self, head: FunctionHead) -> _Source | None:
         if head.generated and head.kind == "out":

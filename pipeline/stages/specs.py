@@ -7,6 +7,7 @@ an edit only the entries whose text changed are. Where cutting is not safe the w
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from yaml.nodes import Node
 from pipeline.model.artifact import digest
 from pipeline.model.specs import PAIRS, SpecEntry, SpecFile
 from pipeline.problems import Problem, Role, SpecError, TextMistake
-from pipeline.spec_text import check_limits, decode_text
+from pipeline.spec_text import check_characters, check_shape, decode_text
 from pipeline.spec_yaml import NodeBudget, load_document, plain_value
 
 # What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
@@ -25,9 +26,9 @@ _REFERENCE = re.compile(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\
 # What any of these has in it, and few entries have: two patterns that are quick to look for.
 _HINTS = (re.compile(r"[&*][^\s,]"), re.compile(r"[|>]\d?\+"))
 
-# A line that starts with something else than an entry, a comment or a space: the text is not cut there, nor in a
-# document with marks and directives.
-_OTHER_START = re.compile(r"\n[^\n #-]")
+# A line that starts with something else than an entry, a comment or a space: text with marks, directives or lists that
+# are not indented is not cut.
+_OTHER_START = re.compile(r"\n(?:[^\n #-]|-[^\n ])")
 
 # Entries that are parsed at once: few enough for their YAML nodes to take little memory.
 _BATCH = 200
@@ -51,9 +52,10 @@ def run(data: bytes, role: Role, name: str, previous: SpecFile | None) -> Read:
     """The entries of one file. A file that is no list of entries has none, and a problem."""
     try:
         text = decode_text(data)
-        check_limits(text)
+        check_characters(text)
         entries = _by_entry(text, role, previous)
         if entries is None:
+            check_shape(text)
             return Read(SpecFile(role, name, _whole(text, role)), [])
     except TextMistake as mistake:
         problem = Problem(role, -1, "", mistake.problem, mistake.hint, line=mistake.line, column=mistake.column)
@@ -77,6 +79,7 @@ def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEnt
         return None
     budget = NodeBudget(text)
     try:
+        check_shape("\n".join(fresh))
         made = {
             piece: _made(0, piece, plain_value(node, budget, any_key=role == "tags"), role)
             for start in range(0, len(fresh), _BATCH)
@@ -99,14 +102,8 @@ def _cut(text: str) -> list[Piece]:
     head, *entries = ("\n" + text).split("\n-")
     if any(line.lstrip()[:1] not in ("", "#") for line in head.split("\n")):
         return []
-    pieces = []
-    line = head.count("\n") + 1
-    for entry in entries:
-        if entry[:1] not in ("", " ", "\n"):
-            return []
-        pieces.append(Piece(line, f"-{entry}".rstrip()))
-        line += entry.count("\n") + 1
-    return pieces
+    lines = accumulate([head.count("\n") + 1, *(entry.count("\n") + 1 for entry in entries)])
+    return list(map(Piece, lines, [f"-{entry}".rstrip() for entry in entries]))
 
 
 def _parsed(pieces: list[str]) -> list[tuple[str, Node]]:
