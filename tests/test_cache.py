@@ -131,3 +131,10 @@ def test_files_that_killed_runs_left_half_written_go_and_those_of_others_stay(bu
     built.build()
     assert not left.exists()
     assert all(path.exists() for path in stays)
+
+
+def test_a_node_that_is_forgotten_is_made_again(built: Project) -> None:
+    assert built.run().ran == []
+    assert built.run("forget", "emit:ExpBackward0").status == 0
+    assert built.run().ran == ["emit:ExpBackward0"]
+    assert built.run().ran == []

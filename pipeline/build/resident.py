@@ -68,6 +68,7 @@ class Resident:
         """Writes the manifest and the state; apart from `update`, as nobody waits for them."""
         if self._after is not None:
             self._bring(self._after)
+            self._build.texts.note()
         self._build.state.dump()
 
     def _bring(self, step: Step) -> bool:

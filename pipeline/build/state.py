@@ -20,7 +20,7 @@ Values = dict[str, Any]
 
 REMEMBERED = "_remembered"  # a pseudo task: what is worked out from other things in the cache
 
-# What is remembered of what tasks left here, and does not hold once another run's tasks are merged in.
+# What is remembered of what tasks left here: it goes when one is forgotten, or when another run's are merged in.
 ALL_MADE = "nodes"
 TEXTS = "texts"
 
@@ -106,6 +106,10 @@ class StateDB:
         if self._values(task_id) is not None:
             del self._tasks[task_id]
             self._changed.add(task_id)
+            remembered = self._values(REMEMBERED) or {}
+            for name in (ALL_MADE, TEXTS):
+                if remembered.pop(name, None) is not None:
+                    self._changed.add(REMEMBERED)
 
     def remove_all(self) -> None:
         self._tasks = {}
