@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -116,8 +117,10 @@ class Watching:
         self.process = project.start("watch")
         assert self.process.stdout is not None and self.process.stderr is not None
         self._lines: queue.Queue[str] = queue.Queue()
-        for stream in (self.process.stdout, self.process.stderr):
-            threading.Thread(target=self._collect, args=(stream,), daemon=True).start()
+        streams = (self.process.stdout, self.process.stderr)
+        self._readers = [threading.Thread(target=self._collect, args=(stream,), daemon=True) for stream in streams]
+        for reader in self._readers:
+            reader.start()
 
     def _collect(self, stream: IO[str]) -> None:
         for line in stream:
@@ -129,6 +132,12 @@ class Watching:
             line = self._lines.get(timeout=60)
             if text in line:
                 return line
+
+    def rest(self) -> str:
+        """What it said that nobody waited for, once it has ended."""
+        for reader in self._readers:
+            reader.join(timeout=60)
+        return "".join(self._lines.queue)
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
@@ -142,6 +151,17 @@ def watching(built: Project) -> Iterator[Watching]:
     if found.process.poll() is None:
         found.process.kill()
         found.process.wait()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.02])
+def test_watch_ends_quietly_in_the_middle_of_a_pass(built: Project, watching: Watching, delay: float) -> None:
+    watching.wait_for("watching")
+    built.set_formula("exp", "self", "result.conj() * grad")
+    time.sleep(delay)
+    assert watching.stop() == 0
+    assert "Traceback" not in watching.rest()
+    built.build()
+    assert built.files() == built.clean_build()
 
 
 def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, watching: Watching) -> None:

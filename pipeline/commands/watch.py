@@ -29,6 +29,11 @@ class Watch(BuildCommand):
     doc_description = "Ends with Ctrl-C. When gradmill's own code changes, it starts itself anew."
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        with suppress(KeyboardInterrupt):  # in the middle of a pass: what was written is whole
+            self._watch(build)
+        return 0
+
+    def _watch(self, build: Build) -> None:
         from watchfiles import Change, watch
 
         from pipeline.build.resident import Resident
@@ -59,7 +64,6 @@ class Watch(BuildCommand):
                 watching = True
                 self._warm(resident)
                 print(f"watching {build.config.specs.name}; Ctrl-C ends", flush=True)
-        return 0
 
     def _warm(self, resident: Any) -> None:
         with suppress(Failed, OSError, Missing):  # told by the pass
