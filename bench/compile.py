@@ -25,7 +25,7 @@ from bench import edits
 from bench.specs import DERIVATIVES, SpecFolder, make
 
 ROOT = Path(__file__).resolve().parent.parent
-_RESULTS = Path(__file__).parent / "results"
+_RESULTS = ROOT / "build" / "bench"
 PLACE = Path("torch/csrc/autograd/generated")  # where torch's own headers include Functions.h from
 
 # Not FunctionsManual.h: it includes Functions.h, which is generated.
