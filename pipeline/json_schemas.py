@@ -6,37 +6,20 @@ from typing import Any
 
 import msgspec
 
-from pipeline.model.functions import Bodies, Functions
-from pipeline.model.infos import (
-    Definitions,
-    Dependents,
-    Foreach,
-    Infos,
-    Nodes,
-    Pairs,
-    References,
-    Rewritten,
-    Targets,
-)
+from pipeline.graph import ARTIFACTS
 from pipeline.model.manifest import Manifest
 from pipeline.model.node_text import NodeText
 from pipeline.model.places import Places
 from pipeline.model.specs import SpecFile
+from pipeline.spec_set import ROLES
+
+# A stage's first artifact goes by the stage's name.
+_STAGES = {"definitions": "derivatives", "pairs": "match"}
 
 TYPES: dict[str, type[msgspec.Struct]] = {
     "manifest": Manifest,
     "specs": SpecFile,
-    "schemas": Functions,
-    "bodies": Bodies,
-    "derivatives": Definitions,
-    "targets": Targets,
-    "infos": Infos,
-    "references": References,
-    "foreach": Foreach,
-    "match": Pairs,
-    "dependents": Dependents,
-    "rewritten": Rewritten,
-    "nodes": Nodes,
+    **{_STAGES.get(what, what): type_ for what, type_ in ARTIFACTS.items() if what not in ROLES},
     "emit": NodeText,
     "places": Places,
 }

@@ -12,7 +12,6 @@ from pipeline.build.step import Step
 from pipeline.graph import ANALYSIS, ARTIFACTS, stage
 from pipeline.graph_output import ManifestStep, emit_steps, shard_steps
 from pipeline.graph_shard import TemplatesStep, parse_template, read_template
-from pipeline.model.infos import NodeRow
 from pipeline.model.places import Places
 
 
@@ -28,18 +27,14 @@ class Resident:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._current: dict[str, NodeRow] = {}
         self._after: ManifestStep | None = None
 
     def update(self) -> Updated:
         """Runs every step that has work; Failed when the specs have mistakes, with nothing written."""
         build = self._build
         ran = [step.name for step in ANALYSIS if self._bring(step)]
-        steps = emit_steps(build)
-        todo = [step for step in steps if self._current.get(step.row.node) != step.row]
-        for step in todo:
+        for step in emit_steps(build, build.texts.unknown()):
             ran += [step.name] if self._bring(step) else []
-        self._current = {step.row.node: step.row for step in steps}
         written = []
         shards = shard_steps(build)
         self._bring(TemplatesStep(tuple(shards)))

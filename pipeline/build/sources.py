@@ -27,6 +27,7 @@ _WIRING = (
     "graph_output.py",
     "graph_shard.py",
     "build/engine.py",
+    "build/journal.py",
     "build/pack.py",
     "build/step.py",
     "build/store.py",
