@@ -655,6 +655,58 @@ def test_code_that_makes_no_output_runs_nothing(own_code: Project) -> None:
     assert own_code.run().ran == []
 
 
+# ---- what is looked up
+
+
+def _without_exp(project: Project) -> None:
+    path = project.path("derivatives.yaml")
+    head, start, rest = path.read_text().partition("- name: exp(")
+    path.write_text(head + rest.partition("\n\n")[2])
+    assert start
+
+
+def _another_formula(project: Project) -> None:
+    project.set_formula("exp", "self", "grad * result.conj() * 1")
+
+
+def _new_function(project: Project) -> None:
+    project.append("native_functions.yaml", TRIPLE)
+    project.append("derivatives.yaml", TRIPLE_DERIVATIVE)
+
+
+def _function_without_derivative(project: Project) -> None:
+    project.append("native_functions.yaml", TRIPLE)
+
+
+def _another_function_then_another_formula(project: Project) -> None:
+    start = "- func: exp(Tensor self) -> Tensor\n"
+    project.replace("native_functions.yaml", f"{start}  variants: function, method\n", f"{start}  variants: function\n")
+    project.build()
+    _another_formula(project)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _without_exp,
+        _another_formula,
+        _new_function,
+        _function_without_derivative,
+        _another_function_then_another_formula,
+    ],
+)
+def test_what_serves_every_function_is_that_of_a_clean_build(
+    built: Project, tmp_path: Path, edit: Callable[[Project], None]
+) -> None:
+    edit(built)
+    built.build()
+    for stage in ("infos", "foreach", "match"):
+        found, clean = built.run("show", stage), built.run("show", stage, cache=tmp_path / "clean")
+        assert (found.status, clean.status) == (0, 0)
+        assert found.stdout == clean.stdout
+    assert built.files() == built.clean_build()
+
+
 # ---- more than one process
 
 
