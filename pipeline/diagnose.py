@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from pipeline.build.engine import Build
 from pipeline.build.step import Failed, Step
-from pipeline.locate import render
 from pipeline.model.functions import FunctionTable
 from pipeline.model.specs import SpecFile
-from pipeline.problems import Problem, Role
+from pipeline.problems.locate import render
+from pipeline.problems.problem import Problem, Role
 from pipeline.releases.model import Release
-from pipeline.spec_set import ROLES, SpecSet
+from pipeline.specs.spec_set import ROLES, SpecSet
 from pipeline.stages import derivatives, foreach, infos, match, schemas, specs
 
 

@@ -29,8 +29,8 @@ from pipeline.model.infos import (
     Targets,
 )
 from pipeline.model.specs import SpecFile
-from pipeline.problems import Problem
-from pipeline.spec_set import ROLES, Location
+from pipeline.problems.problem import Problem
+from pipeline.specs.spec_set import ROLES, Location
 
 ARTIFACTS: dict[str, type[Artifact]] = {
     "native": SpecFile,

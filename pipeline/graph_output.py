@@ -14,13 +14,13 @@ from msgspec import Struct
 from pipeline.build.engine import Build
 from pipeline.build.files import remove_abandoned
 from pipeline.build.step import Failed, Input, Outcome, Plain, Resolved
+from pipeline.families.file import File
 from pipeline.graph import ANALYSIS, stage
 from pipeline.graph_shard import ShardStep
 from pipeline.model.artifact import digest, digest_of, encode
 from pipeline.model.infos import Foreach, Infos, NodeRow, Nodes
 from pipeline.model.specs import SpecFile
-from pipeline.outputs.file import File
-from pipeline.problems import Problem, SpecError
+from pipeline.problems.problem import Problem, SpecError
 
 
 class EmitStep(Plain, Struct, frozen=True):

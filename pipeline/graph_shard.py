@@ -12,12 +12,12 @@ from msgspec import Struct
 from pipeline.build.engine import Build
 from pipeline.build.files import read_file
 from pipeline.build.step import Failed, Input, Outcome, Plain, Resolved
+from pipeline.families.file import File
 from pipeline.graph import reason, stage
 from pipeline.model.artifact import digest, digest_of, encode
 from pipeline.model.node_text import NodeText
 from pipeline.model.places import Places
-from pipeline.outputs.file import File
-from pipeline.problems import Problem, SpecError
+from pipeline.problems.problem import Problem, SpecError
 
 
 class ShardStep(Struct, frozen=True):

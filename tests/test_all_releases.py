@@ -13,8 +13,8 @@ import pytest
 from project import CORE, Project
 from releases import WHEELS, Result, Source, Unavailable, compare, find_source
 
-from pipeline.config import read_config
-from pipeline.problems import SpecError
+from pipeline.front.config import read_config
+from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN
 
 VERSIONS = ("2.5.1", "2.13.0")

@@ -13,11 +13,11 @@ from project import Project
 
 from pipeline.build.journal import Journal, record_bytes, records
 from pipeline.build.state import ALL_MADE, REMEMBERED, TEXTS, StateDB
+from pipeline.families.file import File
+from pipeline.families.template import lines_of
 from pipeline.model.artifact import digest
-from pipeline.outputs.file import File
 from pipeline.releases import resolve
 from pipeline.stages import shard
-from pipeline.text_template import lines_of
 
 DUPLICATE = """
 - name: exp(Tensor self) -> Tensor

@@ -8,7 +8,7 @@ from typing import Any
 
 from project import Project
 
-from pipeline.diff.html import mark
+from pipeline.reports.diff.html import mark
 
 
 def diff(project: Project, **variables: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import SchemaParser
 from pipeline.grammar.types import check_type, element, split_annotation
 from pipeline.model.schema import schema_kind
-from pipeline.problems import SpecError
+from pipeline.problems.problem import SpecError
 from pipeline.releases import resolve
 
 BASE_TYPES = frozenset(resolve("2.13").base_types)

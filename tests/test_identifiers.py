@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pipeline.identifiers import occurrences, replace, uses, words
+from pipeline.cpp.identifiers import occurrences, replace, uses, words
 
 
 def upstream(name: str) -> re.Pattern[str]:

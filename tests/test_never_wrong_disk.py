@@ -11,7 +11,7 @@ import pytest
 from never_wrong.builds import Kept, clean_build
 from project import CORE, ROOT, Project, Run, finish
 
-from pipeline.spec_set import Location
+from pipeline.specs.spec_set import Location
 
 VERSION = (CORE / "RELEASE").read_text().strip()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.problems import SpecError
+from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, newest_at, resolve, resolve_version
 
 

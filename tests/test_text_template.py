@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.text_template import Lines, Template, Value, block, lines_of, tidy
+from pipeline.families.template import Lines, Template, Value, block, lines_of, tidy
 
 VALUES: dict[str, Value] = {
     "name": "AddBackward0",

@@ -18,12 +18,12 @@ from pipeline.build.state import REMEMBERED, StateDB
 from pipeline.build.step import Input, Outcome, Resolved, Step, key_of
 from pipeline.build.store import Store
 from pipeline.build.texts import Texts
-from pipeline.config import Config
+from pipeline.families.file import File
+from pipeline.front.config import Config
 from pipeline.model.artifact import Artifact, digest, digest_of
-from pipeline.outputs.file import File
-from pipeline.problems import Problem
+from pipeline.problems.problem import Problem
 from pipeline.releases.model import Release
-from pipeline.spec_set import Location
+from pipeline.specs.spec_set import Location
 
 A = TypeVar("A", bound=Artifact)
 
@@ -114,7 +114,7 @@ class Build:
     def report(self, problems: list[Problem]) -> None:
         """Shows warnings that do not stop the build."""
         if problems and not self.config.strict and all(p.warning for p in problems):
-            from pipeline.locate import render
+            from pipeline.problems.locate import render
 
             sys.stderr.write(render(problems, self.config.specs))
 

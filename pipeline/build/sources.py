@@ -35,7 +35,7 @@ _WIRING = (
 )
 
 # Data files that belong to the modules of a folder.
-_DATA = {"pipeline.outputs.sections": "outputs/text"}
+_DATA = {"pipeline.families.sections": ("families/nodes/node.cpp", "families/python/python.cpp")}
 
 
 class Sources:
@@ -75,8 +75,7 @@ class Sources:
         files = {path for module in reached if (path := module_file(module)) is not None}
         files.update(os.path.join(PACKAGE, *name.split("/")) for name in _WIRING)
         for module in reached & _DATA.keys():
-            folder = os.path.join(PACKAGE, _DATA[module])
-            files.update(os.path.join(folder, name) for name in os.listdir(folder))
+            files.update(os.path.join(PACKAGE, *name.split("/")) for name in _DATA[module])
         return sorted(files)
 
     def all_files(self, *, relative: bool) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from pipeline.model.artifact import digest_of
-from pipeline.problems import Problem
+from pipeline.problems.problem import Problem
 
 if TYPE_CHECKING:
     from pipeline.build.engine import Build

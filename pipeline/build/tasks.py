@@ -20,10 +20,10 @@ from doit.globals import Globals
 from pipeline.build.engine import Build, Missing, state_path
 from pipeline.build.state import StateDB
 from pipeline.build.step import Failed, Resolved, Step
-from pipeline.config import Config, read_config
+from pipeline.front.config import Config, read_config
 from pipeline.graph_output import EmitStep, emit_steps, needed_to_emit, nodes_of
 from pipeline.model.artifact import encode
-from pipeline.problems import SpecError, nearest
+from pipeline.problems.problem import SpecError, nearest
 
 _builds: dict[bytes, Build] = {}
 

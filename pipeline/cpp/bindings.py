@@ -7,7 +7,7 @@ from msgspec import Struct
 from pipeline.cpp.types import TENSOR_OPTIONS, CppType, Passing, argument_type, return_value_type
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Argument, Schema, has_symint
-from pipeline.problems import SpecError
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
 # Next to TensorOptions a memory_format argument may be redundant: upstream binds it under this name, which no

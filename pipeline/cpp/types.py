@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pipeline.grammar.types import element
-from pipeline.problems import SpecError
+from pipeline.problems.problem import SpecError
 
 STRING_VIEW = "c10::string_view"
 TENSOR = "at::Tensor"

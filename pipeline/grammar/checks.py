@@ -6,7 +6,7 @@ The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the wor
 from __future__ import annotations
 
 from pipeline.model.schema import Argument, Schema, schema_kind
-from pipeline.problems import SpecError
+from pipeline.problems.problem import SpecError
 
 
 def check_schema(schema: Schema) -> None:

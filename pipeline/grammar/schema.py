@@ -12,7 +12,7 @@ from pipeline.grammar.checks import check_schema
 from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.types import check_type, split_annotation
 from pipeline.model.schema import Argument, Return, Schema
-from pipeline.problems import SpecError
+from pipeline.problems.problem import SpecError
 
 _SCHEMA = re.compile(r"([^(]+)\((.*)\) -> (.*)")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from pipeline.problems import SpecError, nearest
+from pipeline.problems.problem import SpecError, nearest
 
 _SUFFIX = re.compile(r"\?|\[(\d*)\]")
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.[a-zA-Z0-9_.]+")

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 from pipeline.model.artifact import Artifact, digest, digest_of
 from pipeline.model.autograd import Definition, ForwardDerivative, Info
-from pipeline.problems import Problem
+from pipeline.problems.problem import Problem
 
 _info_decoder = msgspec.msgpack.Decoder(Info)
 _definition_decoder = msgspec.msgpack.Decoder(Definition)

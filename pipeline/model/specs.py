@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline.model.artifact import Artifact, digest_of
-from pipeline.problems import Role
+from pipeline.problems.problem import Role
 
 # Marks a mapping whose order counts, kept as a list of pairs.
 PAIRS = "!pairs"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from pipeline.problems import SpecError
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.releases.table import CHANGES, KNOWN, OLDEST
 

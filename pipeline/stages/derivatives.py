@@ -14,9 +14,9 @@ from msgspec import Raw
 from pipeline.model.artifact import digest, encode
 from pipeline.model.infos import DefinitionRow, Definitions
 from pipeline.model.specs import SpecFile
-from pipeline.problems import Problem, SpecError, problem_of
+from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.releases.model import Release
-from pipeline.rules.definition import parse_definition
+from pipeline.rules.derivatives.definition import parse_definition
 
 
 class Read(NamedTuple):

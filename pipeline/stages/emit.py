@@ -5,12 +5,12 @@ Reads an info and the Node's name; writes `NodeText`, with the pieces of every o
 
 from __future__ import annotations
 
+from pipeline.families.nodes.plan import plan_node
+from pipeline.families.table import PIECES
+from pipeline.families.template import tidy
 from pipeline.model.autograd import Info
 from pipeline.model.node_text import NodeText
-from pipeline.outputs.families import PIECES
-from pipeline.outputs.plan import plan_node
 from pipeline.releases.model import Release
-from pipeline.text_template import tidy
 
 
 def run(node: str, info: Info, release: Release) -> NodeText:

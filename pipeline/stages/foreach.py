@@ -15,9 +15,9 @@ from pipeline.model.artifact import digest_of, encode
 from pipeline.model.autograd import Info
 from pipeline.model.functions import Bodies, Functions, FunctionTable
 from pipeline.model.infos import Foreach, InfoRow, Infos, Reference, References
-from pipeline.problems import Problem, SpecError, problem_of
+from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.releases.model import Release
-from pipeline.rules.foreach import PREFIX, find_reference, foreach_node, synthesize
+from pipeline.rules.derivatives.foreach import PREFIX, find_reference, foreach_node, synthesize
 
 # Foreach functions refer to the derivatives of this key only; upstream has it fixed too.
 DISPATCH_KEY = "Default"

@@ -17,11 +17,11 @@ from pipeline.model.artifact import digest_of, encode
 from pipeline.model.autograd import Info
 from pipeline.model.functions import Bodies, Functions, FunctionTable
 from pipeline.model.infos import DefinitionRow, Definitions, InfoRow, Infos, Target, Targets
-from pipeline.problems import Problem, SpecError, problem_of
+from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.releases.model import Release
-from pipeline.rules.info import canonical_function, create_infos
-from pipeline.rules.naming import NodeNames
-from pipeline.rules.suspicion import suspicious
+from pipeline.rules.derivatives.info import canonical_function, create_infos
+from pipeline.rules.derivatives.naming import NodeNames
+from pipeline.rules.derivatives.suspicion import suspicious
 
 # Stands for the name of a Node that is still to be given.
 _UNNAMED = ""

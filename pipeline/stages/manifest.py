@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from pipeline import __version__
+from pipeline.families.file import File
 from pipeline.model.infos import NodeRow
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestNode
 from pipeline.model.specs import SpecFile
-from pipeline.outputs.file import File
 
 
 def run(

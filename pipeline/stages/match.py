@@ -30,8 +30,8 @@ from pipeline.model.infos import (
     RewrittenRow,
 )
 from pipeline.model.native import FunctionHead
-from pipeline.problems import Problem, SpecError, problem_of
-from pipeline.rules.inplace import rewrite_inplace
+from pipeline.problems.problem import Problem, SpecError, problem_of
+from pipeline.rules.derivatives.inplace import rewrite_inplace
 
 
 class Paired(NamedTuple):

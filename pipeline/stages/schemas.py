@@ -21,12 +21,13 @@ from pipeline.model.functions import Bodies, FunctionRow, Functions, FunctionTab
 from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
 from pipeline.model.schema import is_tensor_like, schema_kind
 from pipeline.model.specs import SpecFile
-from pipeline.problems import Problem, SpecError, problem_of
+from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.releases.model import Release
-from pipeline.rules.definition import no_such_key
-from pipeline.rules.dispatch import IMPLICIT, IMPLICIT_NESTED
-from pipeline.rules.generation import generate_functional, generate_out
-from pipeline.rules.groups import (
+from pipeline.rules.derivatives.definition import no_such_key
+from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
+from pipeline.rules.native.entry import check_function, is_view, parse_entry
+from pipeline.rules.native.generation import generate_functional, generate_out
+from pipeline.rules.native.groups import (
     GroupError,
     ToGenerate,
     check_functions,
@@ -35,7 +36,6 @@ from pipeline.rules.groups import (
     missing_variants,
     view_groups,
 )
-from pipeline.rules.native_entry import check_function, is_view, parse_entry
 
 
 class Parsed(NamedTuple):

@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from pipeline.families.family import generated_comment
+from pipeline.families.file import File
+from pipeline.families.table import families
+from pipeline.families.template import Hole, Template, Value, indented, lines_of
 from pipeline.model.artifact import digest, digest_of
 from pipeline.model.infos import NodeRow
-from pipeline.outputs.families import families
-from pipeline.outputs.family import generated_comment
-from pipeline.outputs.file import File
-from pipeline.problems import SpecError, nearest
+from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
-from pipeline.spec_text import decode_text
-from pipeline.text_template import Hole, Template, Value, indented, lines_of
+from pipeline.specs.text import decode_text
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
 _BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)

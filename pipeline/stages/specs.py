@@ -16,9 +16,9 @@ from yaml.nodes import Node
 
 from pipeline.model.artifact import digest
 from pipeline.model.specs import PAIRS, SpecEntry, SpecFile
-from pipeline.problems import Problem, Role, SpecError, TextMistake
-from pipeline.spec_text import check_characters, check_shape, decode_text
-from pipeline.spec_yaml import NodeBudget, load_document, plain_value
+from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
+from pipeline.specs.text import check_characters, check_shape, decode_text
+from pipeline.specs.values import NodeBudget, load_document, plain_value
 
 # What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
 # lines after it, which are cut off with an entry.

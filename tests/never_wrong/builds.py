@@ -13,8 +13,8 @@ from pipeline.build.engine import Build, state_path
 from pipeline.build.resident import Resident
 from pipeline.build.state import StateDB
 from pipeline.build.step import Failed
-from pipeline.config import read_config
 from pipeline.diagnose import report_problems
+from pipeline.front.config import read_config
 
 
 class Result(NamedTuple):

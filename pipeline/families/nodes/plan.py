@@ -1,0 +1,104 @@
+"""What a Node needs, worked out once: inputs, saved state, gradient blocks. Every family renders from this plan."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.cpp import identifiers
+from pipeline.cpp.types import TENSOR_LIST_LIKE
+from pipeline.families.nodes.saved_types import SavedType, saved_type
+from pipeline.model.autograd import Derivative, DifferentiableInput, Info, SavedAttribute
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+
+class Input(Struct, frozen=True, gc=False):
+    """A differentiable input, at its place among them."""
+
+    name: str
+    index: int
+    is_list: bool
+
+
+class Saved(Struct, frozen=True, gc=False):
+    """A saved attribute and how it is kept."""
+
+    name: str
+    how: SavedType
+    is_output: bool
+
+
+class Gradient(Struct, frozen=True, gc=False):
+    """One backward formula and the inputs it is for."""
+
+    formula: str
+    inputs: tuple[Input, ...]
+    checks_any_defined: bool  # skipped when no incoming gradient is defined
+    uses_mask: bool
+
+
+class NodePlan(Struct, frozen=True, gc=False):
+    """All that is printed of one Node."""
+
+    node: str
+    superclass: str
+    is_foreach: bool
+    inputs: tuple[Input, ...]
+    saved: tuple[Saved, ...]  # inputs by name, then outputs by name
+    retains_variables: bool
+    gradient_names: tuple[tuple[str, int], ...] | None  # named gradients and their index; None: a single `grad`
+    gradients: tuple[Gradient, ...]
+
+
+def plan_node(node: str, info: Info, release: Release) -> NodePlan:
+    """The plan of the Node called `node`."""
+    is_foreach = info.func.startswith("_foreach")
+    inputs = tuple(
+        Input(given.name, i, given.cpp_type in TENSOR_LIST_LIKE) for i, given in enumerate(info.args_with_derivatives)
+    )
+    try:
+        saved = _saved(info.all_saved_inputs, False, is_foreach) + _saved(info.all_saved_outputs, True, is_foreach)
+    except SpecError as error:
+        users = (d for d in info.derivatives if identifiers.uses(d.formula, error.needle))
+        error.field = next(((", ".join(d.var_names),) for d in users), ())
+        raise
+    return NodePlan(
+        node,
+        "Node" if info.name in release.view_functions else "TraceableFunction",
+        info.name.startswith("_foreach_"),
+        inputs,
+        saved,
+        any(identifiers.uses(d.formula, "retain_variables") for d in info.derivatives),
+        _gradient_names(info),
+        tuple(_gradient(d, inputs, info.args_with_derivatives) for d in info.derivatives),
+    )
+
+
+def _saved(attributes: tuple[SavedAttribute, ...], is_output: bool, is_foreach: bool) -> tuple[Saved, ...]:
+    found = []
+    for attribute in sorted(attributes, key=lambda a: a.name):
+        try:
+            how = saved_type(attribute.type, is_output=is_output, is_foreach=is_foreach)
+        except SpecError as error:
+            error.needle = attribute.name
+            raise
+        found.append(Saved(attribute.name, how, is_output))
+    return tuple(found)
+
+
+def _gradient_names(info: Info) -> tuple[tuple[str, int], ...] | None:
+    if any(identifiers.uses(d.formula, "grad") for d in info.derivatives):
+        return None
+    return tuple((name, info.available_named_gradients.index(name)) for name in info.used_named_gradients)
+
+
+def _gradient(
+    derivative: Derivative, inputs: tuple[Input, ...], arguments: tuple[DifferentiableInput, ...]
+) -> Gradient:
+    by_name = {given.name: given for given in inputs}
+    own = tuple(by_name[name] for name in derivative.var_names)
+    checks = False
+    if len(own) == 1 and "not_implemented" not in derivative.formula:
+        # Only for a tensor can an undefined gradient stand in.
+        checks = [a.type in ("Tensor", "Tensor?") for a in arguments if a.name == own[0].name] == [True]
+    return Gradient(derivative.formula, own, checks, "grad_input_mask" in derivative.formula)

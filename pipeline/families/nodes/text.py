@@ -1,0 +1,145 @@
+"""The C++ of one Node: its declaration and its definition, as text."""
+
+from __future__ import annotations
+
+from pipeline.families.nodes.plan import Gradient, NodePlan, Saved
+from pipeline.families.sections import sections
+from pipeline.families.template import Template, Value
+from pipeline.releases.model import Release
+
+FILE = "nodes/node.cpp"
+_LOCK = "std::lock_guard<std::mutex> lock(mutex_);"
+_ANY_DEFINED = "bool any_grad_defined = any_variable_defined(grads);"
+
+
+def declaration(plan: NodePlan, release: Release) -> str:
+    """The struct."""
+    text = sections(FILE, release)
+    return text["declaration"].fill(
+        {
+            "node": plan.node,
+            "superclass": plan.superclass,
+            "lock": _lock(plan),
+            "releases": _lines(plan, "release", release),
+            "will_release_variables": text["will_release_variables"].fill({}) if plan.retains_variables else "",
+            "fields": _lines(plan, "fields", release),
+            "list_sizes": [f"size_t {given.name}_size_;" for given in plan.inputs if given.is_list],
+        }
+    )
+
+
+def definition(plan: NodePlan, release: Release) -> str:
+    """The gradient function, `apply`, and what compiled autograd calls."""
+    text = sections(FILE, release)
+    ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
+    passed = _passed(plan, release)
+    values: dict[str, Value] = {
+        "node": plan.node,
+        "inputs": len(plan.inputs),
+        "lock": _lock(plan),
+        "asserts": [s.how.check.format(name=s.name) for s in plan.saved if s.how.check],
+        "unpacks": [_unpack(s, release) for s in plan.saved if s.how.unpack],
+        "index_ranges": ranges,
+        "gradient_names": _gradient_names(plan),
+        "gradients": _gradients(plan, text),
+        "parameters": [f"{type_} {name}" for name, type_ in passed],
+        "arguments": [name for name, _ in passed],
+        "collected": [_collect(s, release) for s in plan.saved],
+        "before": [f"saved.before({_member(s)});" for s in plan.saved],
+        "after": [f"saved.after({_member(s)});" for s in plan.saved],
+        "packed": [f"packed_args.pack({name});" for name, _ in passed],
+        "unpacked_ivalues": [f"auto {n} = packed_args.unpack<{t.removesuffix('&')}>();" for n, t in passed],
+        "packed_types": _packed_types(plan, passed),
+    }
+    if "needs_input_grad" in text:
+        masks = [f"task_should_compute_output({{ {i.name}_ix }})," for i in plan.inputs]
+        values["needs_input_grad"] = text["needs_input_grad"].fill(
+            {"count": len(masks), "index_ranges": ranges, "masks": masks}
+        )
+    return text["definition"].fill(values)
+
+
+def _lock(plan: NodePlan) -> str:
+    """Releasing saved variables and reading them exclude each other; a Node that has none needs no lock."""
+    return _LOCK if any(s.how.release for s in plan.saved) else ""
+
+
+def _lines(plan: NodePlan, part: str, release: Release) -> list[str]:
+    return [
+        line.format(name=s.name, optional_string_field=release.optional_string_field.format(name=s.name))
+        for s in plan.saved
+        for line in getattr(s.how, part)
+    ]
+
+
+def _unpack(saved: Saved, release: Release) -> str:
+    """Saved outputs are unpacked with the Node that made them; a list of inputs with no Node."""
+    pointer = release.self_pointer if saved.is_output else "nullptr" if "unpack_list" in saved.how.unpack else ""
+    return saved.how.unpack.format(name=saved.name, pointer=pointer)
+
+
+def _member(saved: Saved) -> str:
+    return saved.how.member.format(name=saved.name)
+
+
+def _collect(saved: Saved, release: Release) -> str:
+    if not saved.how.is_variable:
+        return f"args.collect({_member(saved)});"
+    return release.collect_variable.format(name=_member(saved), is_output="true" if saved.is_output else "false")
+
+
+def _passed(plan: NodePlan, release: Release) -> list[tuple[str, str]]:
+    """Names and types of what the gradient function takes: list sizes, saved attributes, retain_variables."""
+    passed = [(f"{given.name}_size_", "size_t") for given in plan.inputs if given.is_list]
+    for saved in plan.saved:
+        last = saved.how.fields[-1].format(name=saved.name, optional_string_field=release.optional_string_field)
+        passed.append((saved.name, saved.how.passed or f"{last.split(' ')[0]}&"))
+    if plan.retains_variables:
+        passed.append(("retain_variables", "bool"))
+    return passed
+
+
+def _packed_types(plan: NodePlan, passed: list[tuple[str, str]]) -> list[str]:
+    types = [f"std::array<bool, {len(plan.inputs)}>"]
+    types += [t.removesuffix("&").removeprefix("const").strip() for _, t in passed]
+    rows = [f"  torch::dynamo::autograd::IValuePacker<{t}>::packed_type()," for t in types]
+    return ["std::vector<at::TypePtr> schema = {", *rows, "};"]
+
+
+def _gradient_names(plan: NodePlan) -> list[str]:
+    if plan.gradient_names is None:
+        return ["const auto& grad = grads[0];"]
+    return [f"const auto& {name} = grads[{index}];" for name, index in plan.gradient_names]
+
+
+def _gradients(plan: NodePlan, text: dict[str, Template]) -> list[str]:
+    blocks = [_ANY_DEFINED] if any(g.checks_any_defined for g in plan.gradients) else []
+    return blocks + [_one(g, plan, text) if len(g.inputs) == 1 else _several(g, text) for g in plan.gradients]
+
+
+def _one(gradient: Gradient, plan: NodePlan, text: dict[str, Template]) -> str:
+    formula = f"any_grad_defined ? ({gradient.formula}) : Tensor()" if gradient.checks_any_defined else gradient.formula
+    given = gradient.inputs[0]
+    section = "gradient_of_each" if plan.is_foreach else "gradient"
+    return text[section].fill({"name": given.name, "idx": given.index, "formula": formula})
+
+
+def _several(gradient: Gradient, text: dict[str, Template]) -> str:
+    ranges = "needs_input_grad" not in text
+    needed = [f"{i.name}_ix" if ranges else f"needs_input_grad[{i.index}]" for i in gradient.inputs]
+    mask = ""
+    if gradient.uses_mask:
+        masks = [f"task_should_compute_output({{ {n} }})," if ranges else f"{n}," for n in needed]
+        mask = text["grad_input_mask"].fill({"count": len(masks), "masks": masks})
+    copies = [
+        text["copy_gradient"].fill({"name": given.name, "i": i, "idx": given.index})
+        for i, given in enumerate(gradient.inputs)
+    ]
+    return text["gradients"].fill(
+        {
+            "condition": (", " if ranges else " || ").join(needed),
+            "grad_input_mask": mask,
+            "formula": gradient.formula,
+            "copy_ranges": copies,
+        }
+    )

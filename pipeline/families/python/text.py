@@ -1,0 +1,34 @@
+"""The Python bindings of one Node: its class, and the getters of what it saved."""
+
+from __future__ import annotations
+
+from pipeline.families.nodes.plan import NodePlan
+from pipeline.families.sections import composed, sections
+from pipeline.releases.model import Release
+
+FILE = "python/python.cpp"
+
+
+def initializer(plan: NodePlan, release: Release) -> str:
+    """What registers the Node's Python class."""
+    return sections(FILE, release)["class"].fill({"node": plan.node})
+
+
+def properties(plan: NodePlan, release: Release) -> str:
+    """The getters, and the table of properties that names them."""
+    text = sections(FILE, release)
+    getters = []
+    rows = []
+    for saved in plan.saved:
+        names = {"node": plan.node, "name": saved.name}
+        for getter in saved.how.getters:
+            tail = release.scalars_getter_tail if getter.frame == "getter_of_scalars" else ""
+            getters.append(composed(FILE, release, getter.frame, getter.body).fill(names) + tail)
+            rows.append(text["raw_property" if getter.raw else "property"].fill(names).rstrip("\n"))
+    return text["properties"].fill(
+        {
+            "node": plan.node,
+            "getters": "\n".join(getters),
+            "properties": ",\n".join(rows) + "," if rows else "",
+        }
+    )

@@ -1,0 +1,126 @@
+"""What a run is asked to do: the variables of the command line, checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.specs.spec_set import SpecSet, find_spec_set
+
+VARIABLES = (
+    "specs",
+    "release",
+    "generated",
+    "cache",
+    "strict",
+    "layout",
+    "shards",
+    "stamp",
+    "against",
+    "against_release",
+)
+STORE = ("objects", "journal", "pack")  # what lies beside the sets' folders
+LAYOUTS = ("upstream", "split")
+MAX_SHARDS = 512
+
+
+class Config(Struct, frozen=True):
+    """A spec set, the release it is read as, and where output goes."""
+
+    specs: SpecSet
+    release: str  # minor release
+    generated: str
+    cache: str
+    strict: bool
+    layout: str = "upstream"
+    shards: int = 16  # of the split layout
+    stamp: str = ""  # a file that tells what a run made, for other build systems
+    warning: str = ""  # about the release
+
+    @property
+    def folder(self) -> str:
+        """The set's own folder in the cache."""
+        return os.path.join(self.cache, self.specs.name)
+
+
+def read_config(variables: Mapping[str, str]) -> Config:
+    """The configuration that `name=value` arguments give; SpecError for what makes no sense."""
+    from pipeline.releases import KNOWN, resolve_version
+
+    for name in variables:
+        if name not in VARIABLES:
+            raise SpecError(
+                f"{name}={variables[name]}: there is no such variable",
+                nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}",
+            )
+    specs = find_spec_set(variables.get("specs", "core"))
+    version = variables.get("release") or specs.version
+    if not version:
+        raise SpecError(
+            f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
+            f"say release=X.Y.Z, one of {', '.join(KNOWN)}",
+        )
+    for value in (*variables.values(), specs.name):
+        _check_text(value)
+    if specs.name in STORE:
+        raise SpecError(
+            f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
+        )
+    release, warning = resolve_version(version)
+    return Config(
+        specs,
+        release,
+        variables.get("generated") or os.path.join("generated", specs.name),
+        variables.get("cache") or "cache",
+        _flag("strict", variables.get("strict", "0")),
+        _layout(variables.get("layout", "upstream")),
+        _shards(variables.get("shards", "16")),
+        _stamp(variables.get("stamp", "")),
+        warning,
+    )
+
+
+def read_against(variables: Mapping[str, str]) -> Config:
+    """The configuration of the spec set that `against` names: what another one is compared with."""
+    if not variables.get("against"):
+        raise SpecError("there is nothing to compare with", "say against=core, against=torch, a folder or a .whl")
+    other = {name: variables[name] for name in ("cache", "strict") if name in variables}
+    try:
+        return read_config({**other, "specs": variables["against"], "release": variables.get("against_release", "")})
+    except SpecError as error:
+        problem = error.problem.replace("specs=", "against=", 1)
+        raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
+
+
+def _layout(value: str) -> str:
+    if value not in LAYOUTS:
+        raise SpecError(f"layout={value}", nearest(value, LAYOUTS) or f"write one of {', '.join(LAYOUTS)}")
+    return value
+
+
+def _shards(value: str) -> int:
+    if not value.isdecimal() or not 0 < int(value) <= MAX_SHARDS:
+        raise SpecError(f"shards={value}", f"write a number from 1 to {MAX_SHARDS}")
+    return int(value)
+
+
+def _check_text(value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise SpecError(f"{value!r}: the name is not UTF-8", "rename the file or the folder") from None
+
+
+def _stamp(path: str) -> str:
+    if os.path.isdir(path):
+        raise SpecError(f"stamp={path}: this is a folder", "name a file")
+    return path
+
+
+def _flag(name: str, value: str) -> bool:
+    if value not in ("0", "1"):
+        raise SpecError(f"{name}={value}", f"write {name}=0 or {name}=1")
+    return value == "1"

@@ -1,0 +1,90 @@
+"""Mistakes in the specs, as data: what is wrong, where, and what to do next.
+
+A rule raises `SpecError` with what it knows (the field, the problem, a hint). The stage that runs the rule adds
+the op and the entry and keeps the result as a `Problem`. Only `pipeline.problems.locate` turns an entry and a field
+into `file:line:column`, and only when there is something to report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["native", "tags", "derivatives", "template", "set"]
+
+
+class SpecError(Exception):
+    """An author's mistake, as a rule sees it.
+
+    `field` is the path of YAML keys inside the entry, `needle` a piece of that field's text to point at, `at_key` says
+    that the key itself is wrong. `others` are more mistakes that the same rule found.
+    """
+
+    def __init__(
+        self, problem: str, hint: str = "", *, field: tuple[str, ...] = (), needle: str = "", at_key: bool = False
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
+        self.field = field
+        self.needle = needle
+        self.at_key = at_key
+        self.others: list[SpecError] = []
+
+
+class TextMistake(SpecError):
+    """What keeps a text from being read; the place is known, lines and columns count from 1."""
+
+    def __init__(self, problem: str, hint: str, line: int, column: int) -> None:
+        super().__init__(problem, hint)
+        self.line = line
+        self.column = column
+
+
+def all_of(errors: list[SpecError]) -> SpecError:
+    """One error that stands for several."""
+    errors[0].others = [*errors[0].others, *errors[1:]]
+    return errors[0]
+
+
+class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
+    """One mistake, or one suspicion (`warning`), in one entry of one spec file."""
+
+    role: Role
+    entry: int  # index of the entry in its file, -1 for the file as a whole
+    op: str
+    problem: str
+    hint: str = ""
+    field: tuple[str, ...] = ()
+    needle: str = ""
+    warning: bool = False
+    line: int = 0  # 1-based, when the place is known from the YAML parser itself
+    column: int = 0
+    file: str = ""  # for templates: the file's name
+    derived: bool = False  # found between entries: may follow from a mistake in one of them
+    at_key: bool = False
+
+
+def problem_of(error: SpecError, role: Role, entry: int, op: str, *, warning: bool = False) -> Problem:
+    """`error`, seen while working on entry `entry` of the `role` file."""
+    return Problem(role, entry, op, error.problem, error.hint, error.field, error.needle, warning, at_key=error.at_key)
+
+
+def problems_of(error: SpecError, role: Role, entry: int, op: str) -> list[Problem]:
+    """The same for all that `error` stands for."""
+    return [problem_of(each, role, entry, op) for each in (error, *error.others)]
+
+
+def nearest(name: str, names: Iterable[str], *, what: str = "did you mean") -> str:
+    """A hint that names the closest of `names`, or the empty string when none is close."""
+    close = _closest(name, tuple(names))
+    return f"{what} '{close}'?" if close else ""
+
+
+@lru_cache(maxsize=1024)
+def _closest(name: str, names: tuple[str, ...]) -> str:
+    return next(iter(get_close_matches(name, names, n=1, cutoff=0.6)), "")

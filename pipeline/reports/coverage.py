@@ -1,0 +1,131 @@
+"""How far derivatives reach: forward mode, what is not implemented, what each Node saves.
+
+Reads the artifacts of a build whose `match` is up to date; gives `Coverage`, as data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pipeline.build.engine import Build
+from pipeline.graph import functions_of
+from pipeline.matched import all_matched
+from pipeline.model.autograd import Info, SavedAttribute
+from pipeline.model.infos import Foreach, InfoRow, Infos
+from pipeline.reports.served import served
+
+_NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
+_TENSOR = re.compile(r"\bat::Tensor(List)?\b")
+
+
+class Saved(Struct, frozen=True):
+    """An attribute that a Node keeps from the forward pass to the backward pass."""
+
+    name: str
+    type: str
+    tensor: bool  # a tensor, or a list or an optional of tensors: what costs memory
+
+
+class Row(Struct, frozen=True):
+    """One differentiable operator under one dispatch key."""
+
+    op: str  # with overload
+    dispatch_key: str
+    node: str
+    inputs: tuple[str, ...]  # that it is differentiable in
+    forward: tuple[str, ...]  # outputs with a forward formula
+    not_implemented: tuple[str, ...]  # inputs whose formula raises
+    saves: tuple[Saved, ...]
+    serves: tuple[str, ...]  # in-place and other variants with the same formulas
+    synthesized: bool  # a foreach function
+
+    @property
+    def label(self) -> str:
+        """The operator, and the dispatch key where it is not the default."""
+        return self.op if self.dispatch_key == "Default" else f"{self.op} [{self.dispatch_key}]"
+
+
+class Totals(Struct, frozen=True):
+    """Counts over the rows; `functions` also counts the variants that formulas serve."""
+
+    nodes: int
+    forward: int
+    without_forward: int
+    some_not_implemented: int
+    all_not_implemented: int
+    saving_tensors: int
+    saving_nothing: int
+    saved_tensors: int
+    saved_others: int
+    functions: int
+    functions_forward: int
+
+
+class Coverage(Struct, frozen=True):
+    """A spec set's coverage."""
+
+    specs: str
+    release: str
+    totals: Totals
+    rows: tuple[Row, ...]
+
+
+def measure(build: Build) -> Coverage:
+    """The coverage of a build whose analysis is up to date: a row for every Node, in the order of the operators."""
+    infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
+    foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
+    functions = functions_of(build)
+    variants = served(functions, all_matched(build))
+    rows = []
+    for table, synthesized in ((infos, False), (foreach, True)):
+        for row in table.rows:
+            if row.node is not None:
+                serves = variants.get((row.schema, row.dispatch_key), ())
+                rows.append(_row(row, row.node, table.info(row), tuple(serves), synthesized))
+    rows.sort(key=lambda row: (row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key))
+    return Coverage(build.config.specs.name, build.config.release, _totals(rows), tuple(rows))
+
+
+def _row(row: InfoRow, node: str, info: Info, serves: tuple[str, ...], synthesized: bool) -> Row:
+    failing = [n for d in info.derivatives if _NOT_IMPLEMENTED.search(d.formula) for n in d.var_names]
+    return Row(
+        row.schema.partition("(")[0],
+        row.dispatch_key,
+        node,
+        tuple(a.name for a in info.args_with_derivatives),
+        tuple(name for d in info.forward_derivatives for name in d.var_names),
+        tuple(failing),
+        tuple(_saved(a) for a in (*info.all_saved_inputs, *info.all_saved_outputs)),
+        serves,
+        synthesized,
+    )
+
+
+def _saved(attribute: SavedAttribute) -> Saved:
+    return Saved(attribute.name, attribute.type, _TENSOR.search(attribute.type) is not None)
+
+
+def _totals(rows: Sequence[Row]) -> Totals:
+    forward = [row for row in rows if row.forward]
+    tensors = [sum(saved.tensor for saved in row.saves) for row in rows]
+    saved = sum(len(row.saves) for row in rows)
+    return Totals(
+        len(rows),
+        len(forward),
+        len(rows) - len(forward),
+        sum(bool(row.not_implemented) for row in rows),
+        sum(set(row.not_implemented) == set(row.inputs) for row in rows),
+        sum(map(bool, tensors)),
+        sum(not row.saves for row in rows),
+        sum(tensors),
+        saved - sum(tensors),
+        _functions(rows),
+        _functions(forward),
+    )
+
+
+def _functions(rows: Sequence[Row]) -> int:
+    return len({name for row in rows for name in (row.op, *row.serves)})

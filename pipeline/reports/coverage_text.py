@@ -1,0 +1,68 @@
+"""Coverage as text for a terminal: totals, then a table with a line for every Node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pipeline.reports.coverage import Coverage, Row, Saved
+
+_COLUMNS = ("operator", "Node", "forward", "not implemented", "saves")
+_WIDEST = (40, 44, 16, 24)  # a longer cell moves the rest of its line
+_NOTHING = "-"
+
+
+def render(coverage: Coverage) -> str:
+    """The totals and the table."""
+    return "\n".join([*_totals(coverage), "", *_table(coverage.rows)]) + "\n"
+
+
+def _totals(coverage: Coverage) -> Iterator[str]:
+    totals = coverage.totals
+    yield f"coverage of {coverage.specs}, read as PyTorch {coverage.release}"
+    yield ""
+    for label, count, whole in (
+        ("differentiable functions", totals.functions, 0),
+        ("  with a forward derivative", totals.functions_forward, totals.functions),
+        ("Nodes", totals.nodes, 0),
+        ("  with a forward derivative", totals.forward, totals.nodes),
+        ("  without", totals.without_forward, totals.nodes),
+        ("  a gradient not implemented", totals.some_not_implemented, totals.nodes),
+        ("    none implemented", totals.all_not_implemented, totals.nodes),
+        ("  that save tensors", totals.saving_tensors, totals.nodes),
+        ("  that save nothing", totals.saving_nothing, totals.nodes),
+        ("saved tensors", totals.saved_tensors, 0),
+        ("other saved values", totals.saved_others, 0),
+    ):
+        share = f"  {count / whole:6.1%}" if whole else ""
+        yield f"{label:33}{count:6}{share}"
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    """Columns as wide as their content, within limits; the last one as long as it needs."""
+    lines = [_COLUMNS, *(_cells(row) for row in rows)]
+    widths = [min(widest, max(len(line[i]) for line in lines)) for i, widest in enumerate(_WIDEST)]
+    for line in lines:
+        yield "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        row.label,
+        row.node,
+        ", ".join(row.forward) or _NOTHING,
+        _failing(row),
+        _saves(row.saves) or _NOTHING,
+    )
+
+
+def _failing(row: Row) -> str:
+    if not row.not_implemented:
+        return _NOTHING
+    return "all" if set(row.not_implemented) == set(row.inputs) else ", ".join(row.not_implemented)
+
+
+def _saves(saves: Sequence[Saved]) -> str:
+    """Tensors by name, then the rest in brackets."""
+    tensors = ", ".join(saved.name for saved in saves if saved.tensor)
+    others = ", ".join(saved.name for saved in saves if not saved.tensor)
+    return f"{tensors} ({others})".strip() if others else tensors

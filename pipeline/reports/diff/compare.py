@@ -1,0 +1,130 @@
+"""Two spec sets' facts to a report of what changed, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pipeline.reports.diff.facts import Autograd, Facts, Key, Wordings
+from pipeline.reports.diff.model import Change, Count, Kind, OpChange, Part, Report
+
+
+class _Kinds(Struct, frozen=True):
+    """What a difference in one part is called; None where another part tells it."""
+
+    changed: Kind
+    gained: Kind | None
+    lost: Kind | None
+
+
+_KINDS = {
+    Part.SCHEMA: _Kinds(Kind.SCHEMA, None, None),
+    Part.NODE: _Kinds(Kind.RENUMBERED, None, None),  # a Node comes and goes with its gradients
+    Part.GRADIENT: _Kinds(Kind.FORMULA, Kind.GRADIENT_GAINED, Kind.GRADIENT_LOST),
+    Part.TANGENT: _Kinds(Kind.FORWARD_FORMULA, Kind.FORWARD_GAINED, Kind.FORWARD_LOST),
+    Part.SAVED: _Kinds(Kind.SAVED, Kind.SAVED, Kind.SAVED),
+    Part.OUTPUTS: _Kinds(Kind.OUTPUTS, Kind.OUTPUTS, Kind.OUTPUTS),
+    Part.VARIANTS: _Kinds(Kind.VARIANTS, Kind.VARIANTS, Kind.VARIANTS),
+}
+
+# Where only one side has the operator, all parts tell the same.
+_ADDED = _Kinds(Kind.ADDED, Kind.ADDED, Kind.ADDED)
+_REMOVED = _Kinds(Kind.REMOVED, Kind.REMOVED, Kind.REMOVED)
+
+
+def compare(before: Autograd, after: Autograd) -> Report:
+    """What changed from `before` to `after`: operators with formulas of their own first, by name."""
+    found = []
+    for old, new in _pairs(before, after):
+        changes = tuple(_changes(old, new))
+        if changes:
+            found.append(_op_change(old, new, changes, before, after))
+    found.sort(key=_order)
+    return Report(before.side, after.side, _counts(found), tuple(found))
+
+
+def _order(op: OpChange) -> tuple[bool, str, str, bool, str]:
+    return bool(op.follows), op.op.lstrip("_"), op.op, op.dispatch_key != "Default", op.dispatch_key
+
+
+def _pairs(before: Autograd, after: Autograd) -> Iterator[tuple[Facts | None, Facts | None]]:
+    """Who is compared with whom: by schema first, then by the operator's name, as its schema may have changed."""
+    left = {key: facts for key, facts in before.facts.items() if key not in after.facts}
+    renamed: dict[Key, Facts] = {(facts.op, facts.dispatch_key): facts for facts in left.values()}
+    for key, new in after.facts.items():
+        yield before.facts.get(key) or renamed.pop((new.op, new.dispatch_key), None), new
+    for old in renamed.values():
+        yield old, None
+
+
+def _changes(old: Facts | None, new: Facts | None) -> Iterator[Change]:
+    names = _renamed_arguments(old, new) if old and new else {}
+    for part, kinds in _KINDS.items():
+        lefts = old.parts[part] if old else {}
+        rights = new.parts[part] if new else {}
+        if part is Part.GRADIENT:
+            lefts = {names.get(name, name): wordings for name, wordings in lefts.items()}
+        whole = _ADDED if old is None else _REMOVED if new is None else None
+        yield from _part_changes(part, whole or kinds, lefts, rights)
+
+
+def _part_changes(
+    part: Part, kinds: _Kinds, lefts: dict[str, Wordings], rights: dict[str, Wordings]
+) -> Iterator[Change]:
+    """The differences in one part; names that changed alike are told together."""
+    alike: dict[tuple[Kind, str, str], list[str]] = {}
+    for name in {**rights, **lefts}:
+        left, right = lefts.get(name, ()), rights.get(name, ())
+        kind = kinds.gained if not left else kinds.lost if not right else kinds.changed
+        if left == right or kind is None:
+            continue
+        alike.setdefault((kind, *_telling(left, right)), []).append(name)
+    for (kind, before, after), names in alike.items():
+        yield Change(kind, part, tuple(name for name in names if name), before, after)
+
+
+def _telling(left: Wordings, right: Wordings) -> tuple[str, str]:
+    """The first wording in which two things differ."""
+    if not left or not right:
+        return (left or ("",))[0], (right or ("",))[0]
+    return next((a, b) for a, b in zip(left, right) if a != b)
+
+
+def _renamed_arguments(old: Facts, new: Facts) -> dict[str, str]:
+    """Arguments that only changed their name: at the same place, of the same type, otherwise unknown."""
+    before, after = dict(old.arguments), dict(new.arguments)
+    return {
+        a: b
+        for (a, a_type), (b, b_type) in zip(old.arguments, new.arguments)
+        if a != b and a_type == b_type and a not in after and b not in before
+    }
+
+
+def _op_change(
+    old: Facts | None, new: Facts | None, changes: tuple[Change, ...], before: Autograd, after: Autograd
+) -> OpChange:
+    facts = new or old
+    assert facts is not None
+    note = ""
+    if old is None:
+        note = f"was {before.status[facts.op]}" if facts.op in before.status else "new operator"
+    elif new is None:
+        note = f"now {after.status[facts.op]}" if facts.op in after.status else "the operator is gone"
+    return OpChange(
+        facts.op,
+        facts.dispatch_key,
+        old.seen if old else None,
+        new.seen if new else None,
+        facts.follows,
+        note,
+        changes,
+    )
+
+
+def _counts(ops: list[OpChange]) -> tuple[Count, ...]:
+    found = []
+    for kind in Kind:
+        foreach = [bool(op.follows) for op in ops if kind in op.kinds]
+        found.append(Count(kind, foreach.count(False), foreach.count(True)))
+    return tuple(found)

@@ -1,0 +1,69 @@
+"""Backward formulas: from a definition's rows to `Derivative`s, and the rules of `grad`, `grads` and `grad_<name>`.
+
+Rules: upstream's load_derivatives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.cpp import identifiers
+from pipeline.cpp.bindings import Binding, return_names, return_types
+from pipeline.model.autograd import Derivative, Formula
+from pipeline.model.native import NativeFunction
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+from pipeline.rules.derivatives.saved import Candidate, check_calls, save
+
+_GRAD_INDEX = re.compile(r"(?:^|\W)grads\[(\d+)\]")
+
+
+def create_derivative(
+    row: Formula,
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    available_named_gradients: Sequence[str],
+    release: Release,
+) -> Derivative:
+    """What one row computes and saves."""
+    check_calls(row.formula)
+    inputs = [Candidate(a.bound, a.cpp.value) for a in arguments]
+    names = ["result" if name == "self" else name for name in return_names(function.func)]
+    outputs = [Candidate(name, type_) for name, type_ in zip(names, return_types(function.func, release))]
+    formula, saved_inputs = save(row.formula, inputs, row.names, release)
+    formula, saved_outputs = save(formula, outputs, row.names, release)
+    for index in gradient_indices(formula):
+        if index >= len(function.func.returns):
+            raise SpecError(
+                f"grads[{index}] is out of bounds: the op returns {len(function.func.returns)} value(s)",
+                needle=f"grads[{index}]",
+            )
+    found = identifiers.words(formula)
+    named = tuple(sorted({name for name in available_named_gradients if name in found}))
+    return Derivative(formula, row.formula, row.names, saved_inputs, saved_outputs, named)
+
+
+def gradient_indices(formula: str) -> list[int]:
+    """The i of every `grads[i]`."""
+    return [identifiers.small_int(i) for i in _GRAD_INDEX.findall(formula)] if "grads[" in formula else []
+
+
+def check_gradient_usage(derivatives: Sequence[Derivative]) -> None:
+    """Refuses mixtures of `grad`, `grads` and named gradients, and `grads[0]` alone: wrong in double backward."""
+    uses_grad = any(identifiers.uses(d.formula, "grad") for d in derivatives)
+    uses_named = any(d.named_gradients for d in derivatives)
+    grads = sum(len(identifiers.occurrences(d.formula, "grads")) for d in derivatives)
+    indices = [i for d in derivatives for i in gradient_indices(d.formula)]
+    if grads < len(indices):
+        raise SpecError("grads[…] is used twice with a single character between", "put spaces around the operator")
+    if uses_grad and grads:
+        raise SpecError("the formulas mix 'grad' and 'grads'", "replace 'grad' by 'grads[0]'", needle="grad")
+    if grads == len(indices) and set(indices) == {0}:
+        raise SpecError(
+            "the formulas use only 'grads[0]'",
+            "if the first output is the only differentiable one, write 'grad'",
+            needle="grads[0]",
+        )
+    if uses_named and (uses_grad or grads):
+        raise SpecError("the formulas mix named gradients with 'grad' or 'grads'", "keep to one of them", needle="grad")

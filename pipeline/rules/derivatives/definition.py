@@ -1,0 +1,116 @@
+"""One entry of derivatives.yaml to a `Definition`: its keys, their types, the rules of its own form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.model.autograd import Definition, Formula
+from pipeline.model.specs import PAIRS
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.model import Release
+
+_NAME = re.compile(r"(\w+)(?:\.\w+)?\(.*\)")
+_OWN_KEYS = ("name", "dispatch", "output_differentiability")
+
+
+def parse_definition(value: object, release: Release) -> tuple[Definition, list[SpecError]]:
+    """The definition that the entry writes, and what is suspicious about it.
+
+    In `value`, `dispatch` is a mapping that keeps its order: see `PAIRS`.
+    """
+    if not isinstance(value, Mapping):
+        raise SpecError("not a mapping", "write - name: schema, then input: formula rows")
+    schema = value.get("name")
+    if schema is None:
+        raise no_such_key(value, "name", "the entry has no name", "write name: the operator's schema")
+    if not isinstance(schema, str):
+        raise SpecError(f"not text: {schema!r}", field=("name",))
+    match = _NAME.match(schema)
+    if match is None:
+        raise SpecError(f"not a schema: '{schema}'", "copy it from native_functions.yaml", field=("name",))
+    raw_differentiability = value.get("output_differentiability")
+    suspicions: list[SpecError] = []
+    if "dispatch" in value:
+        dispatch = _dispatch(value["dispatch"], release)
+        for key in value:
+            if key not in _OWN_KEYS:
+                suspicions.append(
+                    SpecError(
+                        f"key '{key}' beside dispatch is ignored",
+                        nearest(str(key), _OWN_KEYS) or "move it under a dispatch key",
+                        field=(str(key),),
+                        at_key=True,
+                    )
+                )
+    else:
+        raw_differentiability = raw_differentiability or None
+        rows = {k: v for k, v in value.items() if k not in ("name", "output_differentiability")}
+        dispatch = (("Default", _formulas(rows, ())),)
+    differentiability, conditions = _differentiability(raw_differentiability, suspicions)
+    definition = Definition(schema, match.group(1), dispatch, differentiability, conditions, "dispatch" in value)
+    return definition, suspicions
+
+
+def no_such_key(value: Mapping[Any, object], key: str, problem: str, hint: str) -> SpecError:
+    """The error for a key that is missing, at the key that was meant for it, if there is one."""
+    for other in value:
+        if nearest(str(other), (key,)):
+            return SpecError(problem, f"did you mean '{key}'?", field=(str(other),), at_key=True)
+    return SpecError(problem, hint)
+
+
+def _dispatch(raw: object, release: Release) -> tuple[tuple[str, tuple[Formula, ...]], ...]:
+    pairs = raw.get(PAIRS) if isinstance(raw, Mapping) else None
+    if not isinstance(pairs, list):
+        raise SpecError("dispatch is not a mapping", "write KEY: then input: formula rows", field=("dispatch",))
+    found = []
+    for key, rows in pairs:
+        known = {"Default", *release.autograd_keys}
+        if key not in known:
+            raise SpecError(
+                f"invalid dispatch key '{key}'",
+                nearest(str(key), known) or "write Default or an autograd key such as AutogradCUDA",
+                field=("dispatch", str(key)),
+            )
+        if not isinstance(rows, Mapping):
+            raise SpecError(f"dispatch key {key} has no formulas", "write input: formula rows", field=("dispatch", key))
+        found.append((key, _formulas(rows, ("dispatch", key))))
+    return tuple(found)
+
+
+def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Formula, ...]:
+    """The rows in the order of their keys, which is the order upstream reads them in."""
+    found = []
+    for key, formula in rows.items():
+        if not isinstance(key, str):
+            raise SpecError(f"key {key!r} is not the name of an input or output", field=(*field, str(key)))
+        if not isinstance(formula, str):
+            meant = "" if field else nearest(key, _OWN_KEYS)
+            if meant:
+                raise SpecError(f"unknown key '{key}'", meant, field=(key,), at_key=True)
+            if formula is None:
+                raise SpecError(f"the formula of '{key}' is empty", "write it, or drop the row", field=(*field, key))
+            raise SpecError(f"the formula of '{key}' is not text: {formula!r}", "quote it", field=(*field, key))
+        found.append(Formula(key, tuple(name.strip() for name in key.split(",")), formula))
+    return tuple(sorted(found, key=lambda row: row.key))
+
+
+def _differentiability(
+    raw: object, suspicions: list[SpecError]
+) -> tuple[tuple[bool, ...] | None, tuple[str, ...] | None]:
+    field = ("output_differentiability",)
+    if raw is None:
+        return None, None
+    if not isinstance(raw, list):
+        raise SpecError(f"output_differentiability is not a list: {raw!r}", "write [True, False]", field=field)
+    if any(isinstance(item, str) for item in raw):
+        if len(raw) != 1:
+            raise SpecError(
+                f"{len(raw)} output_differentiability conditions", "only one, for one output, is supported", field=field
+            )
+        return (True,), tuple(raw)
+    if not all(isinstance(item, bool) for item in raw):
+        suspicions.append(SpecError("output_differentiability holds other values than True and False", field=field))
+    return tuple(bool(item) for item in raw), None

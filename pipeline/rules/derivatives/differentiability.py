@@ -1,0 +1,73 @@
+"""What autograd makes of a matched function: how its kernel is called, and which outputs are differentiable.
+
+Rules: torchgen.api.autograd, dispatch_strategy, is_differentiable and gen_differentiable_outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+from pipeline.cpp import identifiers
+from pipeline.cpp.bindings import return_names
+from pipeline.cpp.types import return_value_type
+from pipeline.model.autograd import Info
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import Return, is_tensor_like
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+Strategy = Literal["use_derived", "use_type"]
+
+
+class DifferentiableOutput(Struct, frozen=True, gc=False):
+    """An output that carries history: its name, its schema type, its C++ type."""
+
+    name: str
+    type: str
+    cpp_type: str
+
+
+def dispatch_strategy(function: NativeFunction, infos: Iterable[Info]) -> Strategy:
+    """`use_derived`: autograd calls the kernel below itself. `use_type`: the op is made of differentiable ones."""
+    return "use_derived" if function.is_abstract or any(i.args_with_derivatives for i in infos) else "use_type"
+
+
+def is_differentiable(name: str, type_: str, info: Info | None) -> bool:
+    """True of tensors and lists of them, unless the definition says otherwise."""
+    return is_tensor_like(type_) and (info is None or name not in info.non_differentiable_arg_names)
+
+
+def differentiable_outputs(
+    function: NativeFunction, info: Info | None, release: Release
+) -> tuple[DifferentiableOutput, ...]:
+    """The outputs with history. A definition that uses a single `grad` has one."""
+    returns = function.func.returns
+    outputs = [
+        DifferentiableOutput(name, r.type, _passed_type(r, function, release))
+        for name, r in zip(return_names(function.func), returns)
+    ]
+    declared = info.output_differentiability if info is not None else None
+    if declared is None:
+        found = tuple(o for o in outputs if is_differentiable(o.name, o.type, info))
+        single = info is not None and any(identifiers.uses(d.formula, "grad") for d in info.derivatives)
+        return found[:1] if single else found
+    if len(declared) != len(outputs):
+        raise SpecError(
+            f"output_differentiability has {len(declared)} values for {len(outputs)} outputs",
+            field=("output_differentiability",),
+        )
+    if False in declared and function.func.name.inplace:
+        raise SpecError(
+            "the output of an in-place op is its self, and always counts", field=("output_differentiability",)
+        )
+    return tuple(output for output, differs in zip(outputs, declared) if differs)
+
+
+def _passed_type(returned: Return, function: NativeFunction, release: Release) -> str:
+    value = return_value_type(returned.type, release.base_types, mutable=returned.is_write)
+    if returned.type != "Tensor" or not returned.is_write:
+        return value
+    return f"const {value} &" if function.use_const_ref_for_mutable_tensors else f"{value} &"

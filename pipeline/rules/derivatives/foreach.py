@@ -1,0 +1,171 @@
+"""Derivatives of foreach functions, synthesized from those of the op that is applied to each member.
+
+`reference` finds that op; `synthesize` maps its formulas. Rules, exceptions included: torchgen.api.autograd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pipeline.cpp.bindings import passing_of
+from pipeline.cpp.types import TENSOR_LIST, argument_type
+from pipeline.grammar.signature import signature_inputs
+from pipeline.grammar.types import element
+from pipeline.model.autograd import Derivative, DifferentiableInput, ForwardDerivative, Info, SavedAttribute
+from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.schema import Argument, Schema, is_list, is_tensor_like
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+PREFIX = "_foreach_"
+
+
+def is_reference(foreach: Schema, candidate: Schema, release: Release) -> bool:
+    """Whether `candidate` is what the foreach op applies to each member of its list."""
+    name = str(foreach.name)
+    if foreach.name.base.split(PREFIX)[-1] != candidate.name.base:
+        return False
+    given, taken = foreach.inputs, candidate_inputs(candidate)
+    if len(given) != len(taken) and name not in release.foreach_skip_length:
+        return False
+    return all(r.type in (a.type, element(a.type)) for a, r in zip(given, taken))
+
+
+def candidate_inputs(candidate: Schema) -> tuple[Argument, ...]:
+    """The arguments by which a reference is compared: those of its signature."""
+    positional, kwarg_only = signature_inputs(candidate)
+    return positional + kwarg_only
+
+
+def find_reference(
+    foreach: FunctionHead,
+    function: NativeFunction,
+    functional: Sequence[int],
+    others: Sequence[int],
+    lookup: Callable[[int], NativeFunction],
+    release: Release,
+) -> int | None:
+    """Index of the function whose derivatives serve `foreach`.
+
+    `functional` and `others` are the functions with derivatives whose base name fits: the functional ones, and the
+    rest, which only a few in-place foreach ops may refer to.
+    """
+    for index in functional:
+        if is_reference(function.func, lookup(index).func, release):
+            return index
+    if foreach.kind == "inplace" and foreach.name in release.foreach_inplace_reference:
+        for index in others:
+            if is_reference(function.func, lookup(index).func, release):
+                return index
+    return None
+
+
+def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, release: Release) -> Info:
+    """The info of an out-of-place foreach function, from `info`, that of its reference."""
+    schema = function.func
+    mapping = _Mapping(function, candidate_inputs(reference.func), release)
+    derivatives = tuple(mapping.derivative(d) for d in info.derivatives)
+    names = {name for d in derivatives for name in d.var_names}
+    return Info(
+        schema.name.base,
+        str(schema),
+        derivatives,
+        tuple(_forward(d, schema, reference.func, release) for d in info.forward_derivatives),
+        _sorted({s for d in derivatives for s in d.saved_inputs}),
+        _sorted({s for d in derivatives for s in d.saved_outputs}),
+        (),
+        (),
+        tuple(DifferentiableInput(a.name, mapping.passed(a), a.type) for a in schema.inputs if a.name in names),
+        (),
+        None,
+        None,
+    )
+
+
+def foreach_node(reference_node: str | None, overload: str) -> str:
+    """`ForeachAddBackward0List`."""
+    return f"Foreach{reference_node}{overload}"
+
+
+def _sorted(saved: set[SavedAttribute]) -> tuple[SavedAttribute, ...]:
+    return tuple(sorted(saved, key=lambda s: (s.name, s.type, s.expr)))
+
+
+class _Mapping:
+    """From the reference's arguments to those of the foreach function."""
+
+    def __init__(self, function: NativeFunction, taken: Sequence[Argument], release: Release) -> None:
+        self._name = str(function.func.name)
+        self._how = passing_of(function, release, symint=False)
+        self._arguments: Mapping[str, Argument] = {r.name: a for a, r in zip(function.func.inputs, taken)}
+
+    def passed(self, argument: Argument) -> str:
+        return argument_type(argument.type, self._how, mutable=argument.is_write).passed
+
+    def argument(self, name: str, saved: str = "") -> Argument:
+        try:
+            return self._arguments[name]
+        except KeyError:
+            what = f"saves the strides of '{saved}'" if "strides_or_error" in name else f"saves '{name}'"
+            raise SpecError(
+                f"foreach op '{self._name}' refers to this definition, which {what}: that cannot be mapped to it",
+                "define the foreach op's derivative itself",
+            ) from None
+
+    def derivative(self, derivative: Derivative) -> Derivative:
+        formula = derivative.formula.replace("grad", "grads[i]").replace("result", "result[i]")
+        saved = []
+        for given in derivative.saved_inputs:
+            name = given.expr.split(".")[0]
+            argument = self.argument(name, given.name.removesuffix("_sym_strides"))
+            each = f"{argument.name}[i]" if is_list(argument.type) else argument.name
+            formula = formula.replace(given.name, given.expr.replace(name, each))
+            type_ = argument_type(argument.type, self._how, mutable=argument.is_write).value
+            saved.append(SavedAttribute(argument.name, type_, argument.name))
+        for output in derivative.saved_outputs:
+            if output.name != "result":
+                raise SpecError(
+                    f"a foreach op refers to this definition, which saves '{output.name}' of its output",
+                    "only 'result' can be saved: define the foreach op's derivative itself",
+                )
+        results = tuple(SavedAttribute("result", TENSOR_LIST, "result") for _ in derivative.saved_outputs)
+        names = tuple(self.argument(name).name for name in derivative.var_names)
+        return Derivative(formula, derivative.formula, names, tuple(saved), results, ())
+
+
+def _forward(derivative: ForwardDerivative, foreach: Schema, reference: Schema, release: Release) -> ForwardDerivative:
+    formula = derivative.formula.replace("result", "result[i]")
+    var_names = list(derivative.var_names)
+    var_types = list(derivative.var_types)
+    tangents = list(derivative.required_inputs_fw_grad or ())
+    primals = list(derivative.required_inputs_primal or ())
+    for given, taken in zip(foreach.inputs, reference.inputs):
+        formula = _map_argument(formula, given, taken, foreach, release)
+        for i, name in enumerate(var_names):
+            if name == taken.name:
+                var_names[i], var_types[i] = given.name, given.type
+        tangents = [given.name if name == taken.name else name for name in tangents]
+        primals = [given.name if name == taken.name else name for name in primals]
+    return ForwardDerivative(
+        formula,
+        tuple(var_names),
+        tuple(var_types),
+        tuple(tangents),
+        tuple(primals),
+        derivative.required_original_self_value,
+        derivative.is_reusing_outplace_formula,
+    )
+
+
+def _map_argument(formula: str, given: Argument, taken: Argument, foreach: Schema, release: Release) -> str:
+    if is_list(given.type) and not is_tensor_like(given.type):
+        return formula.replace(taken.name, f"{given.name}[i]")
+    if not is_tensor_like(given.type):
+        return formula if given.name == taken.name else formula.replace(taken.name, given.name)
+    if not is_list(given.type) and not (
+        given.type == "Tensor" and str(foreach.name) in release.foreach_tensor_overload
+    ):
+        raise SpecError(f"foreach op '{foreach.name}' takes '{given}', which cannot be mapped to each member")
+    for suffix in ("_p", "_t"):
+        formula = formula.replace(taken.name + suffix, given.name + suffix)
+    return formula

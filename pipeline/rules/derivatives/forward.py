@@ -1,0 +1,145 @@
+"""Forward formulas: explicit ones, and those that `auto_element_wise` and `auto_linear` stand for.
+
+Rules: upstream's load_derivatives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.cpp import identifiers
+from pipeline.cpp.bindings import Binding
+from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import has_symint, schema_kind
+from pipeline.problems.problem import SpecError, nearest
+
+AUTO_ELEMENT_WISE = "auto_element_wise"
+AUTO_LINEAR = "auto_linear"
+
+_RESULT = re.compile(r"result(\d+)$")
+_TENSOR_LISTS = ("at::TensorList", "const at::ITensorListRef &")
+
+
+def output_types(row: Formula, function: NativeFunction, argument_names: Sequence[str]) -> tuple[str, ...]:
+    """Schema types of the outputs that a row names; refuses a row that names no output."""
+    returns = function.func.returns
+    types = tuple(r.type for r in returns if r.name in row.names)
+    if types:
+        return types
+    if row.names == ("result",):
+        if len(returns) != 1:
+            raise SpecError(
+                f"'result' of an op with {len(returns)} outputs",
+                "write result0, result1 … or the outputs' names",
+                at_key=True,
+            )
+        return (returns[0].type,)
+    for name in row.names:
+        match = _RESULT.match(name)
+        if match is None:
+            continue
+        if identifiers.small_int(match.group(1)) >= len(returns):
+            raise SpecError(f"'{name}': the op has {len(returns)} output(s)", needle=name)
+        types += (returns[identifiers.small_int(match.group(1))].type,)
+    if not types:
+        known = [*argument_names, *(r.name for r in returns if r.name), "result", "output_differentiability"]
+        raise SpecError(
+            f"'{row.names[0]}' is neither an input nor an output of the op",
+            nearest(row.names[0], known) or f"inputs: {', '.join(argument_names)}",
+            at_key=True,
+        )
+    return types
+
+
+def complete(
+    row: Formula,
+    types: tuple[str, ...],
+    forward_count: int,
+    name: str,
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    derivatives: Sequence[Derivative],
+    inputs: Sequence[DifferentiableInput],
+) -> ForwardDerivative:
+    """The forward derivative that a row defines. `inputs` are the differentiable ones, `name` is the op's."""
+    is_foreach = function.func.name.base.startswith("_foreach_")
+    tangents = _required(row.formula, "_t", inputs, is_foreach)
+    formula = row.formula
+    if formula == AUTO_ELEMENT_WISE:
+        formula = _element_wise(row, forward_count, function, derivatives, inputs)
+        tangents = tuple(a.name for a in arguments)
+    elif formula == AUTO_LINEAR:
+        formula = _linear(row, forward_count, name, function, arguments, inputs)
+        tangents = tuple(i.name for i in inputs)
+    primals = _required(formula, "_p", inputs, is_foreach)
+    return ForwardDerivative(formula, row.names, types, tangents, primals)
+
+
+def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], is_foreach: bool) -> tuple[str, ...]:
+    """The inputs whose tangent or primal the formula uses, sorted. Ops on tensor lists see to theirs themselves."""
+    found = identifiers.words(formula)
+    required = []
+    for given in inputs:
+        if given.cpp_type in _TENSOR_LISTS and not is_foreach:
+            continue
+        if given.name in found:
+            raise SpecError(
+                f"'{given.name}' is ambiguous in a forward formula",
+                f"write {given.name}_p for the primal or {given.name}_t for the tangent",
+                needle=given.name,
+            )
+        if given.name + suffix in found:
+            required.append(given.name)
+    return tuple(sorted(required))
+
+
+def _element_wise(
+    row: Formula,
+    forward_count: int,
+    function: NativeFunction,
+    derivatives: Sequence[Derivative],
+    inputs: Sequence[DifferentiableInput],
+) -> str:
+    """J is diagonal, so that J t is (tᴴ J)ᴴ: the backward formula with grad and the input replaced, conjugated."""
+    if schema_kind(function.func) == "inplace":
+        raise SpecError(f"{AUTO_ELEMENT_WISE} on an in-place op", "write the formula", needle=AUTO_ELEMENT_WISE)
+    if len(inputs) != 1 or forward_count > 1 or len(row.names) > 1:
+        raise SpecError(
+            f"{AUTO_ELEMENT_WISE} needs a single differentiable input and a single output",
+            "write the formula",
+            needle=AUTO_ELEMENT_WISE,
+        )
+    if len(derivatives) != 1:
+        raise SpecError(
+            f"{AUTO_ELEMENT_WISE} needs the backward formula of its input",
+            f"add {inputs[0].name}: formula",
+            needle=AUTO_ELEMENT_WISE,
+        )
+    name = inputs[0].name
+    formula = identifiers.replace(derivatives[0].original_formula, "grad", f"{name}_t.conj()")
+    return f"({identifiers.replace(formula, name, f'{name}_p')}).conj()"
+
+
+def _linear(
+    row: Formula,
+    forward_count: int,
+    name: str,
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    inputs: Sequence[DifferentiableInput],
+) -> str:
+    """f is linear, so that J t is f(t): the op called with tangents in place of its differentiable inputs."""
+    if forward_count > 1 or len(row.names) > 1:
+        raise SpecError(f"{AUTO_LINEAR} needs a single output", "write the formula", needle=AUTO_LINEAR)
+    if not inputs:
+        raise SpecError(
+            f"{AUTO_LINEAR} on an op without differentiable inputs", "add input: formula", needle=AUTO_LINEAR
+        )
+    tangent = {given.name for given in inputs}
+    given = [f"{a.name}_t" if a.name in tangent else a.name for a in arguments]
+    called = f"{name}_symint" if has_symint(function.func) else name
+    if "function" in function.variants:
+        return f"at::{called}({', '.join(given)})"
+    return f"{given[0]}.{called}({', '.join(given[1:])})"

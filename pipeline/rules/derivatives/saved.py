@@ -1,0 +1,150 @@
+"""What a formula saves: expressions over arguments and results that are evaluated in the forward pass.
+
+A formula that asks an argument for its sizes does not need the tensor later: the sizes are saved in its place.
+`REWRITES` lists those expressions; the rules are upstream's (load_derivatives, saved_variables).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pipeline.cpp import identifiers
+from pipeline.cpp.bindings import REDUNDANT_MEMORY_FORMAT
+from pipeline.cpp.types import STRING_VIEW, optional
+from pipeline.model.autograd import SavedAttribute
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+SYM_SIZES = "c10::SymIntArrayRef"
+SYM_INT = "c10::SymInt"
+
+
+class Rewrite(Struct, frozen=True):
+    """An expression over an argument that is saved in place of the argument.
+
+    `{}` is the argument's name; in `expr` and `result` it is `{name}`. `mark` is a part of every match.
+    """
+
+    mark: str
+    pattern: str
+    suffix: str  # of the saved attribute; {0} is the pattern's group
+    type: str
+    expr: str = ""  # evaluated in the forward pass; the matched text when empty
+    result: str = ""  # stands in the formula; the saved attribute when empty
+
+
+_OPTIONAL_SIZES = "{optional_tensor_sizes}"  # the release says
+_STRIDES = 'strides_or_error({name}, "{name}")'
+
+REWRITES = (
+    Rewrite("sym_sizes()", r"{}.sym_sizes\(\)", "_sym_sizes", SYM_SIZES),
+    Rewrite("->sym_sizes()", r"{}->sym_sizes\(\)", "_sym_sizes_opt", optional(SYM_SIZES), _OPTIONAL_SIZES),
+    Rewrite(
+        "sym_blocksize()",
+        r"{}.sym_blocksize\(\)",
+        "_self_sym_blocksize_opt",
+        optional(SYM_SIZES),
+        "at::sparse_csr::getSymIntBlockSize({name})",
+    ),
+    Rewrite("options()", r"{}.options\(\)", "_options", "at::TensorOptions"),
+    Rewrite(
+        "zeros_like(",
+        r"zeros_like\({}\)",
+        "_info",
+        "torch::autograd::generated::TypeAndSize",
+        "{name}",
+        "{name}_info.zeros()",
+    ),
+    Rewrite("sym_size(", r"{}.sym_size\((-?\w+)\)", "_sym_argsize_{0}", SYM_INT),
+    Rewrite("numel()", r"{}.numel\(\)", "_numel", "int64_t"),
+    Rewrite("sym_numel()", r"{}.sym_numel\(\)", "_sym_numel", SYM_INT),
+    Rewrite("to_args_sizes(", r"to_args_sizes\({}\)", "_args_sizes", "::std::vector<::std::vector<int64_t>>"),
+    Rewrite(
+        "to_args_sizes_symint(",
+        r"to_args_sizes_symint\({}\)",
+        "_args_sizes_symint",
+        "::std::vector<::std::vector<c10::SymInt>>",
+    ),
+    Rewrite("to_args_scalartypes(", r"to_args_scalartypes\({}\)", "_args_scalartypes", "::std::vector<at::ScalarType>"),
+    Rewrite("TensorGeometry(", r"TensorGeometry\({}\)", "_geometry", "at::TensorGeometry"),
+    Rewrite("scalar_type()", r"{}.scalar_type\(\)", "_scalar_type", "at::ScalarType"),
+    Rewrite("dim()", r"{}.dim\(\)", "_dim", "int64_t"),
+    Rewrite("sym_strides()", r"{}.sym_strides\(\)", "_sym_strides", SYM_SIZES, _STRIDES),
+    Rewrite("layout()", r"{}.layout\(\)", "_layout", "at::Layout"),
+    Rewrite("is_conj()", r"{}.is_conj\(\)", "_conjugate", "bool"),
+)
+
+# Calls that lose symbolic shapes, and what to write instead.
+_REFUSED = (
+    (re.compile(r"(?:\.|->)sizes\(\)"), ".sizes()", ".sym_sizes()"),
+    (re.compile(r"(?:\.|->)size\([-]?\d+\)"), ".size(int)", ".sym_size(int)"),
+    (re.compile(r"(?:\.|->)strides\(\)"), ".strides()", ".sym_strides()"),
+)
+
+
+class Candidate(Struct, frozen=True):
+    """An argument or result that a formula may save: its name and its C++ type."""
+
+    name: str
+    type: str
+
+
+def check_calls(formula: str) -> None:
+    """Refuses calls that lose symbolic shapes."""
+    if "size" not in formula and "strides" not in formula:
+        return
+    for pattern, call, instead in _REFUSED:
+        match = pattern.search(formula)
+        if match is not None:
+            raise SpecError(
+                f"{call} is not supported in derivative formulas", f"use {instead}", needle=match.group().lstrip("->.")
+            )
+
+
+def save(
+    formula: str, candidates: Sequence[Candidate], var_names: tuple[str, ...], release: Release
+) -> tuple[str, tuple[SavedAttribute, ...]]:
+    """The formula over saved attributes, and those attributes in the order in which they are found.
+
+    `var_names` are the inputs that the formula computes gradients of.
+    """
+    saved: list[SavedAttribute] = []
+    for candidate in candidates:
+        name = candidate.name.rpartition(".")[2] if candidate.name == REDUNDANT_MEMORY_FORMAT else candidate.name
+        if name not in formula:
+            continue
+        for rewrite in REWRITES:
+            if rewrite.mark in formula:
+                formula = _apply(rewrite, formula, name, var_names, saved, release)
+        if candidate.type == optional(STRING_VIEW):
+            formula = re.sub(rf"\b{name}\b", release.optional_string.format(name=name), formula)
+        if identifiers.uses(formula, name):
+            saved.append(SavedAttribute(candidate.name, candidate.type, name))
+    return formula, tuple(saved)
+
+
+def _apply(
+    rewrite: Rewrite,
+    formula: str,
+    name: str,
+    var_names: tuple[str, ...],
+    saved: list[SavedAttribute],
+    release: Release,
+) -> str:
+    def substitute(match: re.Match[str]) -> str:
+        groups = match.groups()
+        attribute = name + rewrite.suffix.format(*(g.replace("-", "minus_") for g in groups))
+        if rewrite.expr == _STRIDES and var_names != (name,):
+            raise SpecError(
+                f"strides of '{name}' in a formula for {', '.join(var_names)}",
+                "strides can be asked only of the one input that the formula is for",
+                needle=match.group(),
+            )
+        template = release.optional_tensor_sizes if rewrite.expr == _OPTIONAL_SIZES else rewrite.expr
+        saved.append(SavedAttribute(attribute, rewrite.type, template.format(name=name) or match.group()))
+        return rewrite.result.format(name=name) or attribute
+
+    return re.sub(rewrite.pattern.format(name), substitute, formula)

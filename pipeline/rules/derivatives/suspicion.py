@@ -1,0 +1,109 @@
+"""What upstream accepts in a formula but is surely a mistake: names that mean nothing there.
+
+A name is known when it is an argument, an output, a gradient, something saved, declared in the formula itself, or a
+word of C++. Names that are called, qualified or members, types (`SymInt`) and constants (`M_PI`, `kJagged`) are the
+compiler's to judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pipeline.cpp.bindings import return_names
+from pipeline.model.autograd import Definition, Formula, Info
+from pipeline.model.native import NativeFunction
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
+
+_TOKEN = re.compile(
+    r"""
+    (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+  | (?P<skip>(?:\.|->|::)\s*~?[A-Za-z_]\w*|/\*.*?\*/)   # members, qualified names, comments
+  | (?P<number>\.?\d[\w.]*(?:[eE][+-]\d+)?)
+  | (?P<name>[A-Za-z_]\w*)(?P<after>\s*(?:\(|::|<|\{))?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+# A declaration: a type, perhaps const, references, and the name that is declared.
+_DECLARED = re.compile(
+    r"\b(?:auto|bool|int|int64_t|double|float|size_t|Tensor|[\w:<>]+)\s*[&*]*\s+[&*]*([A-Za-z_]\w*)\s*(?=[=;:,)])"
+)
+_BOUND = re.compile(r"\bauto\s*&{0,2}\s*\[([^\]]*)\]")
+
+_WORDS = frozenset(
+    """
+    true false nullptr auto bool break case char class const constexpr continue default delete do double else enum
+    float for if int int64_t long new nullopt operator or and not return short signed sizeof size_t static struct
+    switch template this throw typename union unsigned using void volatile while std at c10 torch
+    """.split()
+)
+
+_CONSTANT = re.compile(r"[A-Z]|k[A-Z]")
+
+_GRADIENTS = ("grad", "grads", "grad_input_mask", "retain_variables")
+
+
+def suspicious(definition: Definition, dispatch_key: str, info: Info, function: NativeFunction) -> list[SpecError]:
+    """What is suspicious about the `info` that a definition makes under one dispatch key."""
+    field = ("dispatch", dispatch_key) if definition.by_key else ()
+    rows = {row.names: row for key, rows in definition.dispatch if key == dispatch_key for row in rows}
+    found = _unknown_names(info, function, rows)
+    for error in found:
+        error.field = (*field, *error.field)
+    declared = definition.output_differentiability
+    if declared is not None and len(declared) != len(function.func.returns):
+        found.append(
+            SpecError(
+                f"{len(declared)} values for {len(function.func.returns)} outputs",
+                "write one for each output",
+                field=("output_differentiability",),
+            )
+        )
+    return found
+
+
+def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
+    """The unknown identifiers in the formulas of `info`."""
+    arguments = [a.name for a in function.func.arguments] + ["options"]
+    outputs = ["result" if name == "self" else name for name in return_names(function.func)]
+    each = {"i"} if function.func.name.base.startswith("_foreach_") else set()  # the member of the list
+    found = []
+    for derivative in info.derivatives:
+        saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
+        known = {*arguments, *outputs, *saved, *info.available_named_gradients, *_GRADIENTS, *each}
+        found += _unknown(derivative.original_formula, derivative.var_names, known, rows)
+    for forward in info.forward_derivatives:
+        if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
+            continue  # made from the backward formula
+        given = {name + suffix for name in arguments for suffix in ("_p", "_t")}
+        originals = {"original_self_p", "original_self_t"}
+        results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
+        tangents = {f"{name}_t" for name in results}
+        known = {*arguments, *given, *originals, *results, *tangents, *_GRADIENTS, *each}
+        found += _unknown(forward.formula, forward.var_names, known, rows)
+    return found
+
+
+def _unknown(
+    formula: str, names: tuple[str, ...], known: Iterable[str], rows: Mapping[tuple[str, ...], Formula]
+) -> list[SpecError]:
+    declared = set(_DECLARED.findall(formula))
+    for group in _BOUND.findall(formula):
+        declared.update(name.strip() for name in group.split(","))
+    allowed = {*known, *declared, *_WORDS}
+    found = []
+    for match in _TOKEN.finditer(formula):
+        name = match.group("name")
+        if name is None or match.group("after") or name in allowed or _CONSTANT.match(name):
+            continue
+        allowed.add(name)
+        found.append(
+            SpecError(
+                f"unknown name '{name}'",
+                nearest(name, [*known, *declared]) or "only the C++ compiler will tell",
+                field=(rows[names].key,),
+                needle=formula[match.start() :],
+            )
+        )
+    return found

@@ -1,0 +1,109 @@
+"""The `dispatch:` table of a native function: which kernel serves which dispatch key.
+
+The rules are upstream's (torchgen.model, NativeFunction.from_yaml).
+"""
+
+from __future__ import annotations
+
+from pipeline.cpp.bindings import cpp_name
+from pipeline.model.native import Kernel
+from pipeline.model.schema import Schema, is_tensor_like
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.model import Release
+
+IMPLICIT = "CompositeImplicitAutograd"
+IMPLICIT_NESTED = "CompositeImplicitAutogradNestedTensor"
+EXPLICIT = "CompositeExplicitAutograd"
+EXPLICIT_NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
+COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
+
+
+def parse_dispatch(
+    raw: object, schema: Schema, structured: bool, delegated: bool, manual: bool, release: Release
+) -> dict[str, Kernel]:
+    """The kernels by dispatch key; an op that says nothing is composite-implicit under its own name."""
+    if raw is not None and not isinstance(raw, dict):
+        raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows", field=("dispatch",))
+    if raw is None:
+        if structured or delegated:
+            return {}
+        _check_factory(schema)
+        return {IMPLICIT: Kernel(cpp_name(schema))}
+    if manual:
+        raise SpecError(
+            "dispatch has no effect with manual_kernel_registration", "drop one of them", field=("dispatch",)
+        )
+    dispatch: dict[str, Kernel] = {}
+    count = 0
+    redundant = False
+    for keys, value in raw.items():
+        if not isinstance(keys, str) or not isinstance(value, str):
+            raise SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",))
+        for key in (k.strip() for k in keys.split(",")):
+            count += 1
+            _check_key(key, value, keys, release)
+            dispatch[key] = _kernel(value, structured and key in release.structured_keys, keys)
+            redundant |= key == IMPLICIT and value == cpp_name(schema)
+    _check_singleton(dispatch, count, redundant, delegated, schema)
+    _check_composites(dispatch)
+    return dispatch
+
+
+def _check_key(key: str, kernel: str, field: str, release: Release) -> None:
+    if key not in release.dispatch_keys:
+        raise SpecError(
+            f"unknown dispatch key '{key}'", nearest(key, release.kernel_keys), field=("dispatch", field), needle=key
+        )
+    if key not in release.kernel_keys:
+        raise SpecError(
+            f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here",
+            nearest(key, release.kernel_keys),
+            field=("dispatch", field),
+            needle=key,
+        )
+
+
+def _kernel(value: str, structured: bool, field: str) -> Kernel:
+    *namespaces, name = value.split("::")
+    if len(namespaces) > 3:
+        raise SpecError(
+            f"kernel '{value}' has more than three levels of namespace", field=("dispatch", field), needle=value
+        )
+    return Kernel(name, f"{'::'.join(namespaces) or 'at'}::native", structured)
+
+
+def _check_singleton(dispatch: dict[str, Kernel], count: int, redundant: bool, delegated: bool, schema: Schema) -> None:
+    if count != 1:
+        return
+    if redundant:
+        raise SpecError("the dispatch table says what holds without it", "delete it", field=("dispatch",))
+    if not delegated and set(dispatch) == {IMPLICIT} and not dispatch[IMPLICIT].supports_symint:
+        raise SpecError(
+            f"the only kernel is {IMPLICIT}: '{dispatch[IMPLICIT].name}'",
+            f"rename the kernel to '{cpp_name(schema)}' and delete the dispatch table",
+            field=("dispatch",),
+        )
+
+
+def _check_composites(dispatch: dict[str, Kernel]) -> None:
+    found = COMPOSITES.intersection(dispatch)
+    if len(found) <= 1:
+        return
+    if len(found) == 2 and EXPLICIT_NON_FUNCTIONAL not in found and IMPLICIT_NESTED in found:
+        return
+    raise SpecError(
+        f"more than one composite kernel: {', '.join(sorted(found))}",
+        "each strictly covers the others: keep one",
+        field=("dispatch",),
+    )
+
+
+def _check_factory(schema: Schema) -> None:
+    name = schema.name.unqualified
+    factory = schema.options_index is not None and not any(is_tensor_like(a.type) for a in schema.inputs)
+    if name.startswith("new_") or name.endswith("_like") or factory:
+        raise SpecError(
+            f"factory function '{name}' has no dispatch table",
+            f"add dispatch: {{{EXPLICIT}: {name}}}: a factory must not be decomposed under __torch_dispatch__",
+            field=("func",),
+        )

@@ -1,0 +1,295 @@
+"""One entry of native_functions.yaml to a `NativeFunction`: its keys, their types, and the rules between them.
+
+The rules are upstream's (torchgen.model, NativeFunction.from_yaml and its checks).
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping
+
+from pipeline.grammar.names import parse_operator_name
+from pipeline.grammar.schema import SchemaParser
+from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
+from pipeline.model.schema import Schema, schema_kind
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.model import Release
+from pipeline.rules.derivatives.definition import no_such_key
+from pipeline.rules.native.dispatch import parse_dispatch
+from pipeline.rules.native.precompute import parse_precompute
+from pipeline.rules.native.ufunc import parse_ufunc
+
+Entry = Mapping[str, object]
+
+KEYS = frozenset(
+    """
+    func variants dispatch tags autogen structured structured_delegate structured_inherits precomputed
+    ufunc_inner_loop use_const_ref_for_mutable_tensors device_guard device_check python_module category_override
+    manual_kernel_registration manual_cpp_binding cpp_no_default_args
+    """.split()
+)
+
+DEVICE_CHECKS = ("NoCheck", "ExactSame")
+
+
+def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: SchemaParser) -> NativeFunction:
+    """The function that `entry` declares. `tags` are the names declared in tags.yaml."""
+    unknown = [key for key in entry if key not in KEYS]
+    if unknown and "func" in entry:
+        raise SpecError(f"unknown key '{unknown[0]}'", nearest(unknown[0], KEYS), field=(unknown[0],), at_key=True)
+    namespace, schema = _schema(entry, parser)
+    variants = _variants(entry)
+    structured = _flag(entry, "structured")
+    delegate = _delegate(entry)
+    python_module = _text(entry, "python_module")
+    if python_module is not None and "method" in variants:
+        raise SpecError("functions in a python_module cannot be methods", "drop 'method'", field=("variants",))
+    ufunc = parse_ufunc(entry.get("ufunc_inner_loop", {}), release)
+    dispatch = _dispatch(entry, schema, structured, delegate, ufunc, release)
+    function = NativeFunction(
+        schema,
+        namespace,
+        variants,
+        dispatch,
+        _tags(entry, schema, namespace, tags, release),
+        _autogen(entry),
+        structured,
+        delegate,
+        _text(entry, "structured_inherits", refuse="::"),
+        parse_precompute(entry.get("precomputed"), structured, parser),
+        ufunc,
+        _flag(entry, "use_const_ref_for_mutable_tensors"),
+        _flag(entry, "device_guard", default=True),
+        _choice(entry, "device_check", DEVICE_CHECKS) or "ExactSame",
+        python_module,
+        _text(entry, "category_override"),
+        _flag(entry, "manual_kernel_registration"),
+        _flag(entry, "manual_cpp_binding"),
+        _names(entry, "cpp_no_default_args"),
+        delegate is not None or not composite_implicit_only(dispatch),
+    )
+    if function.use_const_ref_for_mutable_tensors and schema.out and release.const_ref_refuses_out:
+        key = "use_const_ref_for_mutable_tensors"
+        raise SpecError(f"{key} on an op with out arguments", field=(key,))
+    if release.check_keywords:
+        _check_keywords(schema, release)
+    check_function(function, release)
+    return function
+
+
+def composite_implicit_only(dispatch: Mapping[str, Kernel]) -> bool:
+    """True when the op is implemented by composite-implicit kernels and nothing else: such an op is not abstract."""
+    return set(dispatch) in (
+        {"CompositeImplicitAutograd"},
+        {"CompositeImplicitAutogradNestedTensor"},
+        {"CompositeImplicitAutograd", "CompositeImplicitAutogradNestedTensor"},
+    )
+
+
+def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
+    text = entry.get("func")
+    if text is None:
+        hint = "write func: name.overload(arguments) -> returns"
+        raise no_such_key(entry, "func", "the entry has no func", hint)
+    if not isinstance(text, str):
+        raise SpecError(f"not text: {text!r}", field=("func",))
+    *namespaces, schema = text.split("::")
+    if len(namespaces) > 1:
+        raise SpecError(
+            f"more than one level of namespace: '{'::'.join(namespaces)}'", "write namespace::name(…)", field=("func",)
+        )
+    try:
+        return (namespaces[0] if namespaces and namespaces[0] else "aten"), parser.parse(schema)
+    except SpecError as error:
+        error.field = ("func",)
+        raise
+
+
+def _variants(entry: Entry) -> tuple[str, ...]:
+    if "variants" not in entry:
+        return ("function",)
+    names = (_text(entry, "variants", nullable=False) or "").split(", ")
+    for name in names:
+        if name not in ("function", "method"):
+            raise SpecError(
+                f"unknown variant '{name}'", "write function, method or both", field=("variants",), needle=name
+            )
+    return tuple(sorted(set(names)))
+
+
+def _delegate(entry: Entry) -> str | None:
+    text = _text(entry, "structured_delegate", refuse="::")
+    if text is None:
+        return None
+    try:
+        return str(parse_operator_name(text))
+    except SpecError as error:
+        error.field = ("structured_delegate",)
+        raise
+
+
+def _autogen(entry: Entry) -> tuple[str, ...]:
+    text = _text(entry, "autogen", nullable="autogen" not in entry)
+    try:
+        return tuple(str(parse_operator_name(name)) for name in text.split(", ")) if text else ()
+    except SpecError as error:
+        error.field = ("autogen",)
+        raise
+
+
+def _dispatch(
+    entry: Entry,
+    schema: Schema,
+    structured: bool,
+    delegate: str | None,
+    ufunc: Mapping[str, UfuncLoop],
+    release: Release,
+) -> dict[str, Kernel]:
+    manual = _flag(entry, "manual_kernel_registration")
+    dispatch = parse_dispatch(entry.get("dispatch"), schema, structured, delegate is not None, manual, release)
+    if ufunc:
+        if not structured:
+            raise SpecError("ufunc_inner_loop on an op that is not structured", field=("ufunc_inner_loop",))
+        if not schema.out:
+            raise SpecError("ufunc_inner_loop on an op without out arguments", field=("ufunc_inner_loop",))
+        for key in release.ufunc_keys:
+            if key in dispatch:
+                raise SpecError(f"dispatch names {key}, which ufunc_inner_loop fills in", field=("dispatch", key))
+            dispatch[key] = Kernel(f"ufunc_{schema.name.unqualified}_{key}", structured=True)
+    if delegate is not None:
+        for key in dispatch:
+            if key in release.structured_keys:
+                raise SpecError(
+                    f"dispatch names {key}, but the op is delegated", "drop the row", field=("dispatch",), needle=key
+                )
+    return dispatch
+
+
+def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], release: Release) -> tuple[str, ...]:
+    given = entry.get("tags", [])
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list):
+        raise SpecError(f"tags is neither a name nor a list of names: {given!r}", field=("tags",))
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise SpecError(
+                f"unknown tag '{name}'",
+                nearest(str(name), known) or "declare it in tags.yaml",
+                field=("tags",),
+                needle=str(name),
+            )
+    found = set(names)
+    automatic = {
+        "pt2_compliant_tag": namespace == "aten",
+        "out": bool(schema.out),
+        "inplace": schema.name.inplace,
+    }
+    found.update(tag for tag in release.automatic_tags if automatic[tag] and tag in known)
+    return tuple(sorted(found))
+
+
+def check_function(function: NativeFunction, release: Release) -> None:
+    """The rules between the keys of one function; generated functions must keep them too."""
+    schema = function.func
+    if schema.out and function.variants != ("function",):
+        raise SpecError("an op with out arguments has other variants than function", field=("variants",))
+    if function.structured and schema_kind(schema) != "out":
+        raise SpecError(
+            "structured on an op that is no out variant", "did you mean structured_delegate?", field=("structured",)
+        )
+    if function.structured_delegate is not None and schema_kind(schema) == "out":
+        raise SpecError(
+            "structured_delegate on an out variant", "did you mean structured?", field=("structured_delegate",)
+        )
+    if function.part_of_structured_group and not function.device_guard:
+        raise SpecError("structured kernels always guard the device", "drop device_guard", field=("device_guard",))
+    if function.structured_inherits is not None and not function.structured:
+        raise SpecError(
+            "structured_inherits on an op that is not structured",
+            "add structured: True",
+            field=("structured_inherits",),
+        )
+    defaulted = {a.name for a in schema.arguments if a.default is not None}
+    for name in function.cpp_no_default_args:
+        if name not in defaulted:
+            raise SpecError(
+                f"argument '{name}' has no default",
+                nearest(name, defaulted),
+                field=("cpp_no_default_args",),
+                needle=name,
+            )
+    if str(schema.name).startswith("_foreach") and function.device_check != "NoCheck":
+        raise SpecError("a foreach op checks devices", "add device_check: NoCheck", field=("func",))
+    _check_seeded(function, release)
+
+
+def _check_keywords(schema: Schema, release: Release) -> None:
+    for argument in schema.arguments:
+        if keyword.iskeyword(argument.name) and f"{schema.name}.{argument.name}" not in release.keyword_arguments:
+            raise SpecError(
+                f"argument '{argument.name}' is a Python keyword", "rename it", field=("func",), needle=str(argument)
+            )
+
+
+def _check_seeded(function: NativeFunction, release: Release) -> None:
+    """Ops that draw random numbers, as told by their names and arguments, carry the tag that says so."""
+    if "nondeterministic_seeded" in function.tags:
+        return
+    schema = function.func
+    name = str(schema.name)
+    random = "rand" in name and not any(part in name for part in release.seeded_exempt)
+    dropout = "dropout" in name or any("dropout" in a.name for a in schema.arguments)
+    if dropout and "backward" not in name and schema.name.unqualified != "_cudnn_init_dropout_state":
+        random = True
+    random = random or any(a.type.startswith("Generator") for a in schema.inputs)
+    if random:
+        raise SpecError(
+            f"'{name}' looks random but is not tagged nondeterministic_seeded",
+            "add tags: nondeterministic_seeded",
+            field=("func",),
+        )
+
+
+def is_view(function: NativeFunction) -> bool:
+    """True of ops whose outputs alias their inputs, or that change their self's metadata in place."""
+    schema = function.func
+    if any(r.annotation is not None and not r.is_write for r in schema.returns):
+        return True
+    if "inplace_view" in function.tags and str(schema.name) not in ("resize_", "resize_as_"):
+        return True
+    return any(a.annotation is not None and a.annotation.endswith("-> *") for a in schema.arguments)
+
+
+def _text(entry: Entry, key: str, *, refuse: str = "", nullable: bool = True) -> str | None:
+    value = entry.get(key)
+    if not isinstance(value, str) and not (value is None and nullable):
+        raise SpecError(f"not text: {value!r}", field=(key,))
+    if value is not None and refuse and refuse in value:
+        raise SpecError(f"it has a namespace, '{value}'", "the op's own namespace is used", field=(key,))
+    return value
+
+
+def _flag(entry: Entry, key: str, *, default: bool = False) -> bool:
+    value = entry.get(key, default)
+    if not isinstance(value, bool):
+        raise SpecError(f"neither True nor False: {value!r}", "write True or False", field=(key,))
+    return value
+
+
+def _choice(entry: Entry, key: str, choices: tuple[str, ...]) -> str | None:
+    value = _text(entry, key)
+    if value is not None and value not in choices:
+        raise SpecError(
+            f"unknown value '{value}'",
+            nearest(value, choices) or f"write one of {', '.join(choices)}",
+            field=(key,),
+            needle=value,
+        )
+    return value
+
+
+def _names(entry: Entry, key: str) -> tuple[str, ...]:
+    value = entry.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise SpecError(f"not a list of names: {value!r}", "write [name, name]", field=(key,))
+    return tuple(sorted(set(value)))

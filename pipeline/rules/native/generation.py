@@ -1,0 +1,122 @@
+"""The functions that upstream generates: functional and out variants that native_functions.yaml leaves out.
+
+Rules: torchgen.native_function_generation.
+"""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+
+import msgspec
+
+from pipeline.cpp.bindings import cpp_name
+from pipeline.grammar.names import out_overload, unambiguous_name, with_overload
+from pipeline.grammar.signature import signature_inputs, signature_returns
+from pipeline.model.native import Kernel, NativeFunction
+from pipeline.model.schema import Argument, OperatorName, Return, Schema, has_symint, is_tensor_like, schema_kind
+from pipeline.rules.native.dispatch import EXPLICIT
+
+# Of the tags of the function it is made from, a generated one keeps these.
+INHERITED_TAGS = frozenset(("nondeterministic_seeded", "view_copy", "pt2_compliant_tag"))
+
+
+def generate_out(function: NativeFunction, automatic_tags: tuple[str, ...]) -> NativeFunction:
+    """The out variant of an in-place, mutable or functional op."""
+    schema = function.func
+    kind = schema_kind(schema)
+    if kind == "inplace":
+        out = _out_of_inplace(schema)
+    elif kind == "mutable":
+        out = _with_out(schema, schema.positional, schema.kwarg_only, schema.options_index)
+    else:
+        assert kind == "functional"
+        positional, kwarg_only = signature_inputs(schema)
+        bare = tuple(_bare(a) for a in positional), tuple(_bare(a) for a in kwarg_only)
+        out = _with_out(schema, *bare, None)
+    return _generated(function, out, automatic_tags)
+
+
+def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...]) -> NativeFunction:
+    """The functional variant: what was written to is returned instead."""
+    schema = function.func
+    positional, kwarg_only = signature_inputs(schema)
+    functional = Schema(
+        OperatorName(
+            schema.name.base,
+            schema.name.overload,
+            dunder=schema.name.dunder,
+            functional=schema_kind(schema) == "mutable",
+        ),
+        tuple(_bare(a) for a in positional),
+        tuple(_bare(a) for a in kwarg_only),
+        returns=signature_returns(schema, keep_names=True),
+        self_index=schema.self_index,
+    )
+    return _generated(function, functional, automatic_tags)
+
+
+def _out_of_inplace(schema: Schema) -> Schema:
+    own = schema.self_argument
+    assert own is not None and schema.self_index is not None
+    at = schema.self_index
+    return Schema(
+        with_overload(schema.name, out_overload(schema.name.overload)),
+        (*schema.positional[:at], _bare(own), *schema.positional[at + 1 :]),
+        schema.kwarg_only,
+        (Argument("out", own.type, None, own.annotation),),
+        schema.returns,
+        at,
+        schema.options_index,
+    )
+
+
+def _with_out(
+    schema: Schema, positional: tuple[Argument, ...], kwarg_only: tuple[Argument, ...], options_index: int | None
+) -> Schema:
+    returns, out = _out_arguments(schema)
+    name = with_overload(schema.name, out_overload(schema.name.overload))
+    return Schema(name, positional, kwarg_only, out, returns, schema.self_index, options_index)
+
+
+def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, ...]]:
+    """The out arguments that stand for the tensors among the returns, and the returns that are left or aliased."""
+    used = {
+        c for a in schema.arguments if a.annotation is not None for c in a.annotation.partition(" ")[0] if c.isalpha()
+    }
+    free = [letter for letter in ascii_lowercase if letter not in used]
+    only_tensors = all(r.type == "Tensor" for r in schema.returns)
+    returns: list[Return] = []
+    out: list[Argument] = []
+    for i, returned in enumerate(schema.returns):
+        if not is_tensor_like(returned.type):
+            returns.append(returned)
+            continue
+        annotation = f"{free[i]}!"
+        out.append(Argument("out" if len(schema.returns) == 1 else f"out{i}", returned.type, None, annotation))
+        if only_tensors:
+            returns.append(Return(returned.type, None, annotation))
+    return tuple(returns), tuple(out)
+
+
+def _bare(argument: Argument) -> Argument:
+    return argument if argument.annotation is None else msgspec.structs.replace(argument, annotation=None)
+
+
+def _generated(function: NativeFunction, schema: Schema, automatic_tags: tuple[str, ...]) -> NativeFunction:
+    tags = {"generated"} | INHERITED_TAGS.intersection(function.tags)
+    if schema.out and "out" in automatic_tags:
+        tags.add("out")
+    kernel = unambiguous_name(schema.name) if schema.out else cpp_name(schema)
+    if has_symint(function.func):
+        kernel += "_symint"
+    return NativeFunction(
+        schema,
+        function.namespace,
+        dispatch={EXPLICIT: Kernel(kernel)},
+        tags=tuple(sorted(tags)),
+        use_const_ref_for_mutable_tensors=function.use_const_ref_for_mutable_tensors,
+        device_guard=False,
+        device_check="NoCheck",
+        is_abstract=function.is_abstract,
+        generated_from=str(function.func),
+    )

@@ -1,0 +1,208 @@
+"""Groups of native functions: the variants of one operator, and views with their copies.
+
+`add_generated` completes the variants; `view_groups` pairs views. Rules: torchgen.native_function_generation and
+torchgen.gen, get_grouped_by_view_native_functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from pipeline.grammar.signature import view_signature
+from pipeline.model.native import FunctionHead
+from pipeline.model.schema import SchemaKind
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.model import Release
+
+Variants = dict[SchemaKind, int]  # kind -> index of the function
+
+
+class GroupError(SpecError):
+    """A mistake of the function with index `function`."""
+
+    def __init__(self, function: int, problem: str, hint: str = "", *, field: tuple[str, ...] = ("func",)) -> None:
+        super().__init__(problem, hint, field=field)
+        self.function = function
+
+
+class ToGenerate(Struct, frozen=True):
+    """One function to generate: the variant `kind`, from the function with index `base`."""
+
+    base: int
+    kind: SchemaKind
+
+
+def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[GroupError]]:
+    """Functions by signature, in order of first appearance; two of one kind are a mistake."""
+    groups: dict[str, Variants] = {}
+    errors = []
+    for i, head in enumerate(heads):
+        group = groups.setdefault(head.signature, {})
+        if head.kind in group:
+            first = heads[group[head.kind]].schema
+            errors.append(GroupError(i, f"a second {head.kind} variant of one operator; the first is {first}"))
+        group[head.kind] = i
+    return list(groups.values()), errors
+
+
+def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Release) -> list[ToGenerate]:
+    """The variants that upstream generates for `group`, in the order in which they are added."""
+    if "functional" in group and ("out" in group or (len(group) == 1 and _is_alone(heads[group["functional"]]))):
+        return []
+    base_kind = next((kind for kind in release.variants_from if kind in group), None)
+    if base_kind is None or not _generates([heads[i] for i in group.values()], release):
+        return []
+    if "out" in group and len(group) == 1:
+        name = heads[group["out"]].name
+        if name in release.out_without_functional:
+            return []
+        raise GroupError(group["out"], f"out op '{name}' has no other variant", "add its functional variant")
+    if "inplace" in group and heads[group["inplace"]].name in release.inplace_ungrouped:
+        return []
+    index = group[base_kind]
+    base = heads[index]
+    can_out = base_kind == "inplace" or base.returns_tensors
+    if "out" not in group and not can_out:
+        _check_needs_no_out(base, index, release)
+    wanted = [ToGenerate(index, "out")] if "out" not in group and can_out and base.autogen_out else []
+    if "functional" not in group and ("out" in group or wanted):
+        wanted.append(ToGenerate(index, "functional"))
+    return wanted
+
+
+def _is_alone(head: FunctionHead) -> bool:
+    """Whether a functional op without variants could have an out variant, and has none generated."""
+    return head.returns_tensors and not head.autogen_out
+
+
+def _generates(members: Sequence[FunctionHead], release: Release) -> bool:
+    if all(m.manual_cpp_binding for m in members):
+        return False
+    if any(m.is_view and m.unqualified != "set_" for m in members):
+        return False
+    core = release.core_generates and any(m.core for m in members)
+    return core or not all(m.implicit for m in members)
+
+
+def _check_needs_no_out(head: FunctionHead, index: int, release: Release) -> None:
+    if head.name not in release.mutable_without_out and head.name not in release.functional_without_out:
+        raise GroupError(
+            index,
+            f"no out variant can be generated of '{head.name}': it returns no tensor",
+            "PyTorch knows such ops by name (FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT)",
+        )
+
+
+class ViewGroup(Struct, frozen=True):
+    """Indices of the functions that meet under one view signature; `rest` are those outside of the view triple."""
+
+    view: int | None
+    inplace: int | None
+    copy: int | None
+    rest: tuple[int, ...]
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """In upstream's order: view, in-place view, copy, the others."""
+        return tuple(i for i in (self.view, self.inplace, self.copy) if i is not None) + self.rest
+
+
+def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[GroupError]]:
+    """Functions by view signature, in order of first appearance."""
+    groups: dict[str, dict[str, int]] = {}
+    errors = []
+    for i, head in enumerate(heads):
+        signature = head.signature
+        if head.base.endswith(("_copy", "_scatter")):
+            signature = view_signature(signature[: signature.index("(")], signature)
+        group = groups.setdefault(signature, {})
+        kind = head.kind if head.view_kind == "non_aliasing" else head.view_kind
+        if kind in group:
+            errors.append(
+                GroupError(i, f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}")
+            )
+        group[kind] = i
+    return [_view_group(group) for group in groups.values()], errors
+
+
+def _view_group(group: dict[str, int]) -> ViewGroup:
+    if "aliasing" not in group:
+        return ViewGroup(None, None, None, tuple(group.values()))
+    view = group.pop("aliasing")
+    inplace = group.pop("aliasing_inplace", None)
+    return ViewGroup(view, inplace, group.pop("functional", None), tuple(group.values()))
+
+
+def check_view_group(group: ViewGroup, heads: Sequence[FunctionHead]) -> None:
+    """A view that needs a copy has one, named and tagged as such; variants agree."""
+    if group.view is None:
+        return
+    view = heads[group.view]
+    if view_signature(view.base, view.signature) != view.signature:
+        raise GroupError(group.view, f"'{view.name}' is a view, but named as the copy of one", "rename it")
+    if group.copy is not None:
+        _check_copy(group.copy, view, heads[group.copy])
+    elif not view.implicit and not view.inplace_view and not view.base.endswith("_inverse"):
+        copy = f"{view.base}_copy{view.name.removeprefix(view.unqualified)}"
+        raise GroupError(
+            group.view, f"'{view.name}' is a view and has no copy variant", f"add {copy}, tagged view_copy"
+        )
+    if group.inplace is not None:
+        _check_inplace_variant(group.inplace, view, heads[group.inplace])
+
+
+def _check_copy(index: int, view: FunctionHead, copy: FunctionHead) -> None:
+    if not copy.base.endswith(("_copy", "_scatter")):
+        raise GroupError(
+            index, f"'{copy.name}' pairs with the view '{view.name}' but is not named as its copy", "end it with _copy"
+        )
+    if not copy.view_copy:
+        raise GroupError(index, f"'{copy.name}' is the copy of a view but is not tagged so", "add tags: view_copy")
+
+
+def _check_inplace_variant(index: int, view: FunctionHead, inplace: FunctionHead) -> None:
+    if inplace.signature != view.signature:
+        raise GroupError(index, f"the in-place variant does not match its view {view.schema}")
+    if (view.implicit and not inplace.implicit) or (view.implicit_nested and not inplace.implicit_nested):
+        raise GroupError(
+            index,
+            f"'{inplace.name}' has no composite kernel, but its view '{view.name}' has",
+            "give both the same kind of kernel",
+        )
+
+
+def check_functions(heads: Sequence[FunctionHead]) -> list[GroupError]:
+    """The rules between the entries of the file: delegates exist and are structured, in-place views have their view."""
+    structured = {head.name: head.structured for head in heads}
+    bases = {head.unqualified for head in heads}
+    errors = []
+    for i, head in enumerate(heads):
+        try:
+            if head.delegate is not None:
+                _check_delegate(i, head.delegate, structured)
+            if head.inplace_view and head.name not in ("resize_", "resize_as_") and head.unqualified != "set_":
+                _check_inplace_view(i, head, bases)
+        except GroupError as error:
+            errors.append(error)
+    return errors
+
+
+def _check_delegate(i: int, delegate: str, structured: Mapping[str, bool]) -> None:
+    if structured.get(delegate):
+        return
+    if delegate not in structured:
+        problem, hint = f"structured_delegate '{delegate}' does not exist", nearest(delegate, structured)
+    else:
+        problem, hint = f"structured_delegate '{delegate}' is not structured", "add structured: True to it"
+    raise GroupError(i, problem, hint, field=("structured_delegate",))
+
+
+def _check_inplace_view(i: int, head: FunctionHead, bases: set[str]) -> None:
+    if head.kind != "inplace":
+        raise GroupError(i, "an op tagged inplace_view is not named in-place", "end its name with an underscore")
+    dunder = head.unqualified.startswith("__")
+    functional = f"__{head.base}__" if dunder else head.base
+    if functional not in bases:
+        raise GroupError(i, f"no view op '{functional}' for the in-place view '{head.name}'", f"add '{functional}'")

@@ -1,0 +1,164 @@
+"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a folder or a wheel."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from importlib.machinery import PathFinder
+
+from msgspec import Struct
+
+from pipeline.problems.problem import Role, SpecError, nearest
+
+TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp")
+
+_VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
+_FLAT = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
+_PACKAGED = {
+    "native": "ATen/native/native_functions.yaml",
+    "tags": "ATen/native/tags.yaml",
+    "derivatives": "autograd/derivatives.yaml",
+}
+ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
+
+
+class Location(Struct, frozen=True):
+    """A file, or a member of a zip file."""
+
+    path: str
+    member: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}!{self.member}" if self.member else self.path
+
+    def read(self) -> bytes:
+        """The bytes; OSError or KeyError when there are none."""
+        if self.member:
+            from zipfile import ZipFile
+
+            with ZipFile(self.path) as archive:
+                return archive.read(self.member)
+        with open(self.path, "rb") as file:
+            return file.read()
+
+
+class SpecSet(Struct, frozen=True):
+    """A value that says where each input comes from."""
+
+    name: str  # names folders under generated/ and cache/
+    files: dict[str, Location]  # role -> YAML file
+    templates: dict[str, Location]  # name -> template
+    version: str  # the PyTorch release as the set tells it, "" when it does not
+    template_comment: str = "packaged/autograd/templates"
+    version_file: str = ""  # what tells it, where that is a file of its own
+
+    def inputs(self) -> list[tuple[str, Location]]:
+        """Every input with a label that no machine's path is in."""
+        named = [(os.path.basename(self.files[role].member or self.files[role].path), role) for role in ROLES]
+        return [(label, self.files[role]) for label, role in named] + [
+            (f"templates/{name}", location) for name, location in self.templates.items()
+        ]
+
+
+def find_spec_set(specs: str) -> SpecSet:
+    """The set that `specs` names: `core`, `torch`, the path of a folder or of a wheel."""
+    if specs == "core":
+        return _folder(_core_folder(), "core")
+    if specs == "torch":
+        return _folder(_torch_folder(), "torch")
+    if os.path.isdir(specs):
+        return _folder(specs, os.path.basename(os.path.abspath(specs)))
+    if specs.endswith(".whl") and os.path.isfile(specs):
+        return _wheel(specs)
+    hint = nearest(specs, ("core", "torch")) or "write core, torch, the path of a folder, or the path of a torch .whl"
+    raise SpecError(f"specs={specs}: there is no such spec set", hint)
+
+
+def _core_folder() -> str:
+    """The embedded set: beside the package in a clone, inside it where it is installed."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(os.path.dirname(here))
+    for folder in (os.path.join(root, "specs", "core"), os.path.join(here, "core")):
+        if os.path.isdir(folder):
+            return os.path.relpath(folder) if folder.startswith(os.getcwd() + os.sep) else folder
+    raise SpecError("specs=core: the embedded set is missing", "install gradmill again")
+
+
+def _torch_folder() -> str:
+    found = PathFinder.find_spec("torchgen", sys.path)
+    locations = found.submodule_search_locations if found is not None else None
+    if not locations:
+        raise SpecError("specs=torch: no torch package is installed", "pip install torch, or name a folder or a wheel")
+    return os.path.join(next(iter(locations)), "packaged")
+
+
+def _folder(folder: str, name: str) -> SpecSet:
+    folder = os.path.normpath(folder)
+    for candidate in (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged")):
+        if os.path.isfile(os.path.join(candidate, _PACKAGED["native"])):
+            return _set(name, candidate, _PACKAGED, "autograd/templates")
+    if os.path.isfile(os.path.join(folder, _FLAT["native"])):
+        return _set(name, folder, _FLAT, "templates")
+    raise SpecError(
+        f"{folder}: no native_functions.yaml",
+        "a spec set is a flat folder (native_functions.yaml, tags.yaml, derivatives.yaml, templates/),"
+        " or one laid out as torchgen/packaged",
+    )
+
+
+def _set(name: str, folder: str, layout: dict[str, str], templates: str) -> SpecSet:
+    files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
+    located = {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}
+    version, version_file = _version_near(folder)
+    return SpecSet(name, files, located, version, version_file=version_file)
+
+
+def _version_near(folder: str) -> tuple[str, str]:
+    """The release, and the file that tells it: RELEASE in the folder, or the version.py of the torch package.
+
+    Empty where no file does.
+    """
+    above = os.path.dirname(os.path.abspath(folder))
+    path = os.path.join(folder, "RELEASE")
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip(), path
+    except (OSError, UnicodeDecodeError):
+        pass
+    beside = os.path.dirname(above)
+    for path in (
+        os.path.join(folder, "version.py"),
+        os.path.join(above, "version.py"),
+        os.path.join(beside, "torch", "version.py"),
+        os.path.join(above, "torch", "version.py"),
+        os.path.join(beside, "version.py"),
+    ):
+        try:
+            with open(path, encoding="utf-8") as file:
+                found = _VERSION.search(file.read())
+        except (OSError, UnicodeDecodeError):
+            continue
+        if found:
+            return found.group(1), path
+    return "", ""
+
+
+def _wheel(path: str) -> SpecSet:
+    from zipfile import BadZipFile, ZipFile
+
+    prefix = "torchgen/packaged/"
+    try:
+        with ZipFile(path) as archive:
+            members = set(archive.namelist())
+            version = ""
+            if "torch/version.py" in members:
+                found = _VERSION.search(archive.read("torch/version.py").decode("utf-8", "replace"))
+                version = found.group(1) if found else ""
+    except (BadZipFile, OSError) as error:
+        raise SpecError(f"{path}: not a wheel: {error}", "download it again") from error
+    if prefix + _PACKAGED["native"] not in members:
+        raise SpecError(f"{path}: the wheel holds no torchgen/packaged", "name a wheel of torch")
+    files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
+    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in TEMPLATES}
+    return SpecSet("-".join(os.path.basename(path).split("-")[:2]), files, templates, version)

@@ -1,0 +1,74 @@
+"""Bytes of a spec file to text, within limits that keep a hostile file from taking the machine."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.problems.problem import TextMistake
+
+MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
+MAX_LINE = 200_000  # characters
+MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
+
+_ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+_NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_NESTED_LINE = re.compile(rf"(?:[-?:] *){{{MAX_DEPTH},}}")
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
+def decode_text(data: bytes) -> str:
+    """UTF-8 text with `\\n` line ends and no byte-order mark."""
+    if len(data) > MAX_BYTES:
+        raise TextMistake(f"the file has {len(data)} bytes", f"a spec file may have {MAX_BYTES}", 1, 1)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        problem = f"byte 0x{data[error.start]:02x} is not UTF-8"
+        raise TextMistake(problem, "save the file as UTF-8", line, column) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def check_characters(text: str) -> None:
+    """Refuses text with control characters."""
+    plain = text.isascii() and not text.encode().translate(None, _ASCII)
+    odd = None if plain else re.search(_NOT_TEXT, text)
+    if odd is not None:
+        at = odd.start()
+        problem = f"control character U+{ord(odd.group()):04X}"
+        raise TextMistake(problem, "remove it", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def check_shape(text: str) -> None:
+    """Refuses text with endless lines or with bottomless nesting."""
+    long = [(i, line) for i, line in enumerate(text.split("\n"), 1) if len(line) >= MAX_DEPTH]
+    for number, line in long:
+        if len(line) > MAX_LINE:
+            raise TextMistake(f"the line is longer than {MAX_LINE} characters", "break it", number, 1)
+    for number, line in long:
+        if _NESTED_LINE.match(line):
+            raise too_deep(number, 1)
+    at = _too_many_brackets(text)
+    if at is not None:
+        raise too_deep(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def too_deep(line: int, column: int) -> TextMistake:
+    """The refusal of bottomless nesting."""
+    problem = f"collections are nested deeper than {MAX_DEPTH}"
+    return TextMistake(problem, "spec files are lists of flat mappings", line, column)
+
+
+def _too_many_brackets(text: str) -> int | None:
+    """Where brackets are nested too deep within one entry, quotes and comments not told apart."""
+    start = 0
+    for entry in text.split("\n- "):
+        if entry.count("[") + entry.count("{") > MAX_DEPTH:
+            depth = 0
+            for bracket in _BRACKETS.finditer(entry):
+                depth = depth + 1 if bracket.group() in "[{" else max(depth - 1, 0)
+                if depth > MAX_DEPTH:
+                    return start + bracket.start()
+        start += len(entry) + 3
+    return None

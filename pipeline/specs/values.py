@@ -1,0 +1,164 @@
+"""YAML nodes to plain values, as upstream's loaders see them, with places for every mistake.
+
+Only PyYAML's safe resolver decides what a scalar is. Duplicate keys are refused, as upstream does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from pipeline.problems.problem import TextMistake
+from pipeline.specs.text import MAX_DEPTH, too_deep
+
+_STR = "tag:yaml.org,2002:str"
+
+# The words that mean something else than themselves: YAML 1.1 has many ways to say yes. By their first letter PyYAML
+# would look at every plain scalar that starts like one of them.
+_WORDS = {
+    form: f"tag:yaml.org,2002:{tag}"
+    for tag, names in (("bool", ("yes", "no", "true", "false", "on", "off")), ("null", ("null",)))
+    for name in names
+    for form in (name, name.title(), name.upper())
+}
+
+
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader, in C where it has one, with a shortcut for text that starts with a letter."""
+
+    def resolve(self, kind: type, value: str, implicit: Any) -> str:
+        """The tag of a node, as PyYAML gives it."""
+        if kind is ScalarNode and implicit[0] and value[:1].isalpha():
+            return _WORDS.get(value, _STR)
+        return str(super().resolve(kind, value, implicit))
+
+
+_ALIASED_NODES = 50_000  # what the aliases of one file may stand for
+_INT_DIGITS = 100  # PyYAML's time for numbers to the base 60 grows with the square of their length
+_CONSTRUCTORS = {
+    "tag:yaml.org,2002:bool": "construct_yaml_bool",
+    "tag:yaml.org,2002:int": "construct_yaml_int",
+    "tag:yaml.org,2002:float": "construct_yaml_float",
+    "tag:yaml.org,2002:null": "construct_yaml_null",
+}
+# Values that no key of a spec file takes; kept as a mapping so that they are mistaken for nothing else.
+_OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary": "binary"}
+
+
+def load_document(text: str) -> list[Node] | None:
+    """The items of the list that `text` writes; None when the text writes nothing."""
+    try:
+        node = yaml.compose(text, Loader=Loader)
+    except yaml.MarkedYAMLError as error:
+        raise _syntax(error) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise TextMistake(f"not YAML: {error}", "", 1, 1) from error
+    if node is None:
+        return None
+    if not isinstance(node, SequenceNode):
+        mark = node.start_mark
+        raise TextMistake(
+            "the file is not a list of entries", "start every entry with '- '", mark.line + 1, mark.column + 1
+        )
+    return list(node.value)
+
+
+def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
+    problem = str(error.problem)
+    ended = "unexpected end of stream" in problem  # where it began tells more than where the file ends
+    mark = (error.context_mark if ended else None) or error.problem_mark or error.context_mark
+    context = str(error.context or "")
+    text = f"{context} {problem}" if context.startswith("expected") else f"{problem} {context}".rstrip()
+    hint = "quote the text, or line the key up with its neighbours" if "mapping values" in problem else ""
+    line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+    return TextMistake(f"not YAML: {text}", hint, line, column)
+
+
+class NodeBudget:
+    """How many values a file may expand to: no text writes more than it has characters, but aliases repeat."""
+
+    def __init__(self, text: str) -> None:
+        self._left = len(text) + _ALIASED_NODES
+
+    def take(self, node: Node, count: int) -> None:
+        """Refuses `node` when the file has no `count` values left."""
+        self._left -= count
+        if self._left < 0:
+            raise _at(node, "aliases expand without end", "write the values out")
+
+
+def plain_value(node: Node, budget: NodeBudget, *, any_key: bool = False) -> object:
+    """Dicts, lists, text, numbers, booleans and None. `any_key`: keys that are not text are read as text."""
+    return _Builder(any_key, budget).build(node)
+
+
+class _Builder:
+    def __init__(self, any_key: bool, budget: NodeBudget) -> None:
+        self._any_key = any_key
+        self._budget = budget
+        self._open: set[int] = set()
+
+    def build(self, node: Node) -> object:
+        if isinstance(node, ScalarNode):
+            return node.value if node.tag == _STR else _scalar(node)
+        self._budget.take(node, 1 + len(node.value))
+        if id(node) in self._open:
+            raise _at(node, "aliases expand without end", "write the values out")
+        if len(self._open) >= MAX_DEPTH:
+            raise too_deep(node.start_mark.line + 1, node.start_mark.column + 1)
+        self._open.add(id(node))
+        if isinstance(node, MappingNode):
+            value = self._mapping(node)
+        else:
+            assert isinstance(node, SequenceNode)
+            value = self._sequence(node)
+        self._open.discard(id(node))
+        return value
+
+    def _mapping(self, node: MappingNode) -> object:
+        _check_tag(node, "map")
+        mapping: dict[str, object] = {}
+        for key_node, value_node in node.value:
+            key = self.build(key_node)
+            if not isinstance(key_node, ScalarNode):
+                raise _at(key_node, "a collection is used as a key", "write key: value")
+            if not isinstance(key, str):
+                if not self._any_key:
+                    raise _at(key_node, f"key {key_node.value} is not text", "quote it")
+                key = str(key_node.value)
+            if key in mapping:
+                raise _at(key_node, f"key '{key}' stands twice in one mapping", "remove one of them")
+            mapping[key] = self.build(value_node)
+        return mapping
+
+    def _sequence(self, node: SequenceNode) -> object:
+        _check_tag(node, "seq")
+        return [self.build(item) for item in node.value]
+
+
+def _scalar(node: ScalarNode) -> object:
+    name = _CONSTRUCTORS.get(node.tag)
+    if name is not None and (len(node.value) <= _INT_DIGITS or not node.tag.endswith(":int")):
+        try:
+            value: object = getattr(_constructor, name)(node)
+        except ValueError as error:
+            raise _at(node, f"not a value: '{node.value}'", "quote it") from error
+        return value if not isinstance(value, int) or abs(value) < 1 << 63 else {"!yaml int": node.value}
+    other = "int" if name is not None else _OTHER.get(node.tag)
+    if other is None:
+        raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag, or quote the text")
+    return {f"!yaml {other}": node.value}
+
+
+def _check_tag(node: Node, expected: str) -> None:
+    if node.tag != f"tag:yaml.org,2002:{expected}":
+        raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
+
+
+def _at(node: Node, problem: str, hint: str) -> TextMistake:
+    return TextMistake(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+_constructor = yaml.constructor.SafeConstructor()
