@@ -1,0 +1,135 @@
+"""A program's own code as an input: what each module is made of, found by its import statements."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from importlib.machinery import PathFinder
+
+from pipeline.query.database import Database
+from pipeline.query.digest import digest_of
+from pipeline.query.files import Input, Stat, read_file, stat_of
+from pipeline.query.query import query
+
+PREFIX = "code/"  # of the labels of source files
+FILES = "code files"  # the input that lists the labels, by line
+
+
+class Source:
+    """A source file as an input. It is read when its digest is asked for."""
+
+    __slots__ = ("_path", "_taken")
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._taken: Input | None = None
+
+    @property
+    def taken(self) -> Input:
+        if self._taken is None:
+            self._taken = Input(read_file(self._path))
+        return self._taken
+
+    @property
+    def digest(self) -> bytes:
+        return self.taken.digest
+
+    def read(self) -> bytes | None:
+        return self.taken.read()
+
+
+def source_files(folder: str) -> dict[str, str]:
+    """All files of the package in `folder`: label to path."""
+    found = {}
+    package = os.path.basename(folder)
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        inside = os.path.relpath(place, folder)
+        for name in sorted(names):
+            label = "/".join(part for part in (package, inside.replace(os.sep, "/"), name) if part != ".")
+            found[PREFIX + label] = os.path.join(place, name)
+    return found
+
+
+def library_files(names: tuple[str, ...]) -> dict[str, str]:
+    """The files that state the versions of libraries, which are not imported for that."""
+    found = {}
+    for name in names:
+        spec = PathFinder.find_spec(name, sys.path)
+        if spec is not None and spec.origin:
+            found[name] = spec.origin
+            version = os.path.join(os.path.dirname(spec.origin), "_version.py")
+            if os.path.isfile(version):
+                found[f"{name} version"] = version
+    return found
+
+
+def stats(paths: dict[str, str]) -> dict[str, Stat | None]:
+    """What the system says of all files."""
+    return {path: stat_of(path) for path in paths.values()}
+
+
+@query
+def code(db: Database, module: str) -> bytes:
+    """The digest of a module, of all modules of its package that it reaches, and of the text files beside these."""
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += imports(db, name)
+    return digest_of(*(part for name in sorted(reached) for part in (name, made_of(db, name))))
+
+
+@query
+def imports(db: Database, module: str) -> list[str]:
+    """The modules of this program that a module imports, wherever in its text."""
+    labels = _labels(db)
+    label = _label(module, labels)
+    text = db.input(label) if label else None
+    if text is None:
+        return []
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return []
+    package = module if label.endswith("/__init__.py") else module.rpartition(".")[0]
+    found = {package} if package else set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(name for alias in node.names for name in _parents(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                up = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
+                base = f"{up}.{base}".rstrip(".")
+            found.update(_parents(base))
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    return sorted(name for name in found if name != module and _label(name, labels))
+
+
+@query
+def made_of(db: Database, module: str) -> bytes:
+    """The digest of a module's own text, and of the files beside it that are no modules."""
+    labels = _labels(db)
+    label = _label(module, labels)
+    folder = label.rpartition("/")[0]
+    beside = [other for other in labels if other.rpartition("/")[0] == folder and not other.endswith(".py")]
+    return digest_of(*(db.input(name) for name in (label, *beside)))
+
+
+def _labels(db: Database) -> list[str]:
+    return (db.input(FILES) or b"").decode().splitlines()
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[: i + 1]) for i in range(len(parts))]
+
+
+def _label(module: str, labels: list[str]) -> str:
+    """The label of a module's file, "" for what is no module of this program."""
+    base = PREFIX + module.replace(".", "/")
+    return next((label for label in (f"{base}.py", f"{base}/__init__.py") if label in labels), "")

@@ -1,0 +1,73 @@
+"""Rows: what is kept of one call."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from struct import Struct as Layout
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct
+
+from pipeline.query.digest import MISSING
+from pipeline.query.query import Query
+
+_READ = Layout("<q16s")
+Name = tuple[Any, ...]  # of a row: what kind of row, or which query; then the key
+
+
+class Trace(Struct, frozen=True, gc=False, array_like=True):
+    """One way in which a call came out: what it read, in order, and what it gave."""
+
+    digest: bytes  # of the value
+    reads: bytes  # packed pairs: the row that was read, the digest that it gave
+    problems: tuple[Raw, ...] = ()
+    height: int = 1  # above the rows that read nothing
+
+
+class Record(Struct, frozen=True, gc=False, array_like=True):
+    """A row as it is stored."""
+
+    name: Name
+    trace: Trace
+    value: Raw | None = None  # where it is small
+
+
+class Row:
+    """A row in memory. While it is `fresh`, its digest and value hold in this round."""
+
+    __slots__ = ("digest", "fresh", "height", "id", "name", "older", "query", "raw", "running", "trace", "value")
+
+    def __init__(self, name: Name, id_: int, query: Query[Any, Any] | None) -> None:
+        self.name = name
+        self.id = id_
+        self.query = query  # None: an input, or an item of a table
+        self.trace: Trace | None = None
+        self.older: list[Trace] | None = None  # None: not asked for yet
+        self.digest = MISSING
+        self.height = 0
+        self.raw: bytes | None = None  # the value, encoded
+        self.value: Any = UNSET
+        self.fresh = False
+        self.running = False
+
+
+def packed(reads: dict[int, bytes]) -> bytes:
+    """Reads as bytes."""
+    pack = _READ.pack
+    return b"".join([pack(id_, found) for id_, found in reads.items()])
+
+
+def unpacked(reads: bytes) -> Iterator[tuple[int, bytes]]:
+    """The rows that were read, and what they gave."""
+    return _READ.iter_unpack(reads)
+
+
+def packed_ids(ids: Iterable[int]) -> bytes:
+    """Row numbers as bytes, in order."""
+    return array("q", sorted(ids)).tobytes()
+
+
+def unpacked_ids(data: bytes) -> set[int]:
+    """The reverse."""
+    return set(array("q", data))

@@ -1,0 +1,269 @@
+"""The store: rows and values in one SQLite file, which is replaced or changed at once or not at all.
+
+Everything in it carries a checksum. What is damaged counts as missing; a file that is no database any more is made
+anew. A file that was changed by anything but a store is not `sound`: what it says of who reads whom is then not relied
+on, and every row is checked by its own reads.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from pipeline.query.digest import digest, encode, sealed, unsealed
+from pipeline.query.files import replace_file
+from pipeline.query.row import Record, Row, Trace, packed_ids, unpacked_ids
+
+FORMAT = 1  # of all that is stored
+
+_TABLES = """
+    CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB, readers BLOB);
+    CREATE TABLE IF NOT EXISTS objects (id INTEGER PRIMARY KEY, data BLOB);
+    CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, data BLOB);
+"""
+_SMALL = 96  # bytes of a value that stands in its row
+_WAIT = 10.0  # seconds that another process may take to write
+
+_record_decoder = msgspec.msgpack.Decoder(Record)
+_traces_decoder = msgspec.msgpack.Decoder(list[Trace])
+
+
+class Store:
+    """One file. A file that is not there yet is built beside its place, and put there by the first commit."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.sound = False
+        self.empty = True
+        self._building = ""  # the path of a new file, until it is committed
+        self._connection: sqlite3.Connection | None = None
+
+    def begin(self) -> bool:
+        """Starts to read one state of the file. False where it is not the state that this store left it in."""
+        same = self._connection is not None and self._alone()
+        try:
+            if not same:
+                self.close()
+                self.sound = _seal(self.path) == _sealed_as(self.path)
+                self._open()
+            self._run("BEGIN")
+            self.empty = self.note("format") != encode(FORMAT)
+            if not self._building and (self.empty or not (self.sound or self._whole())):
+                raise sqlite3.DatabaseError("damaged, or of another format")
+        except (sqlite3.Error, OSError):
+            self._renew()
+        return same
+
+    def _alone(self) -> bool:
+        """Whether nobody else wrote to the file since this store did."""
+        return _seal(self.path) == _sealed_as(self.path) and not self._building
+
+    def _whole(self) -> bool:
+        """Whether the file is a database throughout."""
+        return self._run("PRAGMA quick_check(1)").fetchone() == ("ok",)
+
+    def _open(self) -> None:
+        if not os.path.exists(self.path):
+            return self._create()
+        self._connect(self.path)
+        self._run("PRAGMA journal_mode = WAL")
+        self._run("PRAGMA synchronous = OFF")
+        return None
+
+    def _create(self) -> None:
+        """A new file under a name of this process's own; in memory where none can be written."""
+        self._building = f"{self.path}.{os.getpid()}.tmp"
+        try:
+            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(self._building)
+            self._connect(self._building)
+            self._run("PRAGMA journal_mode = OFF")
+        except (OSError, sqlite3.Error):
+            self._building = ":memory:"
+            self._connect(":memory:")
+        self._run("PRAGMA synchronous = OFF")
+        assert self._connection is not None
+        self._connection.executescript(_TABLES)
+        self.sound = self.empty = True
+
+    def _connect(self, path: str) -> None:
+        self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, cached_statements=64)
+
+    def _renew(self) -> None:
+        """Leaves a file that cannot be read, and starts a new one, which will take its place."""
+        self.close()
+        self._create()
+        self._run("BEGIN")
+
+    def _run(self, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+        assert self._connection is not None
+        return self._connection.execute(statement, values)
+
+    def _one(self, statement: str, key: object) -> Any:
+        """The first value that a statement gives, None where there is none or the file is damaged."""
+        try:
+            found = self._run(statement, (key,)).fetchone()
+        except sqlite3.DatabaseError:
+            self.sound = False
+            return None
+        return found[0] if found else None
+
+    def record(self, id_: int) -> Record | None:
+        """The row that is stored under a number."""
+        payload = unsealed(self._one("SELECT record FROM rows WHERE id = ?", id_))
+        try:
+            return None if payload is None else _record_decoder.decode(payload)
+        except msgspec.MsgspecError:
+            return None
+
+    def older(self, id_: int) -> list[Trace]:
+        """What the row came to before, the latest first."""
+        payload = unsealed(self._one("SELECT older FROM rows WHERE id = ?", id_))
+        try:
+            return [] if payload is None else _traces_decoder.decode(payload)
+        except msgspec.MsgspecError:
+            return []
+
+    def readers(self, id_: int) -> set[int]:
+        """The rows that once read this one, as far as is known."""
+        data = self._one("SELECT readers FROM rows WHERE id = ?", id_)
+        payload = unsealed(data)
+        if data is not None and payload is None:
+            self.sound = False
+        return unpacked_ids(payload) if payload else set()
+
+    def object(self, name: bytes) -> bytes | None:
+        """The value that has a digest."""
+        data = self._one("SELECT data FROM objects WHERE id = ?", _object_id(name))
+        return data if isinstance(data, bytes) and digest(data) == name else None
+
+    def note(self, name: str) -> bytes | None:
+        """What was noted about all rows."""
+        return unsealed(self._one("SELECT data FROM notes WHERE name = ?", name))
+
+    def ids(self) -> set[int]:
+        """The numbers of all rows."""
+        try:
+            return {id_ for (id_,) in self._run("SELECT id FROM rows WHERE record IS NOT NULL")}
+        except sqlite3.DatabaseError:
+            return set()
+
+    def add(self, rows: Iterable[Row], readers: Mapping[int, set[int]]) -> None:
+        """Adds rows with their values, and who reads which; sqlite3.OperationalError where another process wrote."""
+        assert self._connection is not None
+        rows = sorted(rows, key=lambda row: row.id)
+        self._connection.executemany(
+            "INSERT INTO rows (id, record, older) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE"
+            " SET record = excluded.record, older = coalesce(excluded.older, older)",
+            map(_stored, rows),
+        )
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO objects VALUES (?, ?)",
+            [(_object_id(row.digest), row.raw) for row in rows if row.raw is not None and len(row.raw) > _SMALL],
+        )
+        updated = []
+        for id_, found in sorted(readers.items()):
+            before = set() if self.empty else self.readers(id_)
+            if not found <= before:
+                updated.append((id_, sealed(packed_ids(found | before))))
+        self._connection.executemany(
+            "INSERT INTO rows (id, readers) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET readers = excluded.readers",
+            updated,
+        )
+
+    def was_removed(self, id_: int) -> bool:
+        """Whether there was a row of this number, and it was dropped on purpose or is of code that is no more."""
+        found = self._one("SELECT record FROM rows WHERE id = ?", id_)
+        return found is not None and unsealed(found) is not None
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Removes rows; who reads them is kept."""
+        assert self._connection is not None
+        values = [(sealed(b""), id_) for id_ in ids]
+        self._connection.executemany("UPDATE rows SET record = ?, older = NULL WHERE id = ?", values)
+
+    def commit(self, notes: Mapping[str, bytes]) -> bool:
+        """Keeps all that was added, and starts to read anew. False where it could not be kept."""
+        assert self._connection is not None
+        try:
+            values = [(name, sealed(data)) for name, data in {"format": encode(FORMAT), **notes}.items()]
+            self._connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?)", values)
+            self._run("COMMIT")
+            if not self._building:
+                self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            elif self._building != ":memory:":
+                self._place()
+            if self._building != ":memory:":
+                replace_file(_seal_path(self.path), encode(_seal(self.path)))
+            self.sound, self.empty = True, False
+            return True
+        except (sqlite3.Error, OSError) as error:
+            self.give_up(error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError())
+            return False
+
+    def give_up(self, error: sqlite3.Error) -> None:
+        """Drops what was added; the file too, where it is damaged and not only in use."""
+        self.close()
+        if not isinstance(error, sqlite3.OperationalError):
+            with suppress(OSError):
+                os.unlink(self.path)
+
+    def _place(self) -> None:
+        """Puts a new file where it belongs."""
+        assert self._connection is not None
+        self._connection.close()
+        self._connection = None
+        for end in ("-wal", "-shm"):  # of the file that it replaces
+            with suppress(FileNotFoundError):
+                os.unlink(self.path + end)
+        os.replace(self._building, self.path)
+        self._building = ""
+        self._open()
+
+    def close(self) -> None:
+        """Lets go of the file; what was added since the last commit is dropped."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._building and self._building != ":memory:":
+            with suppress(OSError):
+                os.unlink(self._building)
+        self._building = ""
+
+
+def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
+    assert row.trace is not None
+    small = msgspec.Raw(row.raw) if row.raw is not None and len(row.raw) <= _SMALL else None
+    older = None if row.older is None else sealed(encode(row.older)) if row.older else None
+    return row.id, sealed(encode(Record(row.name, row.trace, small))), older
+
+
+def _object_id(name: bytes) -> int:
+    return int.from_bytes(name[:8], "little", signed=True)
+
+
+def _seal_path(path: str) -> str:
+    return f"{path}.seal"
+
+
+def _seal(path: str) -> list[int]:
+    """What the system says of a file when nobody has touched it."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return []
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+
+
+def _sealed_as(path: str) -> list[int] | None:
+    try:
+        with open(_seal_path(path), "rb") as file:
+            return msgspec.msgpack.decode(file.read(), type=list[int])
+    except (OSError, msgspec.MsgspecError):
+        return None
