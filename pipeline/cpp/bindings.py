@@ -24,9 +24,9 @@ class Binding(Struct, frozen=True, gc=False):
     type: str  # the schema type; "" for TensorOptions
 
 
-def cpp_name(schema: Schema) -> str:
-    """Name of the C++ function: `add_`, `add_out`."""
-    return schema.name.unqualified + ("_out" if schema.out else "")
+def cpp_name(schema: Schema, *, symint: bool = False) -> str:
+    """Name of the C++ function: `add_`, `add_out`. `symint`: of the overload that takes SymInt, `zeros_symint`."""
+    return schema.name.unqualified + ("_symint" if symint else "") + ("_out" if schema.out else "")
 
 
 def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> Passing:
@@ -38,10 +38,13 @@ def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> P
     )
 
 
-def bindings(function: NativeFunction, release: Release) -> tuple[Binding, ...]:
-    """The arguments of the C++ function: out arguments first, TensorOptions as one, SymInt where there is any."""
+def bindings(function: NativeFunction, release: Release, *, symint: bool = True) -> tuple[Binding, ...]:
+    """The arguments of the C++ function: out arguments first, TensorOptions as one, SymInt where there is any.
+
+    `symint` is False for the overload that takes int64_t in place of SymInt.
+    """
     schema = function.func
-    how = passing_of(function, release, symint=has_symint(schema))
+    how = passing_of(function, release, symint=symint and has_symint(schema))
     grouped = schema.options_index is not None
     result = [_binding(a, function, how, grouped) for a in schema.out + schema.positional]
     i = 0

@@ -10,6 +10,7 @@ class Release(Struct, frozen=True):
 
     version: str  # "2.13": the minor release
     base_types: dict[str, str]  # schema type -> C++ type, "" where C++ has none
+    cpp_defaults: dict[str, str]  # default value in a schema -> in C++, where the two differ
     dispatch_keys: frozenset[str]  # every dispatch key that exists
     kernel_keys: frozenset[str]  # the keys that `dispatch:` may name
     structured_keys: frozenset[str]  # the keys that can have structured kernels

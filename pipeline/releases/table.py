@@ -76,6 +76,15 @@ OLDEST: dict[str, object] = {
         "SymInt": "c10::SymInt",
         "ConstQuantizerPtr": "",
     },
+    "cpp_defaults": {
+        "False": "false",
+        "True": "true",
+        "None": "::std::nullopt",
+        "Mean": "at::Reduction::Mean",
+        "[]": "{}",
+        "contiguous_format": "MemoryFormat::Contiguous",
+        "long": "at::kLong",
+    },
     "dispatch_keys": (*_OTHER_KEYS, *(prefix + backend for prefix in _PREFIXES for backend in _BACKENDS)),
     "kernel_keys": tuple(
         """
@@ -161,6 +170,12 @@ CHANGES: tuple[Change, ...] = (
     Change("2.5", "kernel_keys", _XPU, add=("XPU",)),
     Change("2.5", "structured_keys", _XPU, add=("XPU",)),
     Change("2.5", "base_types", "types of higher-order ops, not yet of C++", add={"SymBool": "", "GraphModule": ""}),
+    Change(
+        "2.5",
+        "cpp_defaults",
+        "MemoryFormat is named with its namespace",
+        add={"contiguous_format": "c10::MemoryFormat::Contiguous"},
+    ),
     Change(
         "2.5",
         "optional_tensor_sizes",

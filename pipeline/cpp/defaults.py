@@ -1,0 +1,58 @@
+"""Default values of schema arguments as C++ expressions, in the public C++ API. Rules: torchgen.api.cpp."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.cpp.bindings import Binding
+from pipeline.grammar.types import element
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import Argument, is_list
+from pipeline.releases.model import Release
+
+_OPTIONS_SIZE = 4  # dtype, layout, device, pin_memory
+
+_ESCAPE = re.compile(r"\\(?:'|\Z)|\\.|\"", re.DOTALL)
+_ESCAPED = {"\\'": "'", "\\": "'", '"': '\\"'}  # a backslash before the closing quote keeps that quote
+
+
+def binding_default(binding: Binding, function: NativeFunction, release: Release, *, symint: bool) -> str | None:
+    """The default of one C++ argument of `function`, None where it has none. `symint`: of the SymInt overload."""
+    schema = function.func
+    if not binding.type:
+        at = schema.options_index
+        assert at is not None
+        return _options_default(schema.kwarg_only[at : at + _OPTIONS_SIZE], release)
+    argument = next(a for a in schema.arguments if a.name == binding.name)
+    if argument.default is None or argument.name in function.cpp_no_default_args:
+        return None
+    return default_expression(argument.default, argument.type, release, symint=symint)
+
+
+def _options_default(grouped: tuple[Argument, ...], release: Release) -> str | None:
+    """Upstream knows two defaults of TensorOptions: all four None, and a dtype that is long, whatever the others."""
+    if all(a.default == "None" for a in grouped):
+        return "{}"
+    return release.cpp_defaults["long"] if grouped[0].default == "long" else None
+
+
+def default_expression(default: str, type_: str, release: Release, *, symint: bool) -> str:
+    """C++ for a default of an argument of schema type `type_`."""
+    if default == "None" and type_ == "Tensor?":
+        return "{}"
+    inner = element(type_)
+    if inner is not None and not is_list(type_):
+        none = release.cpp_defaults["None"]
+        return none if default == "None" else default_expression(default, inner, release, symint=symint)
+    if inner is not None and default.startswith("[") and default.endswith("]"):
+        return f"{{{default[1:-1]}}}"
+    if inner == "SymInt" and symint and default.isdigit():
+        return f"c10::SymInt({default})"
+    if type_ == "str" and len(default) > 1 and default[0] == default[-1] == "'":
+        return _quoted(default[1:-1])
+    return release.cpp_defaults.get(default, default)
+
+
+def _quoted(text: str) -> str:
+    """Text that stood in single quotes, in double quotes."""
+    return '"' + _ESCAPE.sub(lambda match: _ESCAPED.get(match.group(), match.group()), text) + '"'

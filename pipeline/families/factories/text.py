@@ -1,0 +1,43 @@
+"""The C++ of one factory function: the header that declares the operator, and its wrappers, as text."""
+
+from __future__ import annotations
+
+from pipeline.families.factories.plan import FactoryPlan, Overload, Parameter
+from pipeline.families.sections import sections
+from pipeline.families.template import Template
+from pipeline.releases.model import Release
+
+FILE = "factories/factories.cpp"
+
+
+def include(plan: FactoryPlan, release: Release) -> str:
+    """The line that includes the operator's own header."""
+    return sections(FILE, release)["include"].fill({"base": plan.base})
+
+
+def definition(plan: FactoryPlan, release: Release) -> str:
+    """The wrappers, one for each overload."""
+    text = sections(FILE, release)
+    return "".join(_wrapper(overload, text) for overload in plan.overloads)
+
+
+def _wrapper(overload: Overload, text: dict[str, Template]) -> str:
+    options = next((p for p in overload.parameters if p.is_options), None)
+    return text["definition"].fill(
+        {
+            "name": overload.name,
+            "parameters": [_declared(p) for p in overload.parameters],
+            "arguments": [_argument(p, text) for p in overload.parameters],
+            "requires_grad": f"{options.name}.requires_grad()" if options is not None else "false",
+        }
+    )
+
+
+def _declared(parameter: Parameter) -> str:
+    declared = f"{parameter.type} {parameter.name}"
+    return declared if parameter.default is None else f"{declared} = {parameter.default}"
+
+
+def _argument(parameter: Parameter, text: dict[str, Template]) -> str:
+    """Operators refuse options that ask for a gradient: that is set on the result."""
+    return text["options"].fill({"name": parameter.name}).rstrip("\n") if parameter.is_options else parameter.name

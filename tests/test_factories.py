@@ -1,0 +1,198 @@
+"""The wrappers of variable_factories.h: which functions have them, how they read, the file as torchgen makes it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from project import CORE, ROOT
+
+from pipeline.families.factories.files import DEFINITION, INCLUDE, PIECES, files, order
+from pipeline.families.factories.plan import plan_factory
+from pipeline.families.family import generated_comment
+from pipeline.families.template import Template, lines_of, tidy
+from pipeline.grammar.schema import SchemaParser
+from pipeline.model.native import NativeFunction
+from pipeline.problems.problem import SpecError
+from pipeline.releases import Release, resolve
+from pipeline.stages import schemas, specs
+
+OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+ZEROS = f"zeros(SymInt[] size, *, {OPTIONS}) -> Tensor"
+ODD = Path(__file__).parent / "odd_factories.yaml"
+
+
+def function(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
+    """A function of this schema."""
+    return NativeFunction(SchemaParser(frozenset(resolve(version).base_types)).parse(func), **fields)
+
+
+def functions_of(native: Path, tags: Path, release: Release) -> list[NativeFunction]:
+    """All functions of a spec set, generated ones included, in the order in which they are parsed."""
+    read = [specs.run(path.read_bytes(), role, "", None).file for path, role in ((native, "native"), (tags, "tags"))]
+    parsed = schemas.run(*read, release, None)
+    assert not parsed.problems
+    return [parsed.bodies.function(head.body) for head in parsed.functions.heads]
+
+
+def wrappers(func: str, version: str = "2.13", **fields: Any) -> str:
+    release = resolve(version)
+    plan = plan_factory(function(func, version, **fields), release)
+    assert plan is not None
+    return PIECES[DEFINITION](plan, release)
+
+
+def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
+    """What stands between the parentheses of each wrapper."""
+    lines = wrappers(func, version, **fields).splitlines()
+    return [line.partition("(")[2].removesuffix(") {") for line in lines if line.startswith("inline")]
+
+
+def header(functions: Sequence[NativeFunction], template: str, release: Release) -> str:
+    """The file, made of the pieces of its functions."""
+    (file,) = files(order(functions))
+    plans = {str(f.func): plan for f in functions if (plan := plan_factory(f, release)) is not None}
+    assert plans.keys() == set(file.nodes)
+    trim = release.trims_lines
+    blocks = {
+        hole: lines_of(tidy(PIECES[piece](plans[unit], release), trim=trim) for unit in file.nodes)
+        for hole, piece in file.slots.items()
+    }
+    comment = generated_comment("packaged/autograd/templates", file.template)
+    return Template(template, trim=trim).fill({"generated_comment": comment, **blocks})
+
+
+def torchgens(native: Path, tags: Path, templates: Path, out: Path) -> str:
+    command = [sys.executable, ROOT / "tests" / "factories_oracle.py", native, tags, templates, out]
+    subprocess.run(command, check=True)
+    return (out / "variable_factories.h").read_text()
+
+
+def test_options_become_one_argument_that_asks_for_a_gradient() -> None:
+    assert wrappers(ZEROS) == (
+        "inline at::Tensor zeros(at::IntArrayRef size, at::TensorOptions options = {}) {\n"
+        "  at::AutoDispatchBelowADInplaceOrView guard;\n"
+        "  return autograd::make_variable(at::zeros(size, at::TensorOptions(options).requires_grad(::std::nullopt)),"
+        " /*requires_grad=*/options.requires_grad());\n"
+        "}\n"
+        "inline at::Tensor zeros_symint(c10::SymIntArrayRef size, at::TensorOptions options = {}) {\n"
+        "  at::AutoDispatchBelowADInplaceOrView guard;\n"
+        "  return autograd::make_variable(at::zeros_symint(size,"
+        " at::TensorOptions(options).requires_grad(::std::nullopt)),"
+        " /*requires_grad=*/options.requires_grad());\n"
+        "}\n"
+    )
+
+
+def test_a_like_function_without_options_makes_no_gradient() -> None:
+    assert wrappers("randn_like(Tensor self, float p=0.5) -> Tensor") == (
+        "inline at::Tensor randn_like(const at::Tensor & self, double p = 0.5) {\n"
+        "  at::AutoDispatchBelowADInplaceOrView guard;\n"
+        "  return autograd::make_variable(at::randn_like(self, p), /*requires_grad=*/false);\n"
+        "}\n"
+    )
+
+
+def test_the_first_release_says_c10() -> None:
+    assert "at::TensorOptions(options).requires_grad(c10::nullopt)" in wrappers(ZEROS, "2.4")
+    func = "same_like(Tensor self, MemoryFormat memory_format=contiguous_format) -> Tensor"
+    assert "memory_format = MemoryFormat::Contiguous" in parameters(func, "2.4")[0]
+    assert "memory_format = c10::MemoryFormat::Contiguous" in parameters(func, "2.5")[0]
+
+
+@pytest.mark.parametrize(
+    ("func", "variant"),
+    [
+        ("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", "function"),
+        ("zeros_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "function"),
+        ("same_like_(Tensor(a!) self) -> Tensor(a!)", "function"),
+        ("same_like(Tensor self) -> Tensor", "method"),
+        (f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS}) -> Tensor", "method"),
+    ],
+)
+def test_these_have_no_wrapper(func: str, variant: str) -> None:
+    assert plan_factory(function(func, variants=(variant,)), resolve("2.13")) is None
+
+
+@pytest.mark.parametrize(
+    ("argument", "declared"),
+    [
+        ("int[2] x=1", "at::IntArrayRef x = 1"),
+        ("int[] x=[1,2]", "at::IntArrayRef x = {1,2}"),
+        ("int[1]? x=None", "at::OptionalIntArrayRef x = ::std::nullopt"),
+        ("Tensor? x=None", "const ::std::optional<at::Tensor> & x = {}"),
+        ("bool x=True", "bool x = true"),
+        ("int x=Mean", "int64_t x = at::Reduction::Mean"),
+        ("str x='a\"b'", 'c10::string_view x = "a\\"b"'),
+        ("str x='a\\'b\\n'", 'c10::string_view x = "a\'b\\n"'),
+        ("str x='\\'", 'c10::string_view x = "\'"'),
+        ("str? x='none'", '::std::optional<c10::string_view> x = "none"'),
+        ("ScalarType x=long", "at::ScalarType x = at::kLong"),
+        ("Scalar x", "const at::Scalar & x"),
+    ],
+)
+def test_defaults_read_as_cpp(argument: str, declared: str) -> None:
+    assert parameters(f"same_like(Tensor self, {argument}) -> Tensor") == [f"const at::Tensor & self, {declared}"]
+
+
+def test_a_symint_list_has_a_default_of_its_own_in_each_overload() -> None:
+    func = "same_like(Tensor self, SymInt[2] size=1) -> Tensor"
+    plain, symint = (given.partition(", ")[2] for given in parameters(func))
+    assert plain == "at::IntArrayRef size = 1"
+    assert symint == "c10::SymIntArrayRef size = c10::SymInt(1)"
+
+
+@pytest.mark.parametrize(
+    ("options", "declared"),
+    [
+        (OPTIONS, "at::TensorOptions options = {}"),
+        (OPTIONS.replace("dtype=None", "dtype=long"), "at::TensorOptions options = at::kLong"),
+        (OPTIONS.replace("pin_memory=None", "pin_memory=False"), "at::TensorOptions options"),
+        (OPTIONS.replace("=None", ""), "at::TensorOptions options"),
+    ],
+)
+def test_options_have_a_default_when_all_are_none_or_the_dtype_is_long(options: str, declared: str) -> None:
+    assert parameters(f"make(int n, *, {options}) -> Tensor") == [f"int64_t n, {declared}"]
+
+
+def test_cpp_no_default_args_have_none() -> None:
+    func = f"make(int n=1, int m=2, *, {OPTIONS}) -> Tensor"
+    assert parameters(func, cpp_no_default_args=("n",)) == ["int64_t n, int64_t m = 2, at::TensorOptions options = {}"]
+
+
+def test_a_scalar_as_default_of_an_unsized_list_is_refused_in_the_plain_overload() -> None:
+    with pytest.raises(SpecError, match="'size' is a list but its default '1' is not"):
+        wrappers("same_like(Tensor self, SymInt[] size=1) -> Tensor")
+
+
+def test_the_file_keeps_the_order_and_the_includes_of_all_overloads() -> None:
+    make = [f"make.{overload}(int n, *, {OPTIONS}) -> Tensor" for overload in ("b", "a")]
+    schemas = [make[0], "sin(Tensor self) -> Tensor", ZEROS, make[1]]
+    functions = [function(schema) for schema in schemas]
+    assert order(functions) == (make[0], ZEROS, make[1])
+    made = header(functions, "$ops_headers\n", resolve("2.13"))
+    assert made == "".join(f"#include <ATen/ops/{name}.h>\n" for name in ("make", "zeros", "make"))
+    assert {piece for file in files(()) for piece in file.slots.values()} == {INCLUDE, DEFINITION}
+
+
+def test_torchs_and_odd_functions_read_as_torchgens(torch_specs: Path, tmp_path: Path) -> None:
+    """One run of torchgen for both: its own functions, then those that it has no like of."""
+    inputs = torch_specs / "ATen" / "native"
+    templates = torch_specs / "autograd" / "templates"
+    native = tmp_path / "native_functions.yaml"
+    native.write_text((inputs / "native_functions.yaml").read_text() + ODD.read_text())
+    expected = torchgens(native, inputs / "tags.yaml", templates, tmp_path / "out")
+    release = resolve("2.13")
+    functions = functions_of(native, inputs / "tags.yaml", release)
+    assert header(functions, (templates / "variable_factories.h").read_text(), release) == expected
+
+
+def test_the_template_of_core_is_filled_as_torchgen_fills_it(torch_specs: Path, tmp_path: Path) -> None:
+    native, tags, templates = CORE / "native_functions.yaml", CORE / "tags.yaml", CORE / "templates"
+    release = resolve("2.13")
+    made = header(functions_of(native, tags, release), (templates / "variable_factories.h").read_text(), release)
+    assert made == torchgens(native, tags, templates, tmp_path)
