@@ -7,7 +7,7 @@ import os
 import sys
 from importlib.machinery import PathFinder
 
-from pipeline.query.database import Database
+from pipeline.query.database import ENGINE, Database
 from pipeline.query.digest import digest_of
 from pipeline.query.files import Input, Stat, read_file, stat_of
 from pipeline.query.query import query
@@ -80,7 +80,7 @@ def code(db: Database, module: str) -> bytes:
         if name not in reached:
             reached.add(name)
             waiting += imports(db, name)
-    return digest_of(*(part for name in sorted(reached) for part in (name, made_of(db, name))))
+    return digest_of(db.input(ENGINE), *(part for name in sorted(reached) for part in (name, made_of(db, name))))
 
 
 @query

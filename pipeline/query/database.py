@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw
 from pipeline.query.digest import MISSING, digest, encode, identity
 from pipeline.query.query import Query, Table
 from pipeline.query.row import Name, Row, Trace, packed, packed_ids, unpacked, unpacked_ids
-from pipeline.query.store import Store
+from pipeline.query.store import SMALL, Store
 
 OLDER = 7  # traces that a row keeps beside its latest
 
@@ -147,7 +147,7 @@ class Database:
         if row is None:
             if not self._store.was_removed(id_):
                 raise Damaged
-        elif row.fresh or id_ not in self._touched:
+        elif row.name[0] != INPUT and (row.fresh or id_ not in self._touched):
             self._touched.add(id_)
             row.fresh = False
             heappush(waiting, (row.height, id_))
@@ -222,9 +222,9 @@ class Database:
         row = Row(name, id_, query)
         record = None if self._store.empty else self._store.record(id_)
         if record is not None and record.name == name:
-            self._fill(row, record.trace, record.value)
+            self._fill(row, record.trace)
         elif name[0] == INPUT:
-            self._fill(row, Trace(MISSING, b"", (), 0), None)
+            self._fill(row, Trace(MISSING, b"", (), 0))
             self._unsaved[id_] = row
         self._rows[name] = self._by_id[id_] = row
         return row
@@ -242,15 +242,15 @@ class Database:
         if query is None and name[0] not in (INPUT, ITEM):
             return None  # of code that is no more
         row = Row(name, id_, query)
-        self._fill(row, record.trace, record.value)
+        self._fill(row, record.trace)
         self._rows[name] = self._by_id[id_] = row
         return row
 
-    def _fill(self, row: Row, trace: Trace, value: Raw | None) -> None:
+    def _fill(self, row: Row, trace: Trace) -> None:
         row.trace = trace
         row.digest = trace.digest
         row.height = trace.height
-        row.raw = bytes(value) if value is not None else None
+        row.raw = trace.value or None
         if row.name[0] == INPUT:
             row.digest, row.fresh = self._digest(row.name[1]), True
         else:
@@ -291,7 +291,9 @@ class Database:
     def _again(self, row: Row) -> Any:
         """Runs a query whose row holds, to see its value."""
         wanted = row.digest
+        ran = set(self.ran)
         self._run(row)
+        self.ran = ran
         if row.digest != wanted:
             raise Damaged
         return row.value
@@ -344,7 +346,7 @@ class Database:
 
     def _set_other(self, row: Row, found: bytes, raw: bytes | None) -> None:
         row.digest, row.raw, row.value, row.fresh = found, raw, UNSET, True
-        row.trace = Trace(found, b"", (), row.height)
+        row.trace = Trace(found, b"", (), row.height, raw if raw is not None and len(raw) <= SMALL else b"")
         self._unsaved[row.id] = row
         if self._touched is not None:
             self._touched.add(row.id)
@@ -387,7 +389,7 @@ class Database:
     def _can_adopt(self, row: Row, trace: Trace) -> bool:
         """Whether the value that a trace gave is still there."""
         if isinstance(row.query, Table):
-            return self._store.object(trace.digest) is not None
+            return bool(trace.value) or self._store.object(trace.digest) is not None
         return True
 
     def _adopt(self, row: Row, trace: Trace) -> None:
@@ -399,7 +401,7 @@ class Database:
         changed = row.digest != trace.digest
         row.trace, row.digest, row.height = trace, trace.digest, trace.height
         if changed:
-            row.raw, row.value = None, UNSET
+            row.raw, row.value = trace.value or None, UNSET
         if items is not None:
             self._set_items(row, items, self._items(row), {})
         self._save(row)
@@ -427,7 +429,8 @@ class Database:
             raw = encode({item: digest(found) for item, found in raws.items()})
         else:
             raw = encode(value)
-        trace = Trace(digest(raw), packed(frame.reads), tuple(frame.problems), frame.height)
+        kept = raw if query.keep and len(raw) <= SMALL else b""
+        trace = Trace(digest(raw), packed(frame.reads), tuple(frame.problems), frame.height, kept)
         if before is not None and (before.reads != trace.reads or before.digest != trace.digest):
             row.older = [before, *(row.older if row.older is not None else self._store.older(row.id))][:OLDER]
         self._note_readers(row, trace, before)
@@ -539,7 +542,7 @@ class Database:
             return  # another process wrote first: all stays in memory, and this round is not kept
         for row in self._by_id.values():
             if row.query is not None or row.name[0] == ITEM:
-                row.raw, row.value = None, UNSET
+                row.raw, row.value = (row.trace.value or None) if row.trace else None, UNSET
 
     def _add(self) -> None:
         self._store.add(self._unsaved.values(), self._readers)

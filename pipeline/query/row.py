@@ -23,6 +23,7 @@ class Trace(Struct, frozen=True, gc=False, array_like=True):
     reads: bytes  # packed pairs: the row that was read, the digest that it gave
     problems: tuple[Raw, ...] = ()
     height: int = 1  # above the rows that read nothing
+    value: bytes = b""  # encoded, where it is small; b"" where it is an object of its own
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):
@@ -30,7 +31,6 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
 
     name: Name
     trace: Trace
-    value: Raw | None = None  # where it is small
 
 
 class Row:

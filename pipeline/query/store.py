@@ -26,8 +26,10 @@ _TABLES = """
     CREATE TABLE IF NOT EXISTS objects (id INTEGER PRIMARY KEY, data BLOB);
     CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, data BLOB);
 """
-_SMALL = 96  # bytes of a value that stands in its row
+SMALL = 96  # bytes of a value that stands in its row
 _WAIT = 10.0  # seconds that another process may take to write
+
+_BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
 
 _record_decoder = msgspec.msgpack.Decoder(Record)
 _traces_decoder = msgspec.msgpack.Decoder(list[Trace])
@@ -42,6 +44,7 @@ class Store:
         self.empty = True
         self._building = ""  # the path of a new file, until it is committed
         self._connection: sqlite3.Connection | None = None
+        self._left: list[int] = []  # what the system said of the file when this store last wrote it
 
     def begin(self) -> bool:
         """Starts to read one state of the file. False where it is not the state that this store left it in."""
@@ -55,13 +58,13 @@ class Store:
             self.empty = self.note("format") != encode(FORMAT)
             if not self._building and (self.empty or not (self.sound or self._whole())):
                 raise sqlite3.DatabaseError("damaged, or of another format")
-        except (sqlite3.Error, OSError):
+        except _BROKEN:
             self._renew()
         return same
 
     def _alone(self) -> bool:
         """Whether nobody else wrote to the file since this store did."""
-        return _seal(self.path) == _sealed_as(self.path) and not self._building
+        return bool(self._left) and _seal(self.path) == self._left and not self._building
 
     def _whole(self) -> bool:
         """Whether the file is a database throughout."""
@@ -109,7 +112,7 @@ class Store:
         """The first value that a statement gives, None where there is none or the file is damaged."""
         try:
             found = self._run(statement, (key,)).fetchone()
-        except sqlite3.DatabaseError:
+        except _BROKEN:
             self.sound = False
             return None
         return found[0] if found else None
@@ -151,7 +154,7 @@ class Store:
         """The numbers of all rows."""
         try:
             return {id_ for (id_,) in self._run("SELECT id FROM rows WHERE record IS NOT NULL")}
-        except sqlite3.DatabaseError:
+        except _BROKEN:
             return set()
 
     def add(self, rows: Iterable[Row], readers: Mapping[int, set[int]]) -> None:
@@ -165,7 +168,7 @@ class Store:
         )
         self._connection.executemany(
             "INSERT OR REPLACE INTO objects VALUES (?, ?)",
-            [(_object_id(row.digest), row.raw) for row in rows if row.raw is not None and len(row.raw) > _SMALL],
+            [(_object_id(row.digest), row.raw) for row in rows if row.raw is not None and len(row.raw) > SMALL],
         )
         updated = []
         for id_, found in sorted(readers.items()):
@@ -200,7 +203,8 @@ class Store:
             elif self._building != ":memory:":
                 self._place()
             if self._building != ":memory:":
-                replace_file(_seal_path(self.path), encode(_seal(self.path)))
+                self._left = _seal(self.path)
+                replace_file(_seal_path(self.path), encode(self._left))
             self.sound, self.empty = True, False
             return True
         except (sqlite3.Error, OSError) as error:
@@ -239,9 +243,8 @@ class Store:
 
 def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
     assert row.trace is not None
-    small = msgspec.Raw(row.raw) if row.raw is not None and len(row.raw) <= _SMALL else None
     older = None if row.older is None else sealed(encode(row.older)) if row.older else None
-    return row.id, sealed(encode(Record(row.name, row.trace, small))), older
+    return row.id, sealed(encode(Record(row.name, row.trace))), older
 
 
 def _object_id(name: bytes) -> int:

@@ -1,0 +1,1 @@
+"""The engine alone: toy queries, no spec."""

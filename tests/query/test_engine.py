@@ -1,0 +1,239 @@
+"""What runs, and what does not."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from pipeline.query.database import Cycle
+from tests.query.toy import Toy, length, page, summary, total, words
+
+TEXT = b"a: one\nb: three\nc: =a\n"
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Toy:
+    toy = Toy(tmp_path)
+    toy.inputs["x"] = TEXT
+    return toy
+
+
+def test_a_first_round_runs_all_that_is_asked_for(toy: Toy) -> None:
+    values, ran = toy.run((summary, "x"))
+    assert values == ["long"]
+    assert ran == ["length(x, a)", "length(x, b)", "length(x, c)", "summary(x)", "total(x)", "words(x)"]
+
+
+def test_a_second_round_runs_nothing(toy: Toy) -> None:
+    toy.run((summary, "x"))
+    assert toy.run((summary, "x")) == (["long"], [])
+
+
+def test_an_equal_value_stops_the_change(toy: Toy) -> None:
+    toy.run((summary, "x"))
+    toy.inputs["x"] = b"a: two\nb: three\nc: =a\n"
+    assert toy.run((summary, "x")) == (["long"], ["length(x, a)", "words(x)"])
+
+
+def test_an_item_that_stays_is_read_by_nobody_again(toy: Toy) -> None:
+    toy.run((summary, "x"), (page, "x"))
+    toy.inputs["x"] = b"# none\n" + TEXT
+    assert toy.run((summary, "x"), (page, "x")) == (["long", "a 3\nb 5\nc 3\n"], ["words(x)"])
+
+
+def test_what_was_made_before_is_found_again(toy: Toy) -> None:
+    toy.run((summary, "x"))
+    for text in (b"a: on\nb: three\nc: =a\n", b"a: four\n", b""):
+        toy.inputs["x"] = text
+        toy.run((summary, "x"))
+    toy.inputs["x"] = TEXT
+    assert toy.run((summary, "x")) == (["long"], [])
+
+
+def test_traces_are_bounded(toy: Toy) -> None:
+    for n in range(30):
+        toy.inputs["x"] = b"a: " + b"o" * n
+        toy.run((summary, "x"))
+    db = toy.begin()
+    row = db._called(total, ("x",))
+    assert len(db._store.older(row.id)) == 7
+
+
+def test_problems_are_reported_on_every_round(toy: Toy) -> None:
+    toy.inputs["x"] = b"a: one\nodd\nb: =q\n"
+    for _ in range(2):
+        db = toy.begin()
+        assert total(db, "x") == 3
+        assert sorted(db.problems([(total, "x")], str)) == ["no such word: q", "x: no meaning: odd"]
+        db.commit()
+
+
+def test_problems_of_what_nobody_asks_for_any_more_are_not_reported(toy: Toy) -> None:
+    toy.inputs["x"] = b"a: one\nb: =q\n"
+    toy.run((total, "x"))
+    toy.inputs["x"] = b"a: one\n"
+    db = toy.begin()
+    total(db, "x")
+    assert db.problems([(total, "x")], str) == []
+
+
+def test_an_item_that_was_missing_is_noticed_when_it_is_there(toy: Toy) -> None:
+    toy.inputs["x"] = b"b: =q\n"
+    assert toy.run((total, "x"))[0] == [0]
+    toy.inputs["x"] = b"b: =q\nq: 12\n"
+    assert toy.run((total, "x"))[0] == [4]
+    toy.inputs["x"] = b"b: =q\n"
+    assert toy.run((total, "x"))[0] == [0]
+
+
+def test_a_removed_item_is_not_asked_for(toy: Toy) -> None:
+    toy.run((total, "x"))
+    toy.inputs["x"] = b"b: three\n"
+    assert toy.run((total, "x")) == ([5], ["total(x)", "words(x)"])
+
+
+def test_a_query_that_needs_itself_is_refused(toy: Toy) -> None:
+    toy.inputs["x"] = b"a: =b\nb: =a\n"
+    db = toy.begin()
+    with pytest.raises(Cycle):
+        total(db, "x")
+    db.commit()
+    toy.inputs["x"] = b"a: =b\nb: 12\n"
+    assert toy.run((total, "x"))[0] == [4]
+
+
+def test_a_round_that_asks_for_less_leaves_the_rest_in_doubt(toy: Toy) -> None:
+    toy.run((summary, "x"), (page, "x"))
+    toy.inputs["x"] = b"a: o\nb: three\nc: =a\n"
+    toy.run((length, "x", "a"))
+    assert toy.run((summary, "x"), (page, "x"))[0] == ["short", "a 1\nb 5\nc 1\n"]
+
+
+def test_doubt_is_carried_until_it_is_resolved(toy: Toy) -> None:
+    toy.run((summary, "x"))
+    toy.inputs["x"] = b"a: o\nb: three\nc: =a\n"
+    toy.run((length, "x", "a"))
+    toy.run()
+    toy.run((length, "x", "a"))
+    assert toy.run((total, "x"))[0] == [7]
+
+
+def test_another_engine_trusts_nothing(toy: Toy) -> None:
+    toy.run((summary, "x"))
+    toy.inputs["engine"] = b"2"
+    assert len(toy.run((summary, "x"))[1]) == 6
+
+
+def test_one_process_may_have_many_rounds(toy: Toy) -> None:
+    db = toy.open()
+    texts = [TEXT, b"a: o\n", TEXT, b"", b"b: =a\na: 1\n"]
+    for text in texts:
+        toy.inputs["x"] = text
+        values, _ = toy.run((page, "x"), (total, "x"), db=db)
+        assert values == Toy.run(fresh(toy), (page, "x"), (total, "x"))[0]
+
+
+def fresh(toy: Toy) -> Toy:
+    other = Toy(toy.path.parent.parent / f"fresh{random.random()}")
+    other.inputs = dict(toy.inputs)
+    return other
+
+
+def test_of_two_processes_at_once_both_are_right(toy: Toy) -> None:
+    toy.run((summary, "x"))
+    toy.inputs["x"] = b"a: o\n"
+    first = toy.begin()
+    assert total(first, "x") == 1
+    toy.inputs["x"] = b"a: ooooo\n"
+    second = toy.begin()
+    assert total(second, "x") == 5
+    assert second.commit()
+    assert page(first, "x") == "a 1\n"
+    assert not first.commit()
+    assert toy.run((total, "x")) == ([5], [])
+    toy.inputs["x"] = b"a: o\n"
+    assert toy.run((total, "x"))[0] == [1]
+
+
+def test_a_process_that_stays_sees_what_another_wrote(toy: Toy) -> None:
+    db = toy.open()
+    toy.run((total, "x"), db=db)
+    toy.inputs["x"] = b"a: o\n"
+    toy.run((total, "x"))
+    assert toy.run((total, "x"), db=db) == ([1], [])
+
+
+def test_a_flush_in_mid_round_changes_nothing(toy: Toy) -> None:
+    db = toy.begin()
+    assert total(db, "x") == 11
+    db.flush()
+    assert page(db, "x") == "a 3\nb 5\nc 3\n"
+    assert words(db, "x") == {"a": "one", "b": "three", "c": "=a"}
+    db.commit()
+    assert toy.run((total, "x"), (page, "x"), (words, "x"))[1] == []
+
+
+def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy) -> None:
+    toy.run((total, "x"))
+    toy.inputs["x"] = b"a: o\n"
+    total(toy.begin(), "x")
+    toy.inputs["x"] = TEXT
+    assert toy.run((total, "x")) == ([11], [])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
+    chance = random.Random(seed)
+    for n in range(6):
+        toy.inputs["x"] = b"".join(b"w%d: %s\n" % (i, b"x" * chance.randrange(9)) for i in range(40))
+        toy.run((summary, "x"), (page, "x"))
+    data = bytearray(toy.path.read_bytes())
+    if seed % 4 == 0:
+        data = data[: chance.randrange(len(data))]
+    else:
+        for _ in range(chance.choice((1, 5, 400))):
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    toy.path.write_bytes(bytes(data))
+    for _ in range(3):
+        assert toy.run((total, "x"), (page, "x"))[0] == Toy.run(fresh(toy), (total, "x"), (page, "x"))[0]
+        toy.inputs["x"] = toy.inputs["x"].replace(b"w3: x", b"w3: ")
+    toy.run((total, "x"))
+    assert toy.run((total, "x"))[1] == []
+
+
+def test_an_older_store_put_back_is_right(toy: Toy) -> None:
+    toy.run((total, "x"))
+    old = toy.path.read_bytes()
+    toy.inputs["x"] = b"a: o\n"
+    toy.run((total, "x"))
+    toy.path.write_bytes(old)
+    assert toy.run((total, "x"))[0] == [1]
+
+
+def test_a_store_that_cannot_be_written_costs_time_only(toy: Toy) -> None:
+    toy.path.parent.parent.joinpath("cache").write_text("a file")
+    assert toy.run((total, "x"))[0] == [11]
+    assert toy.run((total, "x"))[0] == [11]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_chains_of_edits_give_what_a_first_round_gives(toy: Toy, seed: int) -> None:
+    chance = random.Random(seed)
+    db = toy.open() if seed % 2 else None
+    for _ in range(25):
+        lines = [f"w{i}: {'=w' + str(chance.randrange(i)) if i and chance.random() < 0.3 else 'y' * chance.randrange(4)}"
+                 for i in range(8)]  # fmt: skip
+        for file in ("x", "y"):
+            if chance.random() < 0.6:
+                kept = [line for line in lines if chance.random() < 0.8]
+                toy.inputs[file] = "\n".join(kept).encode()
+        if chance.random() < 0.1:
+            toy.inputs["engine"] = os.urandom(2)
+        queries = [(q, f) for q in (total, page, summary, words) for f in ("x", "y") if chance.random() < 0.4]
+        queries += [(length, "x", f"w{chance.randrange(8)}")]
+        assert toy.run(*queries, db=db)[0] == Toy.run(fresh(toy), *queries)[0]
+        if chance.random() < 0.2 and db is None:
+            toy.store._seal_broken = os.utime(toy.path)

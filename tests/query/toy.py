@@ -1,0 +1,86 @@
+"""A program of five queries: words in files, their lengths, totals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pipeline.query.code import FILES, code
+from pipeline.query.database import Database
+from pipeline.query.files import Input
+from pipeline.query.query import Query, query, table, unkept
+from pipeline.query.store import Store
+
+
+@table
+def words(db: Database, file: str) -> dict[str, str]:
+    """The words of a file: name, colon, meaning."""
+    text = (db.input(file) or b"").decode()
+    found = {}
+    for line in text.split("\n"):
+        name, colon, meaning = line.partition(":")
+        if colon:
+            found[name] = meaning.strip()
+        elif line:
+            db.report(f"{file}: no meaning: {line}")
+    return found
+
+
+@query
+def length(db: Database, file: str, word: str) -> int:
+    """How long the meaning of a word is; a word may stand for another."""
+    meaning = words.item(db, file, word)
+    if meaning is None:
+        db.report(f"no such word: {word}")
+        return 0
+    return length(db, file, meaning[1:]) if meaning.startswith("=") else len(meaning)
+
+
+@query
+def total(db: Database, file: str) -> int:
+    """The lengths of all words."""
+    return sum(length(db, file, word) for word in db.names(words, file))
+
+
+@unkept
+def page(db: Database, file: str) -> str:
+    """All words and their lengths."""
+    return "".join(f"{word} {length(db, file, word)}\n" for word in db.names(words, file))
+
+
+@query
+def summary(db: Database, file: str) -> str:
+    """One line."""
+    n = total(db, file)
+    return "long" if n > 10 else "short"
+
+
+QUERIES: dict[str, Query[Any, Any]] = {q.name: q for q in (words, length, total, page, summary)}
+
+
+class Toy:
+    """A store, and rounds over it; every round is a process of its own unless `stay` is given."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "cache" / "rows"
+        self.inputs: dict[str, bytes] = {"engine": b"1", FILES: b""}
+
+    def open(self) -> Database:
+        from pipeline.query import code as module
+
+        known = {**QUERIES, **{q.name: q for q in (module.code, module.imports, module.made_of)}}
+        self.store = Store(str(self.path))
+        return Database(self.store, known.get, code)
+
+    def begin(self, db: Database | None = None) -> Database:
+        db = db or self.open()
+        db.begin({label: Input(data) for label, data in self.inputs.items()})
+        return db
+
+    def run(self, *roots: tuple[Any, ...], db: Database | None = None) -> tuple[list[Any], list[str]]:
+        """The values of queries, and what ran for them."""
+        db = self.begin(db)
+        values = [q(db, *args) for q, *args in roots]
+        ran = sorted(f"{name[0].rpartition(':')[2]}({', '.join(map(str, name[1:]))})" for name in db.ran)
+        db.commit()
+        return values, [name for name in ran if name.split("(")[0] not in ("code", "imports", "made_of")]
