@@ -1,9 +1,9 @@
 """Text with holes, filled the way upstream's templates are.
 
 `$name` or `${name}` is a hole. Alone after the white space that starts a line it takes a block: every line of its
-value, or of every item of a list, indented to that depth. Elsewhere a list is joined
-by commas; `${,name}` and `${name,}` put a comma before or after a list that is not empty. `${a b}` takes the lists
-`a` and `b` as one. Rules: torchgen.code_template.
+value, or of every item of a list, indented to that depth. Elsewhere a list is joined by commas; `${,name}` and
+`${name,}` put a comma before or after a list that is not empty. White space and line ends are those of Python's `str`:
+form feeds and the like among them. Rules: torchgen.code_template.
 """
 
 from __future__ import annotations
@@ -13,22 +13,34 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from pipeline.specs.text import decode_text
+
 Value = str | int | Sequence[str]
 
-_HOLE = re.compile(r"(^[^\n\S]*)?\$([^\d\W]\w*|\{,?[^\d\W]\w*(?: [^\d\W]\w*)*,?\})", re.MULTILINE)
+_HOLE = re.compile(r"(^[^\n\S]*)?\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})", re.MULTILINE)
 
 
 class Hole(Struct, frozen=True):
     """A place to fill: the indentation of its block (None: inline), and whether commas surround a list."""
 
-    names: tuple[str, ...]
+    name: str
     indent: str | None
     comma_before: bool
     comma_after: bool
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name, for who still asks for several."""
+        return (self.name,)
+
 
 class Lines(list[str]):
     """A list of blocks whose lines need no more work where they are not indented: see `tidy`."""
+
+
+def template_text(data: bytes) -> str:
+    """The text of a template file: UTF-8 with `\\n` line ends. A byte-order mark is a character like others."""
+    return decode_text(data, keep_mark=True)
 
 
 class Template:
@@ -46,7 +58,7 @@ class Template:
     @property
     def names(self) -> set[str]:
         """The names of all holes."""
-        return {name for part in self.parts if isinstance(part, Hole) for name in part.names}
+        return {part.name for part in self.parts if isinstance(part, Hole)}
 
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
@@ -61,13 +73,11 @@ class Template:
 def _hole(match: re.Match[str]) -> Hole:
     indent, name = match.groups()
     name = name.strip("{}")
-    return Hole(tuple(name.strip(",").split()), indent, name.startswith(","), name.endswith(","))
+    return Hole(name.strip(","), indent, name.startswith(","), name.endswith(","))
 
 
 def _filled(hole: Hole, values: Mapping[str, Value], trim: bool) -> str:
-    value = values[hole.names[0]]
-    if len(hole.names) > 1:
-        value = [item for name in hole.names for item in _items(values[name])]
+    value = values[hole.name]
     if hole.indent is not None:
         return block(_items(value), hole.indent, trim=trim)
     if isinstance(value, (str, int)):
@@ -97,7 +107,10 @@ def indented(text: str, indent: str, *, trim: bool) -> str:
 def _indented(text: str, indent: str, trim: bool) -> list[str]:
     if not trim:
         return [indent + line for line in text.splitlines()]
-    return [(indent + line).rstrip() if line and not line.isspace() else "" for line in text.splitlines()]
+    lines = [indent + line if line and not line.isspace() else "" for line in text.splitlines()]
+    if indent.strip(" \t"):  # what starts a line may end one, as a form feed does
+        lines = [part for line in lines for part in line.splitlines() or [""]]
+    return [line.rstrip() for line in lines]
 
 
 def tidy(text: str, *, trim: bool) -> str:

@@ -10,7 +10,7 @@ from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.releases.table import CHANGES, KNOWN, OLDEST
 
-__all__ = ["KNOWN", "Release", "minor", "newest_at", "resolve", "resolve_version"]
+__all__ = ["KNOWN", "Release", "agreed_version", "minor", "newest_at", "resolve", "resolve_version"]
 
 
 def minor(version: str) -> str:
@@ -36,6 +36,19 @@ def resolve_version(version: str) -> tuple[str, str]:
             f"PyTorch release '{version}' is not known", f"known releases: {', '.join(KNOWN)}; say release=X.Y.Z"
         )
     return known[-1], f"PyTorch release {version} is newer than all known ones; it is read as {known[-1]}"
+
+
+def agreed_version(given: str, own: str, source: str) -> str:
+    """The version to use: what `release=` gives, or what `source`, a file of the spec set, says; "" for neither.
+
+    A SpecError when they are of different minor releases.
+    """
+    if given and own and minor(given) != minor(own):
+        raise SpecError(
+            f"release={given}, but {source} says that the spec set is for {own}",
+            "leave release= out, or change the file",
+        )
+    return given or own
 
 
 def resolve(version: str) -> Release:

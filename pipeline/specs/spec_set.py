@@ -10,10 +10,14 @@ from importlib.machinery import PathFinder
 from msgspec import Struct
 
 from pipeline.problems.problem import Role, SpecError, nearest
+from pipeline.specs.location import Location
+
+__all__ = ["ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
 
 TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp")
 
 _VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
+_ENCRYPTED = 1  # a flag of a zip file's member
 _FLAT = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
 _PACKAGED = {
     "native": "ATen/native/native_functions.yaml",
@@ -21,26 +25,6 @@ _PACKAGED = {
     "derivatives": "autograd/derivatives.yaml",
 }
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
-
-
-class Location(Struct, frozen=True):
-    """A file, or a member of a zip file."""
-
-    path: str
-    member: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.path}!{self.member}" if self.member else self.path
-
-    def read(self) -> bytes:
-        """The bytes; OSError or KeyError when there are none."""
-        if self.member:
-            from zipfile import ZipFile
-
-            with ZipFile(self.path) as archive:
-                return archive.read(self.member)
-        with open(self.path, "rb") as file:
-            return file.read()
 
 
 class SpecSet(Struct, frozen=True):
@@ -115,17 +99,15 @@ def _set(name: str, folder: str, layout: dict[str, str], templates: str) -> Spec
 
 
 def _version_near(folder: str) -> tuple[str, str]:
-    """The release, and the file that tells it: RELEASE in the folder, or the version.py of the torch package.
+    """The release, and the file that says it: RELEASE in the folder, or the version.py of the torch package.
 
     Empty where no file does.
     """
-    above = os.path.dirname(os.path.abspath(folder))
     path = os.path.join(folder, "RELEASE")
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().strip(), path
-    except (OSError, UnicodeDecodeError):
-        pass
+    text = _text_of(path)
+    if text is not None:
+        return only_line(text, path), path
+    above = os.path.dirname(os.path.abspath(folder))
     beside = os.path.dirname(above)
     for path in (
         os.path.join(folder, "version.py"),
@@ -134,14 +116,26 @@ def _version_near(folder: str) -> tuple[str, str]:
         os.path.join(above, "torch", "version.py"),
         os.path.join(beside, "version.py"),
     ):
-        try:
-            with open(path, encoding="utf-8") as file:
-                found = _VERSION.search(file.read())
-        except (OSError, UnicodeDecodeError):
-            continue
+        found = _VERSION.search(_text_of(path) or "")
         if found:
             return found.group(1), path
     return "", ""
+
+
+def _text_of(path: str) -> str | None:
+    """The text of a file, None when there is none that can be read."""
+    try:
+        return Location(path).read().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def only_line(text: str, path: str) -> str:
+    """What a RELEASE file says: one release on one line."""
+    lines = text.strip().splitlines()
+    if len(lines) > 1:
+        raise SpecError(f"{path}: more than one line", "write one release, such as 2.13.0")
+    return lines[0] if lines else ""
 
 
 def _wheel(path: str) -> SpecSet:
@@ -150,15 +144,24 @@ def _wheel(path: str) -> SpecSet:
     prefix = "torchgen/packaged/"
     try:
         with ZipFile(path) as archive:
-            members = set(archive.namelist())
-            version = ""
-            if "torch/version.py" in members:
-                found = _VERSION.search(archive.read("torch/version.py").decode("utf-8", "replace"))
-                version = found.group(1) if found else ""
+            members = {info.filename: info.flag_bits & _ENCRYPTED for info in archive.infolist()}
     except (BadZipFile, OSError) as error:
         raise SpecError(f"{path}: not a wheel: {error}", "download it again") from error
     if prefix + _PACKAGED["native"] not in members:
         raise SpecError(f"{path}: the wheel holds no torchgen/packaged", "name a wheel of torch")
+    if any(members.values()):
+        raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
     templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in TEMPLATES}
-    return SpecSet("-".join(os.path.basename(path).split("-")[:2]), files, templates, version)
+    name = "-".join(os.path.basename(path).split("-")[:2])
+    return SpecSet(name, files, templates, _version_in(path) if "torch/version.py" in members else "")
+
+
+def _version_in(path: str) -> str:
+    """The release that a wheel of torch says it is."""
+    try:
+        text = Location(path, "torch/version.py").read().decode("utf-8", "replace")
+    except OSError as error:
+        raise SpecError(f"{path}: torch/version.py: {error.strerror}", "download it again") from error
+    found = _VERSION.search(text)
+    return found.group(1) if found else ""

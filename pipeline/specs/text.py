@@ -16,12 +16,12 @@ _NESTED_LINE = re.compile(rf"(?:[-?:] *){{{MAX_DEPTH},}}")
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 
-def decode_text(data: bytes) -> str:
-    """UTF-8 text with `\\n` line ends and no byte-order mark."""
+def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
+    """UTF-8 text with `\\n` line ends, and without a byte-order mark unless that is to be kept."""
     if len(data) > MAX_BYTES:
         raise TextMistake(f"the file has {len(data)} bytes", f"a spec file may have {MAX_BYTES}", 1, 1)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)

@@ -11,27 +11,24 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import TextMistake
+from pipeline.specs.plain import WORDS
 from pipeline.specs.text import MAX_DEPTH, too_deep
 
 _STR = "tag:yaml.org,2002:str"
 
-# The words that mean something else than themselves: YAML 1.1 has many ways to say yes. By their first letter PyYAML
-# would look at every plain scalar that starts like one of them.
-_WORDS = {
-    form: f"tag:yaml.org,2002:{tag}"
-    for tag, names in (("bool", ("yes", "no", "true", "false", "on", "off")), ("null", ("null",)))
-    for name in names
-    for form in (name, name.title(), name.upper())
-}
+_WORD_TAGS = {bool: "tag:yaml.org,2002:bool", type(None): "tag:yaml.org,2002:null"}
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """PyYAML's safe loader, in C where it has one, with a shortcut for text that starts with a letter."""
 
     def resolve(self, kind: type, value: str, implicit: Any) -> str:
-        """The tag of a node, as PyYAML gives it."""
+        """The tag of a node, as PyYAML gives it.
+
+        By their first letter PyYAML would look at every plain scalar that starts like one of the `WORDS`.
+        """
         if kind is ScalarNode and implicit[0] and value[:1].isalpha():
-            return _WORDS.get(value, _STR)
+            return _WORD_TAGS[type(WORDS[value])] if value in WORDS else _STR
         return str(super().resolve(kind, value, implicit))
 
 

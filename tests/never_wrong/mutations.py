@@ -36,7 +36,7 @@ from .specset import (
 SETS = 500
 FAMILIES = 14  # operators of a set: few, so that torchgen is quick, and of all kinds, over many sets
 
-_ODD_VALUES = (
+ODD_VALUES = (
     "null", "~", "yes", "no", "1", "0x10", "1e3", "2020-01-01", "''", '""', "[]", "{}", "[a, b]", "{a: b}", "!!str 1",
     "&a x", "*a", "|\n    text", ">\n    text", "- a", "'quoted'", "a: b", "%", "@x", "=", "<<", "{<<: {a: b}}",
 )  # fmt: skip
@@ -116,7 +116,7 @@ def _line_cut_short(lines: list[str], at: int, random: Random) -> None:
 
 def _value_odd(lines: list[str], at: int, random: Random) -> None:
     key, colon, _ = lines[at].partition(": ")
-    lines[at] = f"{key}{colon or ': '}{random.choice(_ODD_VALUES)}"
+    lines[at] = f"{key}{colon or ': '}{random.choice(ODD_VALUES)}"
 
 
 def _key_odd(lines: list[str], at: int, random: Random) -> None:

@@ -52,7 +52,7 @@ variable_list ${node}::apply(variable_list&& grads) {
   IndexRangeGenerator gen;
   ${index_ranges}
   variable_list grad_inputs(gen.size());
-  ${gradient_names unpacks gradients}
+  ${body_with_unpacks}
   return grad_inputs;
 }
 void ${node}::compiled_args(CompiledNodeArgs& args) {
@@ -72,7 +72,7 @@ static variable_list ${node}_apply_functional(
   IndexRangeGenerator gen;
   ${index_ranges}
   variable_list grad_inputs(gen.size());
-  ${gradient_names gradients}
+  ${body}
   return grad_inputs;
 }
 
@@ -101,7 +101,7 @@ static variable_list ${node}_apply_functional(
   IndexRangeGenerator gen;
   ${index_ranges}
   variable_list grad_inputs(gen.size());
-  ${gradient_names gradients}
+  ${body}
   return grad_inputs;
 }
 inline variable_list ${node}_apply_functional_ivalue(const variable_list& grads, const ivalue_list& args)

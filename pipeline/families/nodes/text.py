@@ -33,15 +33,17 @@ def definition(plan: NodePlan, release: Release) -> str:
     text = sections(FILE, release)
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
     passed = _passed(plan, release)
+    unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]
+    names, gradients = _gradient_names(plan), _gradients(plan, text)
     values: dict[str, Value] = {
         "node": plan.node,
         "inputs": len(plan.inputs),
         "lock": _lock(plan),
         "asserts": [s.how.check.format(name=s.name) for s in plan.saved if s.how.check],
-        "unpacks": [_unpack(s, release) for s in plan.saved if s.how.unpack],
+        "unpacks": unpacks,
         "index_ranges": ranges,
-        "gradient_names": _gradient_names(plan),
-        "gradients": _gradients(plan, text),
+        "body": [*names, *gradients],
+        "body_with_unpacks": [*names, *unpacks, *gradients],
         "parameters": [f"{type_} {name}" for name, type_ in passed],
         "arguments": [name for name, _ in passed],
         "collected": [_collect(s, release) for s in plan.saved],

@@ -123,6 +123,7 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[Gr
             errors.append(
                 GroupError(i, f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}")
             )
+            group[f"an earlier {kind}, {group[kind]}"] = group[kind]  # definitions may still be for it
         group[kind] = i
     return [_view_group(group) for group in groups.values()], errors
 

@@ -1,0 +1,164 @@
+"""The bytes of a spec file to its entries: text, entries cut out of it, their values.
+
+The text is cut into entries before any YAML is parsed, so that after an edit only the entries whose text changed are.
+Where cutting is not safe the whole file is parsed at once. Values are MessagePack: dicts, lists, text, numbers,
+booleans and None, with sorted keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from pipeline.model.specs import PAIRS
+from pipeline.problems.problem import Role, SpecError, TextMistake
+from pipeline.specs import plain
+from pipeline.specs.text import check_characters, check_shape, decode_text
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
+
+# What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
+# lines after it, which are cut off with an entry.
+_REFERENCE = re.compile(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
+# What any of these has in it, and few entries have: two patterns that are quick to look for.
+_HINTS = (re.compile(r"[&*][^\s,]"), re.compile(r"[|>]\d?\+"))
+
+# A line that starts with something else than an entry, a comment or a space: text with marks, directives or lists that
+# are not indented is not cut. Nor is text with the line ends of Unicode, which count as lines to YAML alone.
+_OTHER_START = re.compile(r"\n(?:[^\n #-]|-[^\n ])")
+_OTHER_LINE_END = re.compile("[\x85\u2028\u2029]")
+# The start of a text of several lines, whose value has a line end only where the file has one.
+_BLOCK_TEXT = re.compile(r"[|>][-+\d]*[ \t]*(?:#.*)?$", re.MULTILINE)
+
+# Entries that are parsed at once: few enough for their YAML nodes to take little memory.
+_BATCH = 200
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+
+
+class Piece(NamedTuple):
+    """One entry's text, and the line it starts at, counted from 1."""
+
+    line: int
+    text: str
+
+
+def read_text(data: bytes) -> str:
+    """The text of a spec file; a TextMistake where it is none."""
+    text = decode_text(data)
+    check_characters(text)
+    return text
+
+
+def cut(text: str) -> list[Piece] | None:
+    """The entries' texts, without the blank lines that follow them; None where the text cannot be cut safely."""
+    if _OTHER_START.search("\n" + text) or (not text.isascii() and _OTHER_LINE_END.search(text)):
+        return None
+    head, *entries = ("\n" + text).split("\n-")
+    if not entries or any(line.lstrip(" ")[:1] not in ("", "#") for line in head.split("\n")):
+        return None
+    if not text.endswith("\n") and _BLOCK_TEXT.search(entries[-1]):
+        return None
+    lines = accumulate([head.count("\n") + 1, *(entry.count("\n") + 1 for entry in entries)])
+    # White space that is no line end may be content.
+    return list(map(Piece, lines, [f"-{entry}".rstrip("\n") for entry in entries]))
+
+
+def head(piece: str) -> str:
+    """What an entry starts with, to name it by without parsing it: `func: exp(Tensor self) -> Tensor`."""
+    for line in piece.removeprefix("-").split("\n"):
+        words = line.strip(" ")
+        if words and not words.startswith("#"):
+            return words
+    return ""
+
+
+def refers(piece: str) -> bool:
+    """Whether an entry may mean what another one says."""
+    return any(hint.search(piece) for hint in _HINTS) and _REFERENCE.search(piece) is not None
+
+
+def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
+    """The value of each text that was cut out; a TextMistake when they cannot be parsed one by one.
+
+    The place of such a mistake means nothing: `parse_whole` finds it, or finds that the cut was wrong.
+    """
+    values = {text: plain.read(text) for text in texts}
+    found: dict[str, object] = {text: value for text, value in values.items() if value is not None}
+    rest = [text for text, value in values.items() if value is None]
+    if rest:
+        found |= _parse_with_yaml(rest, role)
+    return [_encoded(found[text], role) for text in texts]
+
+
+def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
+    """All entries of a file with their values; a TextMistake at its place, or a SpecError when there is no entry."""
+    from pipeline.specs.values import load_document
+
+    check_shape(text)
+    nodes = load_document(text)
+    if nodes is None:
+        raise SpecError("the file is empty", "it must be a list of entries")
+    build = _builder(text, role)
+    return [(piece, _encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
+
+
+def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
+    """The values of different pieces."""
+    if any(map(refers, pieces)):
+        raise TextMistake("an entry refers to another one", "", 1, 1)
+    text = "\n".join(pieces)
+    check_shape(text)
+    build = _builder(text, role)
+    batches = [pieces[start : start + _BATCH] for start in range(0, len(pieces), _BATCH)]
+    return {piece: build(node) for batch in batches for piece, node in zip(batch, _nodes_of(batch))}
+
+
+def _builder(text: str, role: Role) -> Callable[[Node], object]:
+    """From the YAML nodes of `text` to plain values."""
+    from pipeline.specs.values import NodeBudget, plain_value
+
+    return partial(plain_value, budget=NodeBudget(text), any_key=role == "tags")
+
+
+def _nodes_of(pieces: list[str]) -> list[Node]:
+    """The YAML node of each piece; a TextMistake when the pieces are not one list item each."""
+    from pipeline.specs.values import load_document
+
+    nodes = load_document("\n".join(pieces) + "\n") or []
+    starts = accumulate((piece.count("\n") + 1 for piece in pieces), initial=0)
+    inside = (
+        start <= node.start_mark.line <= start + piece.count("\n") for start, piece, node in zip(starts, pieces, nodes)
+    )
+    if len(nodes) != len(pieces) or not all(inside):
+        raise TextMistake("the text cannot be cut into entries", "", 1, 1)
+    return nodes
+
+
+def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:
+    """Where the items of a list stand in their text."""
+    lines = _OTHER_LINE_END.sub("\n", text).split("\n")
+    ends = [*(node.start_mark.line for node in nodes[1:]), len(lines)]
+    pieces = []
+    for node, end in zip(nodes, ends):
+        start = node.start_mark.line
+        if start and lines[start - 1].rstrip(" \t") == "-":
+            start -= 1  # the dash stands alone
+        pieces.append(Piece(start + 1, "\n".join(lines[start : max(end, start + 1)]).rstrip("\n")))
+    return pieces
+
+
+def _encoded(value: object, role: Role) -> bytes:
+    """The value as MessagePack, with the one mapping whose order counts turned into a list: keys are sorted.
+
+    In derivatives.yaml, Nodes are numbered in the order of the `dispatch:` rows.
+    """
+    if role == "derivatives" and isinstance(value, dict) and isinstance(value.get("dispatch"), dict):
+        value = {**value, "dispatch": {PAIRS: [[key, row] for key, row in value["dispatch"].items()]}}
+    return _encoder.encode(value)

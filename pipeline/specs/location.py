@@ -1,0 +1,57 @@
+"""Where the bytes of an input are: a file, or a member of a zip file."""
+
+from __future__ import annotations
+
+import os
+from errno import EFBIG, EINVAL, EIO
+from stat import S_ISDIR, S_ISREG
+
+from msgspec import Struct
+
+from pipeline.specs.text import MAX_BYTES
+
+
+class Location(Struct, frozen=True):
+    """A file, or a member of a zip file."""
+
+    path: str
+    member: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}!{self.member}" if self.member else self.path
+
+    def read(self) -> bytes:
+        """The bytes; OSError or KeyError when there are none that can be read, or more than a spec file may have."""
+        return _read_member(self.path, self.member) if self.member else _read_file(self.path)
+
+
+def _read_file(path: str) -> bytes:
+    status = os.stat(path)
+    if not S_ISREG(status.st_mode) and not S_ISDIR(status.st_mode):
+        raise OSError(EINVAL, "it is no regular file")
+    _check_size(status.st_size)
+    with open(path, "rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    _check_size(len(data))
+    return data
+
+
+def _read_member(path: str, member: str) -> bytes:
+    from zipfile import ZipFile
+
+    try:
+        with ZipFile(path) as archive:
+            _check_size(archive.getinfo(member).file_size)
+            with archive.open(member) as file:
+                data = file.read(MAX_BYTES + 1)
+    except (KeyError, OSError):
+        raise
+    except Exception as error:  # encrypted, damaged, or compressed in a way that this Python does not know
+        raise OSError(EIO, f"{error}") from error
+    _check_size(len(data))
+    return data
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_BYTES:
+        raise OSError(EFBIG, f"it has {size} bytes, and a spec file may have {MAX_BYTES}")

@@ -1,0 +1,136 @@
+"""Where the inputs of a spec set come from, and what is refused there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from project import CORE
+
+from pipeline.problems.problem import SpecError
+from pipeline.releases import agreed_version
+from pipeline.specs.location import Location
+from pipeline.specs.spec_set import SpecSet, find_spec_set
+from pipeline.specs.text import MAX_BYTES
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the core spec set."""
+    return Path(shutil.copytree(CORE, tmp_path / "set"))
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    """A wheel of a torch that has nothing but a spec set."""
+    path = tmp_path / "torch-2.13.0-cp311.whl"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("torch/version.py", "__version__ = '2.13.0'\n")
+        for name, place in (
+            ("native_functions", "ATen/native"),
+            ("tags", "ATen/native"),
+            ("derivatives", "autograd"),
+        ):
+            archive.write(CORE / f"{name}.yaml", f"torchgen/packaged/{place}/{name}.yaml")
+    return path
+
+
+def encrypt(path: Path) -> None:
+    """Marks all members as encrypted, in both of the places where a zip file says so."""
+    data = bytearray(path.read_bytes())
+    for mark, flags in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
+        at = data.find(mark)
+        while at >= 0:
+            data[at + flags] |= 1
+            at = data.find(mark, at + 1)
+    path.write_bytes(data)
+
+
+def native(specs: SpecSet) -> Location:
+    return specs.files["native"]
+
+
+def test_a_file_is_read(folder: Path) -> None:
+    assert native(find_spec_set(str(folder))).read() == (CORE / "native_functions.yaml").read_bytes()
+
+
+def test_a_member_of_a_wheel_is_read(wheel: Path) -> None:
+    specs = find_spec_set(str(wheel))
+    assert specs.version == "2.13.0"
+    assert native(specs).read() == (CORE / "native_functions.yaml").read_bytes()
+
+
+def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no regular file"):
+        Location(str(tmp_path / "pipe")).read()
+
+
+def test_an_endless_file_is_refused() -> None:
+    with pytest.raises(OSError, match="no regular file"):
+        Location("/dev/zero").read()
+
+
+def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(OSError, match="1099511627776 bytes"):
+        Location(str(tmp_path / "large")).read()
+
+
+def test_a_member_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "a.zip", "w", 8) as archive:
+        archive.writestr("large", bytes(MAX_BYTES + 1))
+    with pytest.raises(OSError, match=f"{MAX_BYTES + 1} bytes"):
+        Location(str(tmp_path / "a.zip"), "large").read()
+
+
+def test_a_member_that_is_missing_is_a_key_error(wheel: Path) -> None:
+    with pytest.raises(KeyError):
+        Location(str(wheel), "nowhere").read()
+
+
+def test_an_encrypted_member_cannot_be_read(wheel: Path) -> None:
+    encrypt(wheel)
+    with pytest.raises(OSError, match="password required"):
+        Location(str(wheel), "torch/version.py").read()
+
+
+def test_an_encrypted_wheel_is_refused(wheel: Path) -> None:
+    encrypt(wheel)
+    with pytest.raises(SpecError, match="the wheel is encrypted"):
+        find_spec_set(str(wheel))
+
+
+def test_a_release_of_several_lines_is_refused(folder: Path) -> None:
+    (folder / "RELEASE").write_text("2.13.0\n2.12.1\n")
+    with pytest.raises(SpecError, match="more than one line"):
+        find_spec_set(str(folder))
+
+
+def test_a_release_that_is_a_pipe_is_none(folder: Path) -> None:
+    (folder / "RELEASE").unlink()
+    os.mkfifo(folder / "RELEASE")
+    assert find_spec_set(str(folder)).version == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "own", "version"),
+    [
+        ("2.13", "", "2.13"),
+        ("", "2.13.0", "2.13.0"),
+        ("2.13.1", "2.13.0", "2.13.1"),
+        ("2.13", "2.13.0+cpu", "2.13"),
+        ("", "", ""),
+    ],
+)
+def test_the_release_given_and_that_of_the_set_agree(given: str, own: str, version: str) -> None:
+    assert agreed_version(given, own, "set/RELEASE") == version
+
+
+def test_another_release_than_that_of_the_set_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"release=2\.12\.1, but set/RELEASE says that the spec set is for 2\.13\.0"):
+        agreed_version("2.12.1", "2.13.0", "set/RELEASE")
