@@ -1,22 +1,39 @@
-"""What an output family is: how one Node is rendered, and which files are assembled from Nodes."""
+"""What an output family is: its units, the plan of one, the pieces of its text, and the files they make up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from pipeline.families.file import File
-from pipeline.families.nodes.plan import NodePlan
-from pipeline.model.infos import NodeRow
+from pipeline.model.native import NativeFunction
+from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 
-class Family(Struct, frozen=True):
-    """Pieces by name, each rendered from a Node's plan, and the files that they make up."""
+class Layout(Struct, frozen=True, array_like=True):
+    """How units are put into files: as upstream has them, or split over so many shards."""
 
-    pieces: Mapping[str, Callable[[NodePlan, Release], str]]
-    files: Callable[[Sequence[NodeRow]], list[File]]
+    name: Literal["upstream", "split"] = "upstream"
+    shards: int = 0
+
+
+class Family(Struct, frozen=True):
+    """An output, as the stages know it.
+
+    What is printed of a unit is planned first, from its info if it is a Node, from its schema if it is a function.
+    """
+
+    name: str
+    unit: Literal["Node", "function"]
+    plan: Callable[[Unit, Any, Release], Any]
+    plan_type: type
+    pieces: Mapping[str, Callable[[Any, Release], str]]  # by name, each rendered from a plan
+    files: Callable[[Sequence[Unit], Layout], list[File]]
+    needs: str = ""  # a template without which a spec set leaves the family out
+    selects: Callable[[NativeFunction], bool] = bool  # which functions are units
 
 
 def generated_comment(folder: str, template: str) -> str:

@@ -6,12 +6,13 @@ from msgspec import Struct
 
 
 class File(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A template, its constant holes, and the holes that take a piece of each Node."""
+    """A template, its constant holes, and the holes that take a piece of each unit."""
 
     name: str
     template: str  # of the spec set; "" when `before` is all there is
     constants: dict[str, str | list[str]]
     slots: dict[str, str]  # hole -> piece
-    nodes: tuple[str, ...]  # in the order of the file
+    units: tuple[str, ...]  # in the order of the file
     before: str = ""  # text that stands before the template's
     reopens: bool = False  # of the template, only the namespaces around its hole: the rest is in another file
+    family: str = "nodes"

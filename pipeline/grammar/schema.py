@@ -7,6 +7,7 @@ keyword-only argument (an out argument) and of the four TensorOptions arguments 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pipeline.grammar.checks import check_schema
 from pipeline.grammar.names import parse_operator_name
@@ -18,6 +19,12 @@ _SCHEMA = re.compile(r"([^(]+)\((.*)\) -> (.*)")
 
 # A run of keyword-only arguments of these names and types (or optionals of them) is one TensorOptions.
 TENSOR_OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"), ("pin_memory", "bool"))
+
+
+@lru_cache(maxsize=4)
+def parser(base_types: frozenset[str]) -> SchemaParser:
+    """The parser for the type names of a release."""
+    return SchemaParser(base_types)
 
 
 class SchemaParser:

@@ -20,21 +20,22 @@ class ManifestFile(Struct, frozen=True):
     sha256: str
     xxh3: str
     inputs: tuple[str, ...]  # names among the manifest's inputs
-    nodes: tuple[str, ...]  # in the order of the file
+    units: tuple[str, ...]  # in the order of the file
 
 
-class ManifestNode(Struct, frozen=True):
-    """One Node and the entry it comes from."""
+class ManifestUnit(Struct, frozen=True):
+    """One unit, a Node or a function, and the entry it comes from."""
 
-    node: str
+    unit: str
+    family: str
     schema: str
-    dispatch_key: str
+    dispatch_key: str  # "" for a function
     file: str
     line: int
     synthesized: bool  # a foreach Node without an entry of its own: the entry is that of its reference
 
 
-class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/1"):
+class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/2"):
     """All generated files of one spec set, and what they were made from."""
 
     gradmill: str  # version
@@ -43,4 +44,4 @@ class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/1"):
     layout: str
     inputs: tuple[ManifestInput, ...]
     files: tuple[ManifestFile, ...]
-    nodes: tuple[ManifestNode, ...]
+    units: tuple[ManifestUnit, ...]

@@ -79,7 +79,6 @@ class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
     view_kind: ViewKind
     signature: str  # the schema that all variants of the operator share
     undefaulted: str | None  # the signature without defaults, where it has any
-    body: bytes  # digest of the whole NativeFunction
     delegate: str | None
     structured: bool
     generated: bool

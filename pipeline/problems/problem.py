@@ -55,7 +55,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     """One mistake, or one suspicion (`warning`), in one entry of one spec file."""
 
     role: Role
-    entry: int  # index of the entry in its file, -1 for the file as a whole
+    entry: str  # which entry of its file, "" for the file as a whole
     op: str
     problem: str
     hint: str = ""
@@ -69,12 +69,25 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     at_key: bool = False
 
 
-def problem_of(error: SpecError, role: Role, entry: int, op: str, *, warning: bool = False) -> Problem:
+def problem_of(
+    error: SpecError, role: Role, entry: str, op: str, *, warning: bool = False, derived: bool = False
+) -> Problem:
     """`error`, seen while working on entry `entry` of the `role` file."""
-    return Problem(role, entry, op, error.problem, error.hint, error.field, error.needle, warning, at_key=error.at_key)
+    return Problem(
+        role,
+        entry,
+        op,
+        error.problem,
+        error.hint,
+        error.field,
+        error.needle,
+        warning,
+        derived=derived,
+        at_key=error.at_key,
+    )
 
 
-def problems_of(error: SpecError, role: Role, entry: int, op: str) -> list[Problem]:
+def problems_of(error: SpecError, role: Role, entry: str, op: str) -> list[Problem]:
     """The same for all that `error` stands for."""
     return [problem_of(each, role, entry, op) for each in (error, *error.others)]
 

@@ -188,6 +188,15 @@ class Database:
         name = (query.name, *args)
         return self._rows.get(name) or self._row(name, query)
 
+    def digest(self, query: Query[Any, Any], *args: Any) -> bytes:
+        """The digest of a query's value: a read like others, without a look at the value."""
+        row = self._called(query, args)
+        if not row.fresh:
+            self._top(lambda: self._bring(self._called(query, args))) if self._frame is None else self._bring(row)
+            row = self._called(query, args)
+        self._note_read(row)
+        return row.digest
+
     def names(self, table: Table[Any, Any], *args: Any) -> list[str]:
         """The names of a table's items, in order: a read of its own, whatever the items say."""
         return self.item(table, args, NAMES) or []
@@ -207,14 +216,17 @@ class Database:
     def _read(self, row: Row) -> Any:
         if not row.fresh:
             self._bring(row)
+        self._note_read(row)
+        if row.value is UNSET:
+            row.value = self._value(row)
+        return row.value
+
+    def _note_read(self, row: Row) -> None:
         frame = self._frame
         if frame is not None:
             frame.reads[row.id] = row.digest
             if row.height >= frame.height:
                 frame.height = row.height + 1
-        if row.value is UNSET:
-            row.value = self._value(row)
-        return row.value
 
     def _row(self, name: Name, query: Query[Any, Any] | None) -> Row:
         """A row by its name: from the store, or empty."""

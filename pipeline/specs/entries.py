@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from pipeline.model.specs import PAIRS
+from pipeline.model.entries import PAIRS
 from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.specs import plain
 from pipeline.specs.text import check_characters, check_shape, decode_text

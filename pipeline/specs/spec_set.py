@@ -14,7 +14,7 @@ from pipeline.specs.location import Location
 
 __all__ = ["ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
 
-TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp")
+TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", "variable_factories.h")
 
 _VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _ENCRYPTED = 1  # a flag of a zip file's member

@@ -1,58 +1,62 @@
 """Stage `derivatives`: the entries of derivatives.yaml to raw definitions.
 
-Reads one `SpecFile`; writes `Definitions`. Nothing is looked up here: what depends on the schemas is `infos`. An entry
-whose value did not change is taken over from the previous artifact.
+Nothing is looked up here: what depends on the schemas is `infos`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import msgspec
-from msgspec import Raw
-
-from pipeline.model.artifact import digest, encode
-from pipeline.model.infos import DefinitionRow, Definitions
-from pipeline.model.specs import SpecFile
-from pipeline.problems.problem import Problem, SpecError, problem_of
-from pipeline.releases.model import Release
+from pipeline.model.autograd import Definition
+from pipeline.model.entries import grouped
+from pipeline.problems.problem import SpecError, problem_of
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
 from pipeline.rules.derivatives.definition import parse_definition
+from pipeline.stages.set import release
+from pipeline.stages.specs import entries, title, value
+
+Titled = tuple[str, str, str]  # a definition, the schema that it names, the operator's name
 
 
-class Read(NamedTuple):
-    definitions: Definitions
-    problems: list[Problem]
+@query
+def definition(db: Database, entry: str) -> Definition | None:
+    """What an entry says, None where it is wrong; suspicions are reported too."""
+    found = value(db, "derivatives", entry)
+    op = title(found, "name")
+    try:
+        parsed, suspicions = parse_definition(found, release(db))
+    except SpecError as error:
+        db.report(problem_of(error, "derivatives", entry, op))
+        return None
+    for suspicion in suspicions:
+        db.report(problem_of(suspicion, "derivatives", entry, op, warning=True))
+    return parsed
 
 
-def run(derivatives: SpecFile, release: Release, previous: Definitions | None) -> Read:
-    """The definitions of all entries that are right, and every mistake and suspicion."""
-    known = {row.source: row for row in previous.rows} if previous is not None else {}
-    rows = []
-    problems = []
-    for i, entry in enumerate(derivatives.entries):
-        row = known.get(entry.digest)
-        if row is not None:
-            rows.append(row if row.entry == i else msgspec.structs.replace(row, entry=i))
-            problems += _placed(rows[-1])
-            continue
-        value = entry.decode()
-        try:
-            definition, suspicions = parse_definition(value, release)
-        except SpecError as error:
-            problems.append(problem_of(error, "derivatives", i, _op(value)))
-            continue
-        body = encode(definition)
-        warnings = tuple(problem_of(s, "derivatives", -1, _op(value), warning=True) for s in suspicions)
-        row = DefinitionRow(i, entry.digest, digest(body), definition.schema, definition.name, Raw(body), warnings)
-        rows.append(row)
-        problems += _placed(row)
-    return Read(Definitions(tuple(rows)), problems)
+@table
+def groups(db: Database) -> dict[str, list[str]]:
+    """The entries in groups of neighbours, each called after its first."""
+    return {group[0]: group for group in grouped(db.names(entries, "derivatives"))}
 
 
-def _placed(row: DefinitionRow) -> list[Problem]:
-    return [msgspec.structs.replace(warning, entry=row.entry) for warning in row.warnings]
+@query
+def titles(db: Database, group: str) -> list[Titled]:
+    """What the definitions of a group are for; entries that are wrong are left out."""
+    found = ((entry, definition(db, entry)) for entry in groups.item(db, group) or ())
+    return [(entry, parsed.schema, parsed.name) for entry, parsed in found if parsed is not None]
 
 
-def _op(value: object) -> str:
-    name = value.get("name") if isinstance(value, dict) else None
-    return name.partition("(")[0] if isinstance(name, str) else ""
+def all_titles(db: Database) -> list[Titled]:
+    """What all definitions are for, in the order of the file."""
+    return [titled for group in db.names(groups) for titled in titles(db, group)]
+
+
+@query
+def definitions(db: Database, group: str) -> list[bytes]:
+    """What the definitions of a group are: their digests."""
+    return [db.digest(definition, entry) for entry in groups.item(db, group) or ()]
+
+
+@query
+def stage(db: Database) -> int:
+    """All definitions."""
+    return len([db.digest(definitions, group) for group in db.names(groups)])

@@ -1,22 +1,49 @@
-"""Stage `emit:<Node>`: one info to the C++ text of its Node.
+"""Stage `emit:<unit>`: one unit to its pieces of C++ text.
 
-Reads an info and the Node's name; writes `NodeText`, with the pieces of every output family.
+What is printed is planned first. The text follows from the plan alone: an info that changed in what its Node does not
+print makes no new text.
 """
 
 from __future__ import annotations
 
-from pipeline.families.nodes.plan import plan_node
-from pipeline.families.table import PIECES
+import msgspec
+from msgspec import Raw
+
+from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
-from pipeline.model.autograd import Info
-from pipeline.model.node_text import NodeText
-from pipeline.releases.model import Release
+from pipeline.problems.problem import SpecError, problems_of
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.stages.match import info
+from pipeline.stages.schemas import function
+from pipeline.stages.set import release
+from pipeline.stages.units import unit
 
 
-def run(node: str, info: Info, release: Release) -> NodeText:
-    """The text of the Node called `node`."""
-    plan = plan_node(node, info, release)
-    return NodeText(
-        node,
-        {name: tidy(render(plan, release), trim=release.trims_lines) for name, render in PIECES.items()},
-    )
+@query
+def plan(db: Database, family: str, name: str) -> Raw | None:
+    """What is printed of a unit, None where it cannot be."""
+    found = unit.item(db, family, name)
+    if found is None:
+        return None
+    kind = FAMILIES[family]
+    subject = info(db, found.function, found.dispatch_key) if kind.unit == "Node" else function(db, found.function)
+    if subject is None:
+        return None
+    try:
+        return Raw(msgspec.msgpack.encode(kind.plan(found, subject, release(db))))
+    except SpecError as error:
+        for problem in problems_of(error, found.role, found.entry, found.op):
+            db.report(problem)
+        return None
+
+
+@query
+def text(db: Database, family: str, name: str) -> dict[str, str]:
+    """The text of a unit, in pieces."""
+    planned = plan(db, family, name)
+    if planned is None:
+        return {}
+    kind, facts = FAMILIES[family], release(db)
+    decoded = msgspec.msgpack.decode(planned, type=kind.plan_type)
+    return {piece: tidy(render(decoded, facts), trim=facts.trims_lines) for piece, render in kind.pieces.items()}

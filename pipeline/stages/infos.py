@@ -1,170 +1,191 @@
 """Stage `infos`: definitions and schemas to differentiability infos, and the names of the Nodes.
 
-Reads `Definitions` and all functions; writes `Targets`, which function each definition is for, and `Infos`. Targets
-are looked up again when a definition comes, goes or names something else, or a function changed. An info is made
-again when its definition, or the function it is for, changed; naming is done anew each time, since a new entry may
-move the numbers of later ones.
+Which function a definition is for, and which number its Node gets, follow from names and from which definitions have
+derivatives: an edited formula looks nothing up again, and moves no number.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import msgspec
-from msgspec import Raw
 
-from pipeline.model.artifact import digest_of, encode
 from pipeline.model.autograd import Info
-from pipeline.model.functions import Bodies, Functions, FunctionTable
-from pipeline.model.infos import DefinitionRow, Definitions, InfoRow, Infos, Target, Targets
+from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
 from pipeline.problems.problem import Problem, SpecError, problem_of
-from pipeline.releases.model import Release
-from pipeline.rules.derivatives.info import canonical_function, create_infos
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.rules.derivatives.info import create_infos
 from pipeline.rules.derivatives.naming import NodeNames
 from pipeline.rules.derivatives.suspicion import suspicious
-
-# Stands for the name of a Node that is still to be given.
-_UNNAMED = ""
-
-# Infos that were not taken over, by what they were made from and dispatch key.
-Fresh = dict[tuple[bytes, str], Info]
+from pipeline.rules.derivatives.target import Operators
+from pipeline.stages.derivatives import Titled, all_titles, definition, groups
+from pipeline.stages.schemas import all_heads, copies, function, in_view_groups
+from pipeline.stages.set import release
 
 
-class Found(NamedTuple):
-    targets: Targets
-    problems: list[Problem]
-
-
-class Made(NamedTuple):
-    infos: Infos
-    problems: list[Problem]
-
-
-def targets_key(definitions: Definitions, functions: FunctionTable) -> bytes:
-    """What the targets follow from."""
-    return digest_of((functions.name, *(text for row in definitions.rows for text in (row.schema, row.name))))
-
-
-def find_targets(definitions: Definitions, functions: Functions) -> Found:
-    """The function that each definition is for, and every definition that is for none."""
-    rows: list[Target | None] = []
-    found: dict[str, int] = {}
-    problems: list[Problem] = []
-    for row in definitions.rows:
+@table
+def targets(db: Database) -> dict[str, Target]:
+    """The function that each definition is for."""
+    listed = all_heads(db)
+    at = {name: i for i, (name, _) in enumerate(listed)}
+    operators = Operators([head for _, head in listed], [at[name] for name in in_view_groups(db)])
+    found = {}
+    for titled in all_titles(db):
+        entry, schema, name = titled
         try:
-            index = canonical_function(row.schema, row.name, functions)
+            function_name, head = listed[operators.canonical(schema, name)]
+            found[entry] = Target(function_name, head.schema)
         except SpecError as error:
-            problems += [_problem(each, row) for each in (error, *error.others)]
-            rows.append(None)
-            continue
-        head = functions.heads[index]
-        found[head.schema] = index
-        rows.append(Target(head.schema, head.body))
-    heads = functions.heads
-    copy_of = {heads[view].name: heads[copy].schema for view, copy in functions.copies.items()}
-    copies = {schema: copy_of.get(heads[index].name) for schema, index in found.items()}
-    wanted = {schema: copy for schema, copy in copies.items() if copy is not None and copy not in found}
-    return Found(Targets(tuple(rows), wanted), problems)
+            _report(db, error, titled)
+    return found
 
 
-def run(
-    definitions: Definitions, targets: Targets, functions: FunctionTable, release: Release, old: Infos | None
-) -> Made:
-    """The infos of all definitions that have a target, and every mistake and suspicion. `old` is the last result."""
-    known: dict[bytes, list[InfoRow]] = {}
-    for row in old.rows if old is not None else ():
-        known.setdefault(row.key, []).append(row)
-    problems: list[Problem] = []
-    names = NodeNames()
-    by_function: dict[str, dict[str, InfoRow]] = {}
-    entries: dict[str, int] = {}
-    fresh: Fresh = {}
-    for definition, target in zip(definitions.rows, targets.rows):
+@query
+def infos_of(db: Database, entry: str) -> list[Keyed]:
+    """The infos of one definition by dispatch key; none where there is something wrong."""
+    target = targets.item(db, entry)
+    defined = definition(db, entry)
+    if target is None or defined is None:
+        return []
+    native = function(db, target.function)
+    assert native is not None
+    titled = (entry, defined.schema, defined.name)
+    try:
+        found = create_infos(defined, native, release(db))
+    except SpecError as error:
+        _report(db, error, titled)
+        return []
+    for dispatch_key, info in found:
+        for suspicion in suspicious(defined, dispatch_key, info, native):
+            db.report(_problem(suspicion, titled, warning=True))
+    return found
+
+
+@query
+def shapes(db: Database, group: str) -> list[Shape]:
+    """What the definitions of a group came to."""
+    found = []
+    for entry in groups.item(db, group) or ():
+        infos = infos_of(db, entry)
+        defined = definition(db, entry)
+        if defined is not None and (infos or not defined.dispatch):
+            keys = tuple((key, bool(info.args_with_derivatives)) for key, info in infos)
+            found.append(Shape(entry, defined.name, keys))
+    return found
+
+
+@query
+def defined(db: Database) -> list[Defined]:
+    """The functions with derivatives of their own, in the order in which their Nodes are printed.
+
+    Of several definitions for one function the last one counts, at the place of the first. A view's copy is
+    differentiated as the view, unless it has a definition of its own.
+    """
+    found: dict[str, Defined] = {}
+    titled = {entry: (entry, schema, name) for entry, schema, name in all_titles(db)}
+    known = targets(db)
+    for shape in _shapes(db):
+        target = known.get(shape.definition)
         if target is None:
             continue
-        key = definition.key + target.body
-        rows = known.get(key)
-        if rows is None:
-            try:
-                rows = _rows(key, definition, target, functions.bodies, release, fresh)
-            except SpecError as error:
-                problems += [_problem(each, definition) for each in (error, *error.others)]
-                continue
-        if target.schema in by_function:
-            problems.append(_duplicate(definition, target.schema))
-        entries[target.schema] = definition.entry
-        named = by_function[target.schema] = {}
-        for row in rows:
-            problems += [msgspec.structs.replace(w, entry=definition.entry) for w in row.warnings]
-            node = None if row.node is None else names.next(row.name, row.dispatch_key)
-            named[row.dispatch_key] = _placed(row, definition.entry, node)
-    for schema, copy in targets.copies.items():
-        if schema in by_function:
-            by_function[copy] = _copied(by_function[schema], copy, fresh, known)
-    empty = {schema: entries[schema] for schema, found in by_function.items() if not found}
-    infos = Infos(tuple(row for found in by_function.values() for row in found.values()), empty)
-    for row in infos.rows:
-        if (row.key, row.dispatch_key) in fresh:
-            infos.decoded[row.schema, row.dispatch_key] = fresh[row.key, row.dispatch_key]
-    return Made(infos, problems)
+        if target.function in found:
+            again = SpecError(
+                f"a second definition for {target.schema}", "the later one wins: remove one of them", field=("name",)
+            )
+            db.report(_problem(again, titled[shape.definition], warning=True))
+        found[target.function] = Defined(target.function, target.schema, shape.definition)
+    return [*found.values(), *_copies(db, found)]
 
 
-def _rows(
-    key: bytes,
-    row: DefinitionRow,
-    target: Target,
-    bodies: Bodies,
-    release: Release,
-    fresh: Fresh,
-) -> list[InfoRow]:
-    """The infos of one definition, without place and name."""
-    definition = row.definition
-    function = bodies.function(target.body)
-    rows = []
-    for dispatch_key, info in create_infos(definition, function, release):
-        warnings = tuple(_problem(s, row, warning=True) for s in suspicious(definition, dispatch_key, info, function))
-        node = _UNNAMED if info.args_with_derivatives else None
-        rows.append(InfoRow(key, -1, target.schema, dispatch_key, info.name, node, Raw(encode(info)), warnings))
-        fresh[key, dispatch_key] = info
-    return rows
+def _copies(db: Database, found: dict[str, Defined]) -> list[Defined]:
+    """The copies of views with derivatives that have none of their own."""
+    heads = dict(all_heads(db))
+    copy_of = {heads[view].name: copy for view, copy in copies(db)}
+    wanted: dict[str, Defined] = {}
+    for name, given in found.items():
+        copy = copy_of.get(heads[name].name)
+        if copy is not None and copy not in found:
+            wanted[copy] = Defined(copy, heads[copy].schema, given.definition, True)
+    return list(wanted.values())
 
 
-def _placed(row: InfoRow, entry: int, node: str | None) -> InfoRow:
-    if row.entry == entry and row.node == node:
-        return row
-    return InfoRow(row.key, entry, row.schema, row.dispatch_key, row.name, node, row.body, row.warnings)
+def _shapes(db: Database) -> list[Shape]:
+    return [shape for group in db.names(groups) for shape in shapes(db, group)]
 
 
-def _problem(error: SpecError, row: DefinitionRow, *, warning: bool = False) -> Problem:
-    return problem_of(error, "derivatives", -1 if warning else row.entry, _op(row), warning=warning)
+@query
+def rows(db: Database) -> list[NodeRow]:
+    """Every info with the Node that it is printed as, in the order in which they are printed."""
+    names = NodeNames()
+    found: dict[str, dict[str, str | None]] = {}
+    operators = {}
+    known = targets(db)
+    for shape in _shapes(db):
+        if shape.definition in known:
+            operators[shape.definition] = shape.operator
+            found[shape.definition] = {
+                key: names.next(shape.operator, key) if differentiable else None for key, differentiable in shape.keys
+            }
+    return [
+        _row(given, key, node, operators[given.definition])
+        for given in defined(db)
+        for key, node in found[given.definition].items()
+    ]
 
 
-def _duplicate(row: DefinitionRow, schema: str) -> Problem:
-    error = SpecError(f"a second definition for {schema}", "the later one wins: remove one of them", field=("name",))
-    return problem_of(error, "derivatives", row.entry, _op(row), warning=True)
+@table
+def row(db: Database) -> dict[str, NodeRow]:
+    """The rows by dispatch key and function."""
+    return {keyed(found.function, found.dispatch_key): found for found in rows(db)}
 
 
-def _op(row: DefinitionRow) -> str:
-    return row.schema.partition("(")[0]
+def keyed(function: str, dispatch_key: str) -> str:
+    """What the row of a function under a dispatch key goes by."""
+    return f"{dispatch_key} {function}"
 
 
-def _copied(rows: dict[str, InfoRow], copy: str, fresh: Fresh, known: dict[bytes, list[InfoRow]]) -> dict[str, InfoRow]:
-    """A view's copy is differentiated as the view, unless it has a definition of its own."""
-    copied: dict[str, InfoRow] = {}
-    for dispatch_key, row in rows.items():
-        key = digest_of((row.key, dispatch_key, copy))
-        name = _copy_name(row.name)
-        if key in known:
-            body = known[key][0].body
-        else:
-            info = fresh.get((row.key, dispatch_key)) or row.info
-            info = fresh[key, dispatch_key] = msgspec.structs.replace(info, name=name, func=copy)
-            body = Raw(encode(info))
-        node = None if row.node is None else f"{row.node}_copy"
-        copied[dispatch_key] = InfoRow(key, row.entry, copy, dispatch_key, name, node, body)
-    return copied
+def _row(given: Defined, key: str, node: str | None, operator: str) -> NodeRow:
+    if given.is_copy:
+        operator, node = _copy_name(operator), node and f"{node}_copy"
+    return NodeRow(node, operator, given.schema, key, given.function, given.definition, given.is_copy)
 
 
 def _copy_name(name: str) -> str:
     """Upstream appends the overload after a dot, and there is none: the name ends with the dot."""
     return f"{name}_copy."
+
+
+def info_of(db: Database, row: NodeRow) -> Info:
+    """The info of a row that is not synthesized."""
+    info = dict(infos_of(db, row.definition))[row.dispatch_key]
+    return msgspec.structs.replace(info, name=row.operator, func=row.schema) if row.is_copy else info
+
+
+@query
+def digests(db: Database, group: str) -> list[bytes]:
+    """What the infos of a group of definitions are: their digests."""
+    return [db.digest(infos_of, entry) for entry in groups.item(db, group) or ()]
+
+
+@query
+def stage(db: Database) -> int:
+    """All infos, and their rows."""
+    return len([db.digest(rows), *(db.digest(digests, group) for group in db.names(groups))])
+
+
+def _report(db: Database, error: SpecError, titled: Titled) -> None:
+    for each in (error, *error.others):
+        db.report(_problem(each, titled))
+
+
+def _problem(error: SpecError, titled: Titled, *, warning: bool = False) -> Problem:
+    return problem_of(error, "derivatives", titled[0], titled[1].partition("(")[0], warning=warning)
+
+
+def by_function(found: Iterable[NodeRow]) -> dict[str, dict[str, NodeRow]]:
+    """Rows by function and dispatch key."""
+    ordered: dict[str, dict[str, NodeRow]] = {}
+    for row in found:
+        ordered.setdefault(row.function, {})[row.dispatch_key] = row
+    return ordered

@@ -1,73 +1,83 @@
-"""Stage `manifest`: what was generated from what, for other build systems.
-
-Writes `manifest.json` in the spec set's cache folder, and a depfile, in the syntax that Ninja and make read, beside
-each file that another build system builds from.
-"""
+"""Stage `manifest`: what was generated from what, for other build systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from pipeline import __version__
-from pipeline.families.file import File
-from pipeline.model.infos import NodeRow
-from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestNode
-from pipeline.model.specs import SpecFile
+from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
+from pipeline.problems.problem import Role
+from pipeline.query.code import code
+from pipeline.query.database import Database
+from pipeline.query.digest import digest, digest_of
+from pipeline.query.query import unkept
+from pipeline.specs.spec_set import ROLES
+from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
+from pipeline.stages.set import RELEASE, spec_label, spec_set, template_label
+from pipeline.stages.shard import files, made
+from pipeline.stages.specs import entries, lines
+from pipeline.stages.units import families, units
+
+STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
 
-def run(
-    specs: str,
-    release: str,
-    layout: str,
-    inputs: Mapping[str, bytes],
-    files: Sequence[File],
-    facts: Mapping[str, bytes],
-    nodes: Sequence[NodeRow],
-    derivatives: SpecFile,
-) -> bytes:
-    """The manifest as JSON. `inputs` are digests by name; `facts` are what shards know of their files:
-    `Functions.h size` and the like."""
-    spec_names = [name for name in inputs if not name.startswith("templates/")]
-    manifest = Manifest(
+@unkept
+def manifest(db: Database, layout: str, shards: int) -> bytes:
+    """The manifest as JSON."""
+    described = spec_set(db)
+    found = Manifest(
         __version__,
-        specs,
-        release,
+        described.name,
+        (db.input(RELEASE) or b"").decode(),
         layout,
-        tuple(ManifestInput(name, found.hex()) for name, found in inputs.items()),
-        tuple(_file(file, facts, spec_names) for file in files),
-        tuple(
-            ManifestNode(
-                row.node,
-                row.schema,
-                row.dispatch_key,
-                derivatives.name,
-                derivatives.entries[row.entry].line,
-                row.synthesized,
-            )
-            for row in nodes
-        ),
+        tuple(_inputs(db)),
+        tuple(_file(db, layout, shards, name) for name in db.names(files, layout, shards)),
+        tuple(_units(db)),
     )
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
 
 
-def _file(file: File, facts: Mapping[str, bytes], spec_names: Sequence[str]) -> ManifestFile:
+def own_code(db: Database) -> bytes:
+    """The digest of all code that output depends on."""
+    return digest_of(*(code(db, stage.__name__) for stage in STAGES))
+
+
+def _inputs(db: Database) -> Iterator[ManifestInput]:
+    described = spec_set(db)
+    for role in ROLES:
+        yield ManifestInput(described.files[role], digest(db.input(spec_label(role)) or b"").hex())
+    for name in described.templates:
+        yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
+    yield ManifestInput("gradmill", own_code(db).hex())
+
+
+def _file(db: Database, layout: str, shards: int, name: str) -> ManifestFile:
+    file, found = files.item(db, layout, shards, name), made(db, layout, shards, name)
+    assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
-    return ManifestFile(
-        file.name,
-        int.from_bytes(facts[f"{file.name} size"], "big"),
-        facts[f"{file.name} sha256"].hex(),
-        facts[f"{file.name} file"].hex(),
-        (*spec_names, *template),
-        file.nodes,
-    )
+    inputs = (*(spec_set(db).files[role] for role in ROLES), *template, "gradmill")
+    return ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, file.units)
+
+
+def _units(db: Database) -> Iterator[ManifestUnit]:
+    places: dict[Role, dict[str, int]] = {
+        role: dict(zip(db.names(entries, role), lines(db, role))) for role in ("native", "derivatives")
+    }
+    named = spec_set(db).files
+    for family in families(db):
+        for unit in units(db, family):
+            line = places[unit.role].get(unit.entry, 0)
+            yield ManifestUnit(
+                unit.name, family, unit.schema, unit.dispatch_key, named[unit.role], line, unit.synthesized
+            )
 
 
 def depfile(target: str, inputs: Iterable[str]) -> bytes:
-    """A rule without a recipe: `target` is out of date when one of `inputs` is newer."""
-    lines = " \\\n  ".join(_escaped(path) for path in inputs)
-    return f"{_escaped(target)}: {lines}\n".encode()
+    """A rule without a recipe, as Ninja and make read it: `target` is out of date when an input is newer."""
+    found = " \\\n  ".join(_escaped(path) for path in inputs)
+    return f"{_escaped(target)}: {found}\n".encode()
 
 
 def _escaped(path: str) -> str:

@@ -1,200 +1,166 @@
-"""Stage `match`: every native function and the derivatives that serve it.
-
-Reads `Functions`, `Infos` and `Foreach`; writes `Pairs` and `Dependents`, which infos serve a function, `Rewritten`,
-and `Nodes`, the index of all that is to be printed. Pairs are looked up again when a function changed, or which
-functions have infos; an in-place function's forward derivatives are rewritten again when its infos changed.
-"""
+"""Stage `match`: every native function and the derivatives that serve it; the index of all Nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from operator import attrgetter
-from typing import NamedTuple
-
-from msgspec import Raw
-
-from pipeline.model.artifact import digest_of, encode
 from pipeline.model.autograd import ForwardDerivative, Info
-from pipeline.model.functions import Functions, FunctionTable
-from pipeline.model.infos import (
-    Dependent,
-    Dependents,
-    Foreach,
-    InfoRow,
-    Infos,
-    NodeRow,
-    Nodes,
-    Pair,
-    Pairs,
-    Rewritten,
-    RewrittenRow,
-)
+from pipeline.model.entries import grouped, numbered
 from pipeline.model.native import FunctionHead
-from pipeline.problems.problem import Problem, SpecError, problem_of
-from pipeline.rules.derivatives.inplace import rewrite_inplace
+from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
+from pipeline.problems.problem import SpecError, problem_of
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.rules.derivatives.inplace import check_strides, rewrite_inplace
+from pipeline.stages import foreach, infos
+from pipeline.stages.schemas import all_heads
+
+Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
 
-class Paired(NamedTuple):
-    pairs: Pairs
-    dependents: Dependents
+@query
+def nodes(db: Database) -> list[tuple[str, NodeRow]]:
+    """The Nodes in the order in which they are printed, by unit: the name, numbered where two have the same."""
+    found = [row for row in (*infos.rows(db), *foreach.rows(db)) if row.node is not None]
+    return list(zip(numbered(row.node or "" for row in found), found))
 
 
-class Rewrote(NamedTuple):
-    rewritten: Rewritten
-    problems: list[Problem]
+@table
+def nodes_by_name(db: Database) -> dict[str, NodeRow]:
+    """The Nodes by unit."""
+    return dict(nodes(db))
 
 
-class _Source(NamedTuple):
-    """The functions whose infos serve another, by dispatch key, and whether these were written for it."""
-
-    schemas: dict[str, str]
-    exact: bool
-    mutable: bool = False  # they were written for the mutable function that it was generated from
+def info(db: Database, function: str, dispatch_key: str) -> Info | None:
+    """The info of a function under a dispatch key."""
+    row = infos.row.item(db, infos.keyed(function, dispatch_key))
+    return foreach.synthesized(db, function) if row is None else infos.info_of(db, row)
 
 
-def pairs_key(functions: FunctionTable, infos: Infos, foreach: Foreach) -> bytes:
-    """What the pairs follow from."""
-    borrowed = [part for pair in foreach.borrowed.items() for part in pair]
-    return digest_of((functions.name, infos.shape, foreach.infos.shape, *borrowed))
+def _entry(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:
+    """The definition that an info is from, and the schema of the function that it is for."""
+    row = infos.row.item(db, infos.keyed(function, dispatch_key))
+    if row is not None:
+        return row.definition, row.schema
+    reference = foreach.references.item(db, function)
+    assert reference is not None
+    return reference.definition, reference.schema
 
 
-def find_pairs(functions: Functions, infos: Infos, foreach: Foreach) -> Paired:
-    """All functions in the order in which upstream matches them."""
-    finder = _Finder(functions, infos, foreach)
-    pairs = []
-    dependents = []
-    for head in sorted(functions.heads, key=attrgetter("cpp_name")):
-        source = finder.find(head) if finder.may_find(head) else None
-        pairs.append(Pair(head.schema, source.schemas if source is not None else None))
-        if source is not None and (head.kind == "inplace" or source.mutable):
-            dependents.append(Dependent(head.schema, head.name, head.kind == "inplace", source.exact, source.schemas))
-    return Paired(Pairs(tuple(pairs)), Dependents(tuple(dependents)))
+@query
+def pairs(db: Database) -> list[Pair]:
+    """All functions in the order in which upstream matches them, and whose infos serve them."""
+    finder = _Finder(db)
+    listed = sorted(all_heads(db), key=lambda listed: listed[1].cpp_name)
+    return [Pair(name, head.schema, finder.find(name, head)) for name, head in listed]
 
 
 class _Finder:
     """Looks up derivatives: exact match, functional signature, mutable variant, foreach."""
 
-    def __init__(self, functions: Functions, infos: Infos, foreach: Foreach) -> None:
-        self._infos = infos
-        self._foreach = foreach
+    def __init__(self, db: Database) -> None:
+        heads = dict(all_heads(db))
+        self._own = infos.by_function(infos.rows(db))
+        self._made = infos.by_function(foreach.rows(db))
+        self._borrowed = dict(foreach.borrowed(db))
         self._functional: dict[str, str] = {}
         self._others: dict[str, str] = {}
-        for schema in infos.by_schema:
-            head = functions.heads[functions.by_schema[schema]]
-            (self._functional if head.kind == "functional" else self._others)[head.plain_signature] = schema
-        own = (infos.by_schema, foreach.infos.by_schema, foreach.borrowed)
-        self._schemas = frozenset(schema for table in own for schema in table)
-        self._signatures = frozenset((*self._functional, *self._others))
+        for name in self._own:
+            head = heads[name]
+            (self._functional if head.kind == "functional" else self._others)[head.plain_signature] = name
 
-    def may_find(self, head: FunctionHead) -> bool:
-        """False of most functions: none has a derivative under their schema or signature."""
-        return head.schema in self._schemas or head.plain_signature in self._signatures
-
-    def find(self, head: FunctionHead) -> _Source | None:
+    def find(self, name: str, head: FunctionHead) -> dict[str, str] | None:
         if head.generated and head.kind == "out":
             return None
-        exact = self._infos.by_schema.get(head.schema) or self._foreach.infos.by_schema.get(head.schema)
+        exact = self._own.get(name) or self._made.get(name)
         if exact is not None:
-            return _Source(dict.fromkeys(exact, head.schema), True)
+            return dict.fromkeys(exact, name)
         if not head.is_foreach and head.plain_signature in self._functional:
             return self._shared(self._functional[head.plain_signature])
         if head.generated and head.plain_signature in self._others:
-            return self._shared(self._others[head.plain_signature], mutable=True)
-        borrowed = self._foreach.borrowed.get(head.schema)
-        if borrowed is not None:
-            return _Source({"Default": borrowed}, False)
-        return None
+            return self._shared(self._others[head.plain_signature])
+        reference = self._borrowed.get(name)
+        return None if reference is None else {foreach.DISPATCH_KEY: reference}
 
-    def _shared(self, schema: str, *, mutable: bool = False) -> _Source:
-        return _Source(dict.fromkeys(self._infos.by_schema[schema], schema), False, mutable)
+    def _shared(self, name: str) -> dict[str, str]:
+        return dict.fromkeys(self._own[name], name)
 
 
-def rewrite(dependents: Dependents, infos: Infos, foreach: Foreach, old: Rewritten | None) -> Rewrote:
-    """What depends on the content of infos, and every mistake found on the way. `old` is the last result."""
-    known = old.rows if old is not None else {}
-    problems: list[Problem] = []
-    rewritten = {}
-    for dependent in dependents.rows:
-        sources = {key: _source(schema, infos, foreach) for key, schema in dependent.source.items()}
-        digests = (table.digests[dependent.source[key], key] for key, table in sources.items())
-        key = digest_of((dependent.name, f"{dependent.inplace} {dependent.exact}", *digests))
-        row = known.get(dependent.func)
-        if row is None or row.key != key:
-            found = len(problems)
-            rows = {k: (table.by_schema[dependent.source[k]][k], table) for k, table in sources.items()}
-            served = [(k, row, table.info(row)) for k, (row, table) in rows.items()]
-            made = (
-                _rewrite(dependent, served, problems)
-                if dependent.inplace
-                else _check_mutable(dependent, served, problems)
-            )
-            if len(problems) > found:
-                continue
-            row = RewrittenRow(key, Raw(encode(made)))
-        rewritten[dependent.func] = row
-    return Rewrote(Rewritten(rewritten), problems)
+@table
+def dependents(db: Database) -> dict[str, Dependent]:
+    """In-place functions with derivatives, and functional variants generated from mutable ones."""
+    heads = dict(all_heads(db))
+    found = {}
+    for pair in pairs(db):
+        head = heads[pair.function]
+        if pair.source:
+            sources = {heads[name].kind for name in pair.source.values()}
+            exact = pair.function in pair.source.values()
+            if head.kind == "inplace" or (head.generated and not exact and "functional" not in sources):
+                found[pair.function] = Dependent(head.name, head.kind == "inplace", exact, pair.source)
+    return found
 
 
-def _source(schema: str, infos: Infos, foreach: Foreach) -> Infos:
-    return foreach.infos if schema in foreach.infos.by_schema else infos
+@table
+def groups(db: Database) -> dict[str, list[str]]:
+    """Dependent functions in groups of neighbours, each called after its first."""
+    return {group[0]: group for group in grouped(db.names(dependents))}
 
 
-Served = Iterable[tuple[str, InfoRow, Info]]
-
-
-def _check_mutable(
-    dependent: Dependent, served: Served, problems: list[Problem]
-) -> dict[str, tuple[ForwardDerivative, ...]]:
-    for _, row, info in served:
-        if any("self" in saved.name for saved in info.all_saved_inputs):
-            error = SpecError(
-                f"the generated functional variant {dependent.func} would take over formulas that save self,"
-                " which the mutable op overwrites",
-                "define the derivative of the functional variant",
-            )
-            problems.append(problem_of(error, "derivatives", row.entry, row.schema.partition("(")[0]))
-    return {}
-
-
-def _rewrite(dependent: Dependent, served: Served, problems: list[Problem]) -> dict[str, tuple[ForwardDerivative, ...]]:
-    """Forward derivatives of an in-place op, by dispatch key."""
-    rewritten = {}
-    for key, row, info in served:
+@query
+def rewritten(db: Database, function: str) -> list[Forward]:
+    """Forward derivatives of an in-place function, by dispatch key; none where there is something wrong."""
+    dependent = dependents.item(db, function)
+    if dependent is None:
+        return []
+    found: list[Forward] = []
+    for key, name in dependent.source.items():
+        given = info(db, name, key)
+        if given is None:
+            continue
         try:
-            _check_strides(dependent, info)
-            if len(info.forward_derivatives) > 1:
-                raise SpecError(
-                    f"in-place op '{dependent.name}' would have {len(info.forward_derivatives)} forward formulas",
-                    "an in-place op has one output",
-                )
-            rewritten[key] = tuple(
-                rewrite_inplace(d, info.name, exact=dependent.exact) for d in info.forward_derivatives
-            )
+            if dependent.inplace:
+                found.append((key, _rewritten(dependent, given)))
+            else:
+                _check_mutable(dependent, given)
         except SpecError as error:
-            if info.forward_derivatives and not error.field:
-                error.field = (", ".join(info.forward_derivatives[0].var_names),)
-            problems.append(problem_of(error, "derivatives", row.entry, row.schema.partition("(")[0]))
-    return rewritten
+            if dependent.inplace and given.forward_derivatives and not error.field:
+                error.field = (", ".join(given.forward_derivatives[0].var_names),)
+            entry, schema = _entry(db, name, key)
+            db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0]))
+    return found
 
 
-def _check_strides(dependent: Dependent, info: Info) -> None:
-    for derivative in info.derivatives:
-        if "self" in derivative.var_names and any("strides_or_error" in s.expr for s in derivative.saved_inputs):
-            raise SpecError(
-                f"the formula for self asks for strides, and serves the in-place op '{dependent.name}', whose self is"
-                " overwritten",
-                "define the in-place op's derivative itself",
-                field=(", ".join(derivative.var_names),),
-                needle="strides",
-            )
+def _rewritten(dependent: Dependent, given: Info) -> tuple[ForwardDerivative, ...]:
+    check_strides(given, dependent.name)
+    if len(given.forward_derivatives) > 1:
+        raise SpecError(
+            f"in-place op '{dependent.name}' would have {len(given.forward_derivatives)} forward formulas",
+            "an in-place op has one output",
+        )
+    return tuple(rewrite_inplace(d, given.name, exact=dependent.exact) for d in given.forward_derivatives)
 
 
-def nodes(infos: Infos, foreach: Foreach) -> Nodes:
-    """The index of all Nodes."""
-    rows = []
-    for synthesized, table in ((False, infos), (True, foreach.infos)):
-        for row in table.rows:
-            if row.node is not None:
-                found = table.digests[row.schema, row.dispatch_key]
-                rows.append(NodeRow(row.node, row.name, row.schema, row.dispatch_key, row.entry, synthesized, found))
-    return Nodes(tuple(rows))
+def _check_mutable(dependent: Dependent, given: Info) -> None:
+    if any("self" in saved.name for saved in given.all_saved_inputs):
+        raise SpecError(
+            f"the generated functional variant {dependent.name} would take over formulas that save self,"
+            " which the mutable op overwrites",
+            "define the derivative of the functional variant",
+        )
+
+
+@query
+def digests(db: Database, group: str) -> list[bytes]:
+    """What was rewritten for a group of functions: digests."""
+    return [db.digest(rewritten, function) for function in groups.item(db, group) or ()]
+
+
+@query
+def stage(db: Database) -> int:
+    """Which infos serve every function, what was rewritten, and the Nodes."""
+    return len([db.digest(pairs), db.digest(nodes), *(db.digest(digests, group) for group in db.names(groups))])
+
+
+def matched(db: Database, pair: Pair) -> list[Keyed]:
+    """The infos that serve a function, by dispatch key."""
+    found = ((key, info(db, name, key)) for key, name in (pair.source or {}).items())
+    return [(key, given) for key, given in found if given is not None]

@@ -1,27 +1,25 @@
 """Stage `schemas`: the entries of native_functions.yaml and tags.yaml to native functions.
 
-Reads two `SpecFile` artifacts; writes `Functions` and `Bodies`, with the functional, out and copy variants that
-upstream generates, and the view groups. An entry whose value did not change is taken over from the previous artifact.
+A function goes by its entry's identity; one that upstream generates, a functional, out or copy variant, by its schema.
+What others ask of functions is kept in heads, group by group: lookups among all functions read heads only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-import msgspec
-from msgspec import Raw
+from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.grammar.checks import check_schema
-from pipeline.grammar.schema import SchemaParser
+from pipeline.grammar.schema import parser
 from pipeline.grammar.signature import signatures
-from pipeline.model.artifact import digest, digest_of, encode
-from pipeline.model.functions import Bodies, FunctionRow, Functions, FunctionTable
+from pipeline.model.entries import grouped, numbered
 from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
-from pipeline.model.schema import is_tensor_like, schema_kind
-from pipeline.model.specs import SpecFile
+from pipeline.model.schema import SchemaKind, is_tensor_like, schema_kind
 from pipeline.problems.problem import Problem, SpecError, problem_of
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
 from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
@@ -29,209 +27,102 @@ from pipeline.rules.native.entry import check_function, is_view, parse_entry
 from pipeline.rules.native.generation import generate_functional, generate_out
 from pipeline.rules.native.groups import (
     GroupError,
-    ToGenerate,
     check_functions,
     check_view_group,
     group_variants,
     missing_variants,
     view_groups,
 )
+from pipeline.stages.set import release
+from pipeline.stages.specs import entries, title, value
+
+Listed = tuple[str, FunctionHead]  # a function, and what others ask of it
 
 
-class Parsed(NamedTuple):
-    functions: Functions
-    bodies: Bodies
-    problems: list[Problem]
+class Generated(Struct, frozen=True, array_like=True):
+    """A function to generate: of which one, and which kind."""
+
+    base: str
+    kind: SchemaKind
 
 
-def run(native: SpecFile, tags: SpecFile, release: Release, previous: FunctionTable | None) -> Parsed:
-    """All functions that the two files define, and every mistake in them."""
-    names, problems = read_tags(tags)
-    builder = _Builder(release, previous)
-    entries = builder.parse(native, frozenset(names), digest_of(sorted(names)), problems)
-
-    def report(error: GroupError) -> None:
-        entry = entries[builder.origin(error.function)]
-        problem = problem_of(error, "native", entry, builder.rows[error.function].head.name)
-        problems.append(msgspec.structs.replace(problem, derived=True))
-
-    errors = check_functions(builder.heads)
-    clashes: list[GroupError] = []
-    errors += builder.generate()
-    clashes += builder.kernel_clashes()
-    grouped, copies, in_views = builder.group_views()
-    twice = {builder.heads[error.function].signature for error in clashes}
-    seen: set[int] = set()
-    for error in clashes + [e for e in errors + in_views if builder.heads[e.function].signature not in twice]:
-        if error.function not in seen:
-            report(error)
-        seen.add(error.function)
-    functions = Functions(tuple(builder.rows), grouped, copies)
-    bodies = Bodies(builder.bodies)
-    bodies.decoded.update(builder.decoded)
-    return Parsed(functions, bodies, problems)
+# ---- tags
 
 
-def read_tags(tags: SpecFile) -> tuple[list[str], list[Problem]]:
-    """The tags that tags.yaml declares; each must have a description."""
-    names = []
-    problems = []
-    for i, entry in enumerate(tags.entries):
-        value = entry.decode()
-        name = value.get("tag") if isinstance(value, dict) else None
+@query
+def tags(db: Database) -> list[str]:
+    """The tags that tags.yaml declares, sorted; each must have a description."""
+    names = set()
+    for entry in db.names(entries, "tags"):
+        declared = value(db, "tags", entry)
+        name = declared.get("tag") if isinstance(declared, dict) else None
         try:
-            names.append(_tag_name(value))
+            names.add(_tag_name(declared))
         except SpecError as error:
-            problems.append(problem_of(error, "tags", i, str(name or "")))
+            db.report(problem_of(error, "tags", entry, str(name or "")))
             if isinstance(name, str):
-                names.append(name)  # it is known, if not described
-    return names, problems
+                names.add(name)  # it is known, if not described
+    return sorted(names)
 
 
-def _tag_name(value: object) -> str:
-    if not isinstance(value, dict):
+def _tag_name(declared: object) -> str:
+    if not isinstance(declared, dict):
         raise SpecError("not a mapping", "write - tag: name")
-    if "tag" not in value:
-        raise no_such_key(value, "tag", "the entry declares no tag", "write tag: name")
-    if not isinstance(value["tag"], (str, int, float)) and value["tag"] is not None:
-        raise SpecError(f"the tag is no name: {value['tag']!r}", field=("tag",))
-    if value.get("desc", "") == "":
-        raise SpecError(f"tag '{value['tag']}' has no description", "add desc: …", field=("tag",))
-    return str(value["tag"])
+    if "tag" not in declared:
+        raise no_such_key(declared, "tag", "the entry declares no tag", "write tag: name")
+    if not isinstance(declared["tag"], (str, int, float)) and declared["tag"] is not None:
+        raise SpecError(f"the tag is no name: {declared['tag']!r}", field=("tag",))
+    if declared.get("desc", "") == "":
+        raise SpecError(f"tag '{declared['tag']}' has no description", "add desc: …", field=("tag",))
+    return str(declared["tag"])
 
 
-class _Builder:
-    """The rows of the artifact while they grow."""
-
-    def __init__(self, release: Release, previous: FunctionTable | None) -> None:
-        self._release = release
-        self._parser = SchemaParser(frozenset(release.base_types))
-        self._known = {row.key: row for row in previous.all.rows} if previous is not None else {}
-        self._previous = previous
-        self._origins: list[int] = []
-        self.rows: list[FunctionRow] = []
-        self.heads: list[FunctionHead] = []
-        self.bodies: dict[bytes, Raw] = {}
-        self.decoded: dict[bytes, NativeFunction] = {}
-
-    def function(self, index: int) -> NativeFunction:
-        name = self.heads[index].body
-        known = self.decoded.get(name)
-        if known is None:
-            assert self._previous is not None
-            known = self.decoded[name] = self._previous.bodies.function(name)
-        return known
-
-    def origin(self, index: int) -> int:
-        """Index of the declared function that the one at `index` is, or was generated from."""
-        return self._origins[index]
-
-    def parse(self, native: SpecFile, tags: frozenset[str], tags_digest: bytes, problems: list[Problem]) -> list[int]:
-        """Adds a row for every entry that is right; gives the entry's index for each row."""
-        entries = []
-        for i, entry in enumerate(native.entries):
-            key = entry.digest + tags_digest
-            if not self._take_over(key, len(self.rows)):
-                try:
-                    self._add(key, _parse(entry.decode(), tags, self._release, self._parser), len(self.rows))
-                except SpecError as error:
-                    problems.append(problem_of(error, "native", i, _op(entry.decode())))
-                    continue
-            entries.append(i)
-        return entries
-
-    def generate(self) -> list[GroupError]:
-        """Adds the variants that upstream generates."""
-        groups, errors = group_variants(self.heads)
-        for group in groups:
-            try:
-                for wanted in missing_variants(group, self.heads, self._release):
-                    self._generate(wanted)
-            except GroupError as error:
-                errors.append(error)
-        return errors
-
-    def _generate(self, wanted: ToGenerate) -> None:
-        key = self.heads[wanted.base].body + wanted.kind.encode()
-        if self._take_over(key, wanted.base):
-            return
-        make = generate_out if wanted.kind == "out" else generate_functional
-        function = make(self.function(wanted.base), self._release.automatic_tags)
-        try:
-            check_schema(function.func)
-            check_function(function, self._release)
-        except SpecError as error:
-            raise GroupError(
-                wanted.base, f"its generated variant '{function.func}' is wrong: {error.problem}"
-            ) from error
-        self._add(key, function, wanted.base)
-
-    def kernel_clashes(self) -> list[GroupError]:
-        """Two ops of one name cannot both have a kernel for one dispatch key, nor can one schema stand twice."""
-        by_name: dict[str, int] = {}
-        errors = []
-        for i, head in enumerate(self.heads):
-            first = by_name.setdefault(head.name, i)
-            if first == i:
-                continue
-            shared = set(self.function(first).dispatch) & set(self.function(i).dispatch)
-            if shared or self.heads[first].schema == head.schema:
-                errors.append(GroupError(i, f"operator '{head.name}' is declared twice", "use another overload name"))
-        return errors
-
-    def group_views(self) -> tuple[tuple[int, ...], dict[int, int], list[GroupError]]:
-        """Indices in grouped order, views and their copies, and what is wrong with the groups."""
-        groups, errors = view_groups(self.heads)
-        for group in groups:
-            try:
-                check_view_group(group, self.heads)
-            except GroupError as error:
-                errors.append(error)
-        copies = {g.view: g.copy for g in groups if g.view is not None and g.copy is not None}
-        return tuple(i for group in groups for i in group.members), copies, errors
-
-    def _take_over(self, key: bytes, origin: int) -> bool:
-        found = self._known.get(key)
-        if found is None:
-            return False
-        assert self._previous is not None
-        self.bodies[found.head.body] = self._previous.bodies.rows[found.head.body]
-        self.rows.append(found)
-        self.heads.append(found.head)
-        self._origins.append(origin)
-        return True
-
-    def _add(self, key: bytes, function: NativeFunction, origin: int) -> None:
-        body = encode(function)
-        head = head_of(function, digest(body))
-        self.bodies[head.body] = Raw(body)
-        self.decoded[head.body] = function
-        self.rows.append(FunctionRow(key, head))
-        self.heads.append(head)
-        self._origins.append(origin)
+# ---- functions
 
 
-def _parse(value: object, tags: frozenset[str], release: Release, parser: SchemaParser) -> NativeFunction:
-    if not isinstance(value, Mapping):
+@query
+def declared(db: Database, entry: str) -> NativeFunction | None:
+    """The function that an entry declares, None where the entry is wrong."""
+    found = value(db, "native", entry)
+    try:
+        return _parse(found, frozenset(tags(db)), release(db))
+    except SpecError as error:
+        db.report(problem_of(error, "native", entry, title(found, "func")))
+        return None
+
+
+def _parse(found: object, known: frozenset[str], facts: Release) -> NativeFunction:
+    if not isinstance(found, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
-    function = parse_entry(value, tags, release, parser)
-    if is_view(function) and function.func.name.inplace and "inplace_view" not in function.tags:
+    parsed = parse_entry(found, known, facts, parser(frozenset(facts.base_types)))
+    if is_view(parsed) and parsed.func.name.inplace and "inplace_view" not in parsed.tags:
         raise SpecError(
-            f"'{function.func.name}' is an in-place view but is not tagged so",
+            f"'{parsed.func.name}' is an in-place view but is not tagged so",
             "add tags: inplace_view",
             field=("func",),
         )
-    return function
+    return parsed
 
 
-def head_of(function: NativeFunction, body: bytes) -> FunctionHead:
-    """What others ask of `function`; `body` is the digest of the whole."""
-    schema = function.func
+@table
+def groups(db: Database) -> dict[str, list[str]]:
+    """The native entries in groups of neighbours, each called after its first."""
+    return {group[0]: group for group in grouped(db.names(entries, "native"))}
+
+
+@query
+def heads(db: Database, group: str) -> list[Listed]:
+    """The heads of a group of functions; entries that are wrong are left out."""
+    found = ((entry, declared(db, entry)) for entry in groups.item(db, group) or ())
+    return [(entry, head_of(parsed)) for entry, parsed in found if parsed is not None]
+
+
+def head_of(parsed: NativeFunction) -> FunctionHead:
+    """What others ask of a function."""
+    schema = parsed.func
     name = schema.name
     signature, plain = signatures(schema)
-    view_kind: ViewKind = (
-        "non_aliasing" if not is_view(function) else "aliasing_inplace" if name.inplace else "aliasing"
-    )
+    view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
     return FunctionHead(
         str(schema),
         str(name),
@@ -242,21 +133,169 @@ def head_of(function: NativeFunction, body: bytes) -> FunctionHead:
         view_kind,
         signature,
         None if plain == signature else plain,
-        body,
-        function.structured_delegate,
-        function.structured,
-        "generated" in function.tags,
-        "core" in function.tags,
-        "inplace_view" in function.tags,
-        "view_copy" in function.tags,
-        function.manual_cpp_binding,
-        IMPLICIT in function.dispatch,
-        IMPLICIT_NESTED in function.dispatch,
-        any("out" in name for name in function.autogen),
+        parsed.structured_delegate,
+        parsed.structured,
+        "generated" in parsed.tags,
+        "core" in parsed.tags,
+        "inplace_view" in parsed.tags,
+        "view_copy" in parsed.tags,
+        parsed.manual_cpp_binding,
+        IMPLICIT in parsed.dispatch,
+        IMPLICIT_NESTED in parsed.dispatch,
+        any("out" in name for name in parsed.autogen),
         any(is_tensor_like(r.type) for r in schema.returns),
     )
 
 
-def _op(value: object) -> str:
-    func = value.get("func") if isinstance(value, dict) else None
-    return func.partition("(")[0] if isinstance(func, str) else ""
+# ---- generated functions
+
+
+@table
+def generated(db: Database) -> dict[str, Generated]:
+    """The functions that upstream generates, by schema."""
+    listed = declared_heads(db)
+    plain = [head for _, head in listed]
+    found, errors = group_variants(plain)
+    wanted: list[tuple[str, Generated]] = []
+    for group in found:
+        try:
+            for missing in missing_variants(group, plain, release(db)):
+                one = Generated(listed[missing.base][0], missing.kind)
+                made = variant(db, one.base, one.kind)
+                if made is not None:
+                    wanted.append((str(made.func), one))
+        except GroupError as error:
+            errors.append(error)
+    _report(db, errors, listed)
+    names = list(numbered([*(name for name, _ in listed), *(name for name, _ in wanted)]))
+    return dict(zip(names[len(listed) :], (one for _, one in wanted)))
+
+
+@query
+def variant(db: Database, base: str, kind: str) -> NativeFunction | None:
+    """The out or functional variant of a declared function; None where it would be wrong."""
+    parsed = declared(db, base)
+    if parsed is None:
+        return None
+    facts = release(db)
+    make = generate_out if kind == "out" else generate_functional
+    made = make(parsed, facts.automatic_tags)
+    try:
+        check_schema(made.func)
+        check_function(made, facts)
+    except SpecError as error:
+        wrong = SpecError(f"its generated variant '{made.func}' is wrong: {error.problem}", field=("func",))
+        db.report(_between(wrong, base, str(parsed.func.name)))
+        return None
+    return made
+
+
+@table
+def generated_groups(db: Database) -> dict[str, list[str]]:
+    """The generated functions in groups of neighbours."""
+    return {group[0]: group for group in grouped(db.names(generated))}
+
+
+@query
+def generated_heads(db: Database, group: str) -> list[Listed]:
+    """The heads of a group of generated functions."""
+    found = ((schema, function(db, schema)) for schema in generated_groups.item(db, group) or ())
+    return [(schema, head_of(made)) for schema, made in found if made is not None]
+
+
+# ---- all of them
+
+
+def function(db: Database, name: str) -> NativeFunction | None:
+    """A function by its identity, declared or generated."""
+    made = generated.item(db, name)
+    return declared(db, name) if made is None else variant(db, made.base, made.kind)
+
+
+def declared_heads(db: Database) -> list[Listed]:
+    """The heads of all declared functions, in the order of the file."""
+    return [listed for group in db.names(groups) for listed in heads(db, group)]
+
+
+def all_heads(db: Database) -> list[Listed]:
+    """The heads of all functions: those of the file in its order, then the generated ones."""
+    found = [listed for group in db.names(generated_groups) for listed in generated_heads(db, group)]
+    return declared_heads(db) + found
+
+
+@query
+def in_view_groups(db: Database) -> list[str]:
+    """All functions in the order of the view groups, which must be well formed."""
+    listed = all_heads(db)
+    plain = [head for _, head in listed]
+    found, errors = view_groups(plain)
+    for group in found:
+        try:
+            check_view_group(group, plain)
+        except GroupError as error:
+            errors.append(error)
+    _report(db, errors, listed)
+    return [listed[i][0] for group in found for i in group.members]
+
+
+@query
+def copies(db: Database) -> list[tuple[str, str]]:
+    """Views and their copies."""
+    listed = all_heads(db)
+    found, _ = view_groups([head for _, head in listed])
+    return [(listed[g.view][0], listed[g.copy][0]) for g in found if g.view is not None and g.copy is not None]
+
+
+@query
+def checked(db: Database) -> bool:
+    """The rules between functions: delegates, in-place views, two kernels for one name."""
+    listed = declared_heads(db)
+    _report(db, check_functions([head for _, head in listed]), listed)
+    first: dict[str, tuple[str, FunctionHead]] = {}
+    for name, head in all_heads(db):
+        other, other_head = first.setdefault(head.name, (name, head))
+        if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
+            twice = GroupError(0, f"operator '{head.name}' is declared twice", "use another overload name")
+            db.report(_between(twice, _origin(db, name, head), head.name))
+    return True
+
+
+def _share_kernels(db: Database, one: str, other: str) -> bool:
+    left, right = function(db, one), function(db, other)
+    return left is not None and right is not None and bool(set(left.dispatch) & set(right.dispatch))
+
+
+@query
+def stage(db: Database) -> int:
+    """All functions, and the rules between them."""
+    checked(db)
+    in_view_groups(db)
+    digests = [db.digest(functions, group) for group in (*db.names(groups), *db.names(generated_groups))]
+    return len(digests)
+
+
+@query
+def functions(db: Database, group: str) -> list[bytes]:
+    """What the functions of a group are: their digests."""
+    made = generated_groups.item(db, group)
+    if made is not None:
+        origins = [generated.item(db, name) for name in made]
+        return [db.digest(variant, origin.base, origin.kind) for origin in origins if origin is not None]
+    return [db.digest(declared, entry) for entry in groups.item(db, group) or ()]
+
+
+def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed]) -> None:
+    for error in errors:
+        name, head = listed[error.function]
+        db.report(_between(error, _origin(db, name, head), head.name))
+
+
+def _origin(db: Database, name: str, head: FunctionHead) -> str:
+    """The entry that a function is from. No function is generated from one that is tagged so."""
+    made = generated.item(db, name) if head.generated else None
+    return name if made is None else made.base
+
+
+def _between(error: SpecError, entry: str, name: str) -> Problem:
+    """A mistake that may follow from one in another entry."""
+    return problem_of(error, "native", entry, name, derived=True)

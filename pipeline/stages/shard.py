@@ -1,37 +1,85 @@
-"""Stage `shard:<file>`: the pieces of many Nodes and a template to one generated file."""
+"""Stage `shard:<file>`: the pieces of many units and a template to one generated file.
+
+The units of a file are joined in groups of neighbours: an edited formula joins its own group and no other.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from msgspec import Struct
 
-from pipeline.families.family import generated_comment
+from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
-from pipeline.families.table import families
-from pipeline.families.template import Hole, Template, Value, indented, lines_of
-from pipeline.model.artifact import digest, digest_of
-from pipeline.model.infos import NodeRow
-from pipeline.problems.problem import SpecError, nearest
-from pipeline.releases.model import Release
-from pipeline.specs.text import decode_text
+from pipeline.families.table import FAMILIES
+from pipeline.families.template import Hole, Template, Value, indented, lines_of, template_text
+from pipeline.model.entries import grouped
+from pipeline.problems.problem import Problem, SpecError, nearest
+from pipeline.query.database import Database
+from pipeline.query.digest import digest
+from pipeline.query.query import query, table, unkept
+from pipeline.stages.emit import text
+from pipeline.stages.set import release, spec_set, template_label, unreadable
+from pipeline.stages.units import families, units
 
-# Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
 _BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
+# Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
 _DOCSTRING = re.compile(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
 
 
-def files(nodes: Sequence[NodeRow], layout: str, shards: int) -> list[File]:
-    """All files of all families of a layout."""
-    return [file for family in families(layout, shards) for file in family.files(nodes)]
+class Made(Struct, frozen=True, array_like=True):
+    """What is known of a generated file."""
+
+    size: int
+    xxh3: bytes
+    sha256: bytes
 
 
-def parse_template(data: bytes, file: File, release: Release) -> Template:
-    """The template of `file`, whose holes must all be known. `data` is that of the spec set."""
-    text = decode_text(data)
+@table
+def files(db: Database, layout: str, shards: int) -> dict[str, File]:
+    """The files of all families."""
+    kind = Layout("split" if layout == "split" else "upstream", shards)
+    return {file.name: file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind)}
+
+
+@table
+def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
+    """The units of a file in groups of neighbours, each called after its first."""
+    file = files.item(db, layout, shards, name)
+    return {group[0]: group for group in grouped(file.units)} if file is not None else {}
+
+
+@query
+def block(db: Database, layout: str, shards: int, name: str, hole: str, indent: str, group: str) -> str:
+    """What a group of units puts into a hole of a file. A unit without any line takes none."""
+    file = files.item(db, layout, shards, name)
+    if file is None:
+        return ""
+    piece, family = file.slots[hole], file.family
+    pieces = [text(db, family, unit).get(piece, "") for unit in groups.item(db, layout, shards, name, group) or ()]
+    trim = release(db).trims_lines
+    return "\n".join(indented(found, indent, trim=trim) if indent else found for found in pieces if found)
+
+
+def template_of(db: Database, file: File) -> Template | None:
+    """A file's template, None where it cannot be read or has a hole that nothing fills."""
+    label = template_label(file.template)
+    data = db.input(label) if file.template else b""
+    try:
+        if data is None:
+            raise SpecError(f"cannot be read: {unreadable(db).get(label, 'it is missing')}")
+        return _parsed(template_text(data), file, trim=release(db).trims_lines)
+    except SpecError as error:
+        db.report(
+            Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template)
+        )
+        return None
+
+
+def _parsed(found: str, file: File, *, trim: bool) -> Template:
     if file.reopens:
-        text = _reopened(text, next(iter(file.slots)))
-    template = Template(file.before + text, trim=release.trims_lines)
+        found = _reopened(found, next(iter(file.slots)))
+    template = Template(file.before + found, trim=trim)
     known = {"generated_comment", *file.constants, *file.slots}
     for name in sorted(template.names):
         if name not in known:
@@ -53,96 +101,50 @@ def _reopened(text: str, hole: str) -> str:
     return f"{begin}${{{hole}}}{end}\n"
 
 
-Piece = bytes | memoryview
-
-_EMPTY = digest(b"")
-
-
-class Made(NamedTuple):
-    data: bytes
-    places: dict[bytes, tuple[int, int]]  # offset and length of pieces, as the next run may take them from here
-
-
-def run(
-    file: File,
-    template: Template,
-    comment_folder: str,
-    digests: Mapping[str, Sequence[bytes]],
-    taken: Mapping[bytes, memoryview],
-    load: Callable[[str, str], str],
-    release: Release,
-) -> Made:
-    """The file's bytes. `digests` has, by the name of a piece, those of all Nodes in the order of the file.
-
-    A piece comes from `taken`, which is what an earlier file had at its places, or else is loaded by its Node's name
-    and its own.
-    """
+@unkept
+def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
+    """The bytes of a generated file."""
+    file = files.item(db, layout, shards, name)
+    template = template_of(db, file) if file is not None else None
+    if file is None or template is None:
+        return b""
+    facts = release(db)
     values: dict[str, Value] = {
-        "generated_comment": generated_comment(comment_folder, file.template or file.name),
+        "generated_comment": generated_comment(spec_set(db).comment, file.template or file.name),
         **file.constants,
     }
-    blocks = {hole: piece for hole, piece in file.slots.items() if _is_block(template, hole)}
+    blocks = {hole for hole in file.slots if _is_block(template, hole)}
     for hole, piece in file.slots.items():
-        loaded = hole in template.names and hole not in blocks
-        values[hole] = lines_of(load(node, piece) for node in file.nodes) if loaded else ""
-    data: list[Piece] = []
-    places: dict[bytes, tuple[int, int]] = {}
-    size = 0
-    for part, text in zip(template.parts, template.filled(values)):
-        if not isinstance(part, Hole) or part.names[0] not in blocks:
-            data.append(text.encode())
-            size += len(data[-1])
-            continue
-        piece, indent = blocks[part.names[0]], part.indent or ""
-        names = [digest_of((name, indent)) if indent else name for name in digests[piece]]
-        given: list[Piece | None] = []
-        for node, found, name in zip(file.nodes, digests[piece], names):
-            known: Piece | None = taken.get(name)
-            if known is None and found != _EMPTY:
-                known = _as_block(load(node, piece), indent, release)
-            given.append(known)
-        size = _join(given, names, size, data, places)
-    made = b"".join(data)
-    if release.spaces_docstrings and b'"""' in made:
-        return Made(_DOCSTRING.sub(r"\g<1>\n\n\g<2>", made.decode()).encode(), {})
-    return Made(made, places)
+        found = (text(db, file.family, unit).get(piece, "") for unit in file.units)
+        values[hole] = lines_of(found) if hole in template.names and hole not in blocks else ""
+    parts: list[str] = []
+    for part, filled in zip(template.parts, template.filled(values)):
+        if isinstance(part, Hole) and part.name in blocks:
+            indent, at = part.indent or "", (layout, shards, name)
+            joined = [block(db, *at, part.name, indent, group) for group in db.names(groups, *at)]
+            parts.append("\n".join(filter(None, joined)).rstrip())
+        else:
+            parts.append(filled)
+    made = "".join(parts)
+    if facts.spaces_docstrings and '"""' in made:
+        made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made)
+    return made.encode()
 
 
 def _is_block(template: Template, hole: str) -> bool:
     """Whether the template has a hole once, on a line of its own: each piece then stands there as it is."""
-    holes = [part for part in template.parts if isinstance(part, Hole) and hole in part.names]
-    return len(holes) == 1 and holes[0].names == (hole,) and holes[0].indent is not None
+    holes = [part for part in template.parts if isinstance(part, Hole) and part.name == hole]
+    return len(holes) == 1 and holes[0].indent is not None
 
 
-def _as_block(text: str, indent: str, release: Release) -> bytes:
-    return (indented(text, indent, trim=release.trims_lines) if indent else text).encode()
+@query
+def made(db: Database, layout: str, shards: int, name: str) -> Made:
+    """Size and digests of a generated file."""
+    data = contents(db, layout, shards, name)
+    return Made(len(data), digest(data), hashlib.sha256(data).digest())
 
 
-def _join(
-    given: Sequence[Piece | None],
-    names: Sequence[bytes],
-    size: int,
-    data: list[Piece],
-    places: dict[bytes, tuple[int, int]],
-) -> int:
-    """Adds a block, a line break between its pieces, to a file of `size` bytes; gives the size of both.
-
-    None stands for a piece without any line. White space at the end of the block goes.
-    """
-    last = len(given) - 1
-    while last >= 0 and not (ending := str(given[last] or b"", "utf-8").rstrip().encode()):
-        last -= 1
-    first = True
-    for i, piece in enumerate(given[: last + 1]):
-        if piece is None:
-            continue
-        if not first:
-            data.append(b"\n")
-            size += 1
-        first = False
-        text = ending if i == last else piece
-        data.append(text)
-        if text and len(text) == len(piece):
-            places[names[i]] = (size, len(text))
-        size += len(text)
-    return size
+@query
+def stage(db: Database, layout: str, shards: int) -> int:
+    """All generated files."""
+    return len([db.digest(made, layout, shards, name) for name in db.names(files, layout, shards)])

@@ -1,61 +1,125 @@
-"""Stage `specs`: the text of one YAML file to its raw entries.
+"""Stage `specs`: the text of the spec files to raw entries, by identity.
 
-Reads the file's text; writes a `SpecFile`. Entries whose text is that of an entry of the last run are not parsed.
+An entry goes by its schema or name, wherever it stands; a second one of the same name has a number. The text is cut
+into groups of entries, so that an edit parses its own group and no other.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import msgspec
 from msgspec import Raw
 
-from pipeline.model.artifact import digest
-from pipeline.model.specs import SpecEntry, SpecFile
+from pipeline.model.entries import grouped, numbered
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
-from pipeline.specs.entries import cut, parse_pieces, parse_whole, read_text
+from pipeline.query.database import Database
+from pipeline.query.query import query, table, unkept
+from pipeline.specs.entries import cut, head, parse_pieces, parse_whole, read_text, refers
+from pipeline.specs.spec_set import ROLES
+from pipeline.stages.set import spec_label, unreadable
+
+KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # what names an entry
+
+Named = tuple[str, Raw]  # an entry's name, its value
 
 
-class Read(NamedTuple):
-    file: SpecFile
-    problems: list[Problem]
-
-
-def run(data: bytes, role: Role, name: str, previous: SpecFile | None) -> Read:
-    """The entries of one file. A file that is no list of entries has none, and a problem."""
-    try:
-        text = read_text(data)
-        entries = _by_entry(text, role, previous)
-        if entries is None:
-            whole = tuple(_made(piece.line, piece.text, value) for piece, value in parse_whole(text, role))
-            return Read(SpecFile(role, name, whole), [])
-    except TextMistake as mistake:
-        problem = Problem(role, -1, "", mistake.problem, mistake.hint, line=mistake.line, column=mistake.column)
-        return Read(SpecFile(role, name, ()), [problem])
-    except SpecError as error:
-        return Read(SpecFile(role, name, ()), [Problem(role, -1, "", error.problem, error.hint, line=1, column=1)])
-    return Read(SpecFile(role, name, entries, cuttable=True), [])
-
-
-def _by_entry(text: str, role: Role, previous: SpecFile | None) -> tuple[SpecEntry, ...] | None:
-    """The entries, the known ones taken over and the others parsed on their own; None where that will not do.
-
-    A known entry was parsed on its own too, or from a file without references: it means what its text says.
-    """
-    pieces = cut(text)
-    if pieces is None:
+@unkept
+def text(db: Database, role: Role) -> str | None:
+    """The text of a spec file, None where there is none that can be read."""
+    data = db.input(spec_label(role))
+    if data is None:
+        db.report(Problem(role, "", "", f"cannot be read: {unreadable(db).get(spec_label(role), 'it is missing')}"))
         return None
-    known = {entry.text: entry for entry in previous.entries} if previous is not None and previous.cuttable else {}
-    fresh = list(dict.fromkeys(piece.text for piece in pieces if piece.text not in known))
     try:
-        made = {piece: _made(0, piece, value) for piece, value in zip(fresh, parse_pieces(fresh, role))}
+        return read_text(data)
+    except SpecError as error:
+        db.report(_of_file(role, error))
+        return None
+
+
+@table
+def pieces(db: Database, role: Role) -> dict[str, list[str]]:
+    """The texts of entries in groups, each called after its first; nothing where the text cannot be cut."""
+    whole = text(db, role)
+    found = cut(whole) if whole is not None else None
+    if not found or any(refers(piece.text) for piece in found):
+        return {}
+    texts = [piece.text for piece in found]
+    named = dict(zip(numbered(map(head, texts)), texts))
+    return {group[0]: [named[name] for name in group] for group in grouped(named)}
+
+
+@query
+def parsed(db: Database, role: Role, group: str) -> list[Named] | None:
+    """The entries of a group, None where they cannot be parsed apart from the rest."""
+    try:
+        texts = pieces.item(db, role, group) or []
+        return [(_name(value, role), Raw(value)) for value in parse_pieces(texts, role)]
     except TextMistake:
-        return None  # parsed whole, to report the mistake at its place, or to find that the cut was wrong
-    return tuple(_at(piece.line, known.get(piece.text) or made[piece.text]) for piece in pieces)
+        return None
 
 
-def _at(line: int, entry: SpecEntry) -> SpecEntry:
-    return entry if entry.line == line else SpecEntry(line, entry.text, entry.value, entry.digest)
+@query
+def parsed_whole(db: Database, role: Role) -> list[Named]:
+    """The entries of a file that is not cut."""
+    whole = text(db, role)
+    if whole is None:
+        return []
+    try:
+        return [(_name(value, role), Raw(value)) for _, value in parse_whole(whole, role)]
+    except SpecError as error:
+        db.report(_of_file(role, error))
+        return []
 
 
-def _made(line: int, text: str, value: bytes) -> SpecEntry:
-    return SpecEntry(line, text, Raw(value), digest(value))
+@table
+def entries(db: Database, role: Role) -> dict[str, Raw]:
+    """All entries of a file by identity, in their order."""
+    groups = [parsed(db, role, group) for group in db.names(pieces, role)]
+    found = [named for group in groups if group is not None for named in group]
+    if not groups or None in groups:
+        found = parsed_whole(db, role)
+    return dict(zip(numbered(name for name, _ in found), (value for _, value in found)))
+
+
+@query
+def lines(db: Database, role: Role) -> list[int]:
+    """The line that each entry starts at, in the order of `entries`."""
+    whole = text(db, role)
+    if whole is None:
+        return []
+    groups = db.names(pieces, role)
+    if groups and all(parsed(db, role, group) is not None for group in groups):
+        return [piece.line for piece in cut(whole) or ()]
+    try:
+        return [piece.line for piece, _ in parse_whole(whole, role)]
+    except SpecError:
+        return []
+
+
+@query
+def stage(db: Database) -> int:
+    """All that the files say."""
+    return sum(len(db.names(entries, role)) for role in ROLES if db.digest(entries, role))
+
+
+def value(db: Database, role: Role, entry: str) -> object:
+    """What an entry says, as plain dicts, lists and scalars; None where there is no such entry."""
+    raw = entries.item(db, role, entry)
+    return None if raw is None else msgspec.msgpack.decode(raw)
+
+
+def title(value: object, key: str) -> str:
+    """The operator that an entry says it is about."""
+    name = value.get(key) if isinstance(value, dict) else None
+    return name.partition("(")[0] if isinstance(name, str) else ""
+
+
+def _name(value: bytes, role: Role) -> str:
+    found = msgspec.msgpack.decode(value)
+    name = found.get(KEYS[role]) if isinstance(found, dict) else None
+    return name if isinstance(name, str) else "?"
+
+
+def _of_file(role: Role, error: SpecError) -> Problem:
+    line, column = (error.line, error.column) if isinstance(error, TextMistake) else (1, 1)
+    return Problem(role, "", "", error.problem, error.hint, line=line, column=column)

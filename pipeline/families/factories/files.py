@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from pipeline.families.factories import text as factory
-from pipeline.families.factories.plan import FactoryPlan, is_factory
+from pipeline.families.factories.plan import FactoryPlan, is_factory, plan_factory
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.model.native import NativeFunction
+from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 TEMPLATE = "variable_factories.h"
 INCLUDE = "include"
 DEFINITION = "definition"
 
-PIECES: Mapping[str, Callable[[FactoryPlan, Release], str]] = {
-    INCLUDE: factory.include,
-    DEFINITION: factory.definition,
-}
 
-
-def order(functions: Iterable[NativeFunction]) -> tuple[str, ...]:
-    """The schemas of the factories among `functions`, as they follow one another in the file.
-
-    `functions` come as upstream parses them: those of native_functions.yaml in its order, then the generated ones.
-    Upstream does not sort them.
-    """
-    return tuple(str(function.func) for function in functions if is_factory(function))
-
-
-def files(functions: Sequence[str]) -> list[File]:
-    """The one header. Overloads of an operator include the same line, once each, as upstream's do."""
+def files(functions: Sequence[Unit], layout: Layout) -> list[File]:
+    """The one header: functions as upstream parses them, those of native_functions.yaml in its order, then the
+    generated ones. Overloads of an operator include the same line, once each, as upstream's do."""
     slots = {"ops_headers": INCLUDE, "function_definitions": DEFINITION}
-    return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(functions))]
+    return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions), family="factories")]
+
+
+def plan(unit: Unit, function: NativeFunction, release: Release) -> FactoryPlan | None:
+    """What is printed of a function."""
+    return plan_factory(function, release)
+
+
+FACTORIES = Family(
+    "factories",
+    "function",
+    plan,
+    FactoryPlan,
+    {INCLUDE: factory.include, DEFINITION: factory.definition},
+    files,
+    TEMPLATE,
+    is_factory,
+)

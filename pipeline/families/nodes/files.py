@@ -1,24 +1,46 @@
-"""Family: `Functions.h` and `Functions.cpp`, the Nodes themselves."""
+"""Family: the Nodes, as C++ structs and as Python classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.families.family import Family
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
-from pipeline.families.nodes import text as node
-from pipeline.model.infos import NodeRow
+from pipeline.families.nodes import text
+from pipeline.families.nodes.plan import NodePlan, plan_node
+from pipeline.families.nodes.split import split_files
+from pipeline.families.python import files as python
+from pipeline.model.autograd import Info
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
 
 DECLARATION = "declaration"
 DEFINITION = "definition"
 
 
-def files(nodes: Sequence[NodeRow]) -> list[File]:
+def files(nodes: Sequence[Unit], layout: Layout) -> list[File]:
+    """All files of the Nodes."""
+    own = split_files(nodes, layout.shards) if layout.name == "split" else _upstream_files(nodes)
+    return own + python.files(nodes)
+
+
+def _upstream_files(nodes: Sequence[Unit]) -> list[File]:
     """One header and one source with all Nodes. Each template has one of the two holes, or both, or none."""
-    names = tuple(row.node for row in nodes)
+    names = tuple(unit.name for unit in nodes)
     slots = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}
     return [File(name, name, {}, slots, names) for name in ("Functions.h", "Functions.cpp")]
 
 
-PIECES = {DECLARATION: node.declaration, DEFINITION: node.definition}
-FAMILY = Family(PIECES, files)
+def plan(unit: Unit, info: Info, release: Release) -> NodePlan:
+    """What is printed of a Node."""
+    return plan_node(unit.title, info, release)
+
+
+NODES = Family(
+    "nodes",
+    "Node",
+    plan,
+    NodePlan,
+    {DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES},
+    files,
+)

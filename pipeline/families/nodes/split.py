@@ -10,41 +10,35 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from pipeline.families.family import Family
 from pipeline.families.file import File
-from pipeline.families.nodes.files import DECLARATION, DEFINITION, PIECES
-from pipeline.model.infos import NodeRow
+from pipeline.model.units import Unit
 
 COMMON = "Functions_common.h"
 MACRO = "GRADMILL_SHARD"
 
-_DECLARATIONS = {"autograd_function_declarations": DECLARATION}
-_DEFINITIONS = {"autograd_function_definitions": DEFINITION}
+_DECLARATIONS = {"autograd_function_declarations": "declaration"}
+_DEFINITIONS = {"autograd_function_definitions": "definition"}
 _HEADER = "#pragma once\n\n// ${generated_comment}\n\n"
 
 
-def split(shards: int) -> Family:
-    """The family for a number of shards."""
-
-    def files(nodes: Sequence[NodeRow]) -> list[File]:
-        members: list[list[str]] = [[] for _ in range(shards)]
-        for row in nodes:
-            members[shard_of(row, shards)].append(row.node)
-        found = [_umbrella(shards), File(COMMON, "Functions.h", {}, _DECLARATIONS, ())]
-        for k, names in enumerate(members):
-            found += [_header(k, names), _source(k, names)]
-        return found
-
-    return Family(PIECES, files)
+def split_files(nodes: Sequence[Unit], shards: int) -> list[File]:
+    """The files for a number of shards."""
+    members: list[list[str]] = [[] for _ in range(shards)]
+    for unit in nodes:
+        members[shard_of(unit, shards)].append(unit.name)
+    found = [_umbrella(shards), File(COMMON, "Functions.h", {}, _DECLARATIONS, ())]
+    for k, names in enumerate(members):
+        found += [_header(k, names), _source(k, names)]
+    return found
 
 
-def shard_of(row: NodeRow, shards: int) -> int:
+def shard_of(unit: Unit, shards: int) -> int:
     """The shard of a Node: that of its operator, whatever other operators there are.
 
     Overloads, foreach and copy variants stay together: one formula is often printed for all of them. Of the usual
     digests this one spreads the operators of all known releases most evenly (at most 1.23 times the mean of 16).
     """
-    operator = row.schema.partition("(")[0].partition(".")[0]
+    operator = unit.op.partition(".")[0]
     operator = operator.removeprefix("_foreach_").removesuffix("_copy")
     found = hashlib.blake2s(operator.encode()).digest()
     return int.from_bytes(found[:8], "big") % shards

@@ -8,22 +8,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from pipeline.families.family import Family
 from pipeline.families.file import File
 from pipeline.families.python import text as python_node
-from pipeline.model.infos import NodeRow
+from pipeline.model.units import Unit
 
 SHARDS = 5
 INITIALIZER = "initializer"
 PROPERTIES = "properties"
 
 
-def files(nodes: Sequence[NodeRow]) -> list[File]:
+def files(nodes: Sequence[Unit]) -> list[File]:
     """The header, the shards, and the file that holds all of them, which nobody compiles."""
     bound = [row for row in nodes if not row.synthesized]
     shards: list[list[str]] = [[] for _ in range(SHARDS)]
     for row in bound:
-        shards[shard_of(row.name)].append(row.node)
+        shards[shard_of(row.operator)].append(row.name)
     header = File(
         "python_functions.h",
         "python_functions.h",
@@ -37,7 +36,7 @@ def files(nodes: Sequence[NodeRow]) -> list[File]:
         (),
     )
     sources = [_source(f"_{i}", names) for i, names in enumerate(shards)]
-    return [header, *sources, _source("Everything", [row.node for row in bound])]
+    return [header, *sources, _source("Everything", [row.name for row in bound])]
 
 
 def _source(shard: str, names: Sequence[str]) -> File:
@@ -51,4 +50,4 @@ def shard_of(operator: str) -> int:
     return int.from_bytes(sha1.digest(), "little") % SHARDS
 
 
-FAMILY = Family({INITIALIZER: python_node.initializer, PROPERTIES: python_node.properties}, files)
+PIECES = {INITIALIZER: python_node.initializer, PROPERTIES: python_node.properties}

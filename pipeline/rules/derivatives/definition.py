@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.model.autograd import Definition, Formula
-from pipeline.model.specs import PAIRS
+from pipeline.model.entries import PAIRS
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 

@@ -40,23 +40,21 @@ def candidate_inputs(candidate: Schema) -> tuple[Argument, ...]:
 def find_reference(
     foreach: FunctionHead,
     function: NativeFunction,
-    functional: Sequence[int],
-    others: Sequence[int],
-    lookup: Callable[[int], NativeFunction],
+    functional: Sequence[str],
+    others: Sequence[str],
+    lookup: Callable[[str], NativeFunction | None],
     release: Release,
-) -> int | None:
-    """Index of the function whose derivatives serve `foreach`.
+) -> str | None:
+    """The function whose derivatives serve `foreach`.
 
     `functional` and `others` are the functions with derivatives whose base name fits: the functional ones, and the
     rest, which only a few in-place foreach ops may refer to.
     """
-    for index in functional:
-        if is_reference(function.func, lookup(index).func, release):
-            return index
-    if foreach.kind == "inplace" and foreach.name in release.foreach_inplace_reference:
-        for index in others:
-            if is_reference(function.func, lookup(index).func, release):
-                return index
+    inplace = foreach.kind == "inplace" and foreach.name in release.foreach_inplace_reference
+    for name in (*functional, *(others if inplace else ())):
+        candidate = lookup(name)
+        if candidate is not None and is_reference(function.func, candidate.func, release):
+            return name
     return None
 
 

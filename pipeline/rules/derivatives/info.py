@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from pipeline.cpp.bindings import Binding, bindings
 from pipeline.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
-from pipeline.model.functions import Functions
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import is_tensor_like
 from pipeline.problems.problem import SpecError, all_of, nearest
@@ -22,42 +21,6 @@ RESERVED_ARGUMENTS = {
     "grad_input_mask": "the generated code uses that name",
     "result": "only outputs may be called so",
 }
-
-
-def canonical_function(schema: str, name: str, functions: Functions) -> int:
-    """Index of the function that a definition is for: `schema` is the one it names, `name` the operator's.
-
-    The entry names a schema; of all functions that share its signature, the one of the entry's own name stands for
-    them, or the in-place variant where there is nothing else.
-    """
-    index = functions.by_schema.get(schema)
-    if index is None:
-        raise _unknown_schema(schema, name, functions)
-    heads = functions.heads
-    group = functions.by_signature[heads[index].signature]
-    for i in group:
-        head = heads[i]
-        if head.unqualified != name or "functional" in head.name.partition(".")[2]:
-            continue
-        if head.kind not in ("out", "scratch"):
-            return i
-    if heads[group[0]].cpp_name != f"{name}_":
-        raise SpecError(
-            f"no variant of the op is called '{name}'",
-            f"define the derivative for {heads[group[0]].schema}",
-            field=("name",),
-        )
-    return group[0]
-
-
-def _unknown_schema(schema: str, name: str, functions: Functions) -> SpecError:
-    same_name = [head.schema for head in functions.heads if head.cpp_name == name]
-    hint = nearest(schema, same_name)
-    if not hint and same_name:
-        hint = f"schemas of that name: {'; '.join(same_name)}"
-    if not hint:
-        hint = nearest(name, functions.unqualified_names)
-    return SpecError(f"no function in native_functions.yaml has the schema '{schema}'", hint, field=("name",))
 
 
 def create_infos(definition: Definition, function: NativeFunction, release: Release) -> list[tuple[str, Info]]:

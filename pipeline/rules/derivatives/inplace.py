@@ -9,10 +9,23 @@ from __future__ import annotations
 import re
 
 from pipeline.cpp import identifiers
-from pipeline.model.autograd import ForwardDerivative
+from pipeline.model.autograd import ForwardDerivative, Info
 from pipeline.problems.problem import SpecError
 
 _METHOD_ON_TANGENT = re.compile(r"self_t.([\w]*)\((.*)\)")
+
+
+def check_strides(info: Info, inplace: str) -> None:
+    """Refuses a formula for self that asks for strides: it would serve an in-place op, whose self is overwritten."""
+    for derivative in info.derivatives:
+        if "self" in derivative.var_names and any("strides_or_error" in s.expr for s in derivative.saved_inputs):
+            raise SpecError(
+                f"the formula for self asks for strides, and serves the in-place op '{inplace}', whose self is"
+                " overwritten",
+                "define the in-place op's derivative itself",
+                field=(", ".join(derivative.var_names),),
+                needle="strides",
+            )
 
 
 def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool) -> ForwardDerivative:

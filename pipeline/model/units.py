@@ -1,0 +1,26 @@
+"""Units: what a family prints one by one, a Node or a function."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.problems.problem import Role
+
+
+class Unit(Struct, frozen=True, gc=False, array_like=True):
+    """One thing that a family prints."""
+
+    name: str  # different for every unit of a family
+    title: str  # what it is called in C++
+    operator: str  # upstream's shards go by it
+    schema: str  # of the function
+    role: Role  # the file and the entry that it is from
+    entry: str
+    dispatch_key: str = ""
+    synthesized: bool = False  # a foreach Node without an entry of its own: the entry is that of its reference
+    function: str = ""
+
+    @property
+    def op(self) -> str:
+        """The operator with its overload."""
+        return self.schema.partition("(")[0]

@@ -1,0 +1,53 @@
+"""Which function a definition is for. Rule: upstream's load_derivatives, canonical_function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.model.native import FunctionHead
+from pipeline.problems.problem import SpecError, nearest
+
+
+class Operators:
+    """All functions, to be looked up by schema and by signature. `grouped` are indices in the order of view groups."""
+
+    def __init__(self, heads: Sequence[FunctionHead], grouped: Sequence[int]) -> None:
+        self.heads = heads
+        self.by_schema = {head.schema: i for i, head in enumerate(heads)}
+        self.by_signature: dict[str, list[int]] = {}
+        for i in grouped:
+            self.by_signature.setdefault(heads[i].signature, []).append(i)
+
+    def canonical(self, schema: str, name: str) -> int:
+        """Index of the function that a definition is for: `schema` is the one it names, `name` the operator's.
+
+        The entry names a schema; of all functions that share its signature, the one of the entry's own name stands
+        for them, or the in-place variant where there is nothing else.
+        """
+        index = self.by_schema.get(schema)
+        if index is None:
+            raise self._unknown(schema, name)
+        heads = self.heads
+        group = self.by_signature[heads[index].signature]
+        for i in group:
+            head = heads[i]
+            if head.unqualified != name or "functional" in head.name.partition(".")[2]:
+                continue
+            if head.kind not in ("out", "scratch"):
+                return i
+        if heads[group[0]].cpp_name != f"{name}_":
+            raise SpecError(
+                f"no variant of the op is called '{name}'",
+                f"define the derivative for {heads[group[0]].schema}",
+                field=("name",),
+            )
+        return group[0]
+
+    def _unknown(self, schema: str, name: str) -> SpecError:
+        same_name = [head.schema for head in self.heads if head.cpp_name == name]
+        hint = nearest(schema, same_name)
+        if not hint and same_name:
+            hint = f"schemas of that name: {'; '.join(same_name)}"
+        if not hint:
+            hint = nearest(name, tuple(sorted({head.unqualified for head in self.heads})))
+        return SpecError(f"no function in native_functions.yaml has the schema '{schema}'", hint, field=("name",))

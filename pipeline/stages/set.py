@@ -1,0 +1,53 @@
+"""What every stage may ask: the spec set, the release, the inputs by name."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from pipeline.problems.problem import Role
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.releases import resolve
+from pipeline.releases.model import Release
+
+SET = "set"  # the input that says what the spec set is
+RELEASE = "release"  # the input that says which release it is read as
+UNREADABLE = "unreadable"  # the input that says why files could not be read
+
+
+class Set(Struct, frozen=True):
+    """A spec set as the stages know it: no path of a machine is in it."""
+
+    name: str
+    files: dict[str, str]  # role -> name of the file within the set
+    templates: tuple[str, ...]
+    comment: str  # the folder that generated files say their template is from
+
+
+@query
+def spec_set(db: Database) -> Set:
+    """The spec set."""
+    return msgspec.msgpack.decode(db.input(SET) or b"", type=Set)
+
+
+@query
+def release(db: Database) -> Release:
+    """The facts of the release."""
+    return resolve((db.input(RELEASE) or b"").decode())
+
+
+@query
+def unreadable(db: Database) -> dict[str, str]:
+    """Inputs that could not be read, and why."""
+    return msgspec.msgpack.decode(db.input(UNREADABLE) or b"\x80", type=dict[str, str])
+
+
+def spec_label(role: Role) -> str:
+    """The name of a spec file among the inputs."""
+    return f"spec/{role}"
+
+
+def template_label(name: str) -> str:
+    """The name of a template among the inputs."""
+    return f"template/{name}"
