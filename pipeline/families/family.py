@@ -32,6 +32,7 @@ class Family(Struct, frozen=True):
     plan_type: type
     pieces: Mapping[str, Callable[[Any, Release], str]]  # by name, each rendered from a plan
     files: Callable[[Sequence[Unit], Layout], list[File]]
+    owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout
     needs: str = ""  # a template without which a spec set leaves the family out
     selects: Callable[[NativeFunction], bool] = bool  # which functions are units
 

@@ -1,7 +1,7 @@
 """Problems to `file:line:column`, with the line they point at.
 
-Artifacts keep no columns. When there is something to report, the entry is looked at again as YAML, and the field
-and the piece of text that the problem names are found in it.
+Rows keep no places. When there is something to report, the entry is looked at again as YAML, and the field and the
+piece of text that the problem names are found in it.
 """
 
 from __future__ import annotations
@@ -9,19 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Protocol
 
 import yaml
 from msgspec import Struct
-from msgspec.structs import astuple
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from pipeline.model.specs import SpecEntry
-from pipeline.problems.problem import Problem, Role, SpecError
-from pipeline.specs.spec_set import ROLES, SpecSet
-from pipeline.specs.text import decode_text
-from pipeline.specs.values import Loader
+from pipeline.problems.problem import Problem, Role
 
-MAX_SHOWN = 100  # problems; who has more has made one mistake many times
+ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "set")  # of files in a report
+
+
+class Sources(Protocol):
+    """Where the texts that problems are about can be had."""
+
+    def path(self, problem: Problem) -> str:
+        """The file that a problem is in."""
+
+    def text(self, problem: Problem) -> str:
+        """Its text, "" where there is none that can be read."""
+
+    def entry(self, problem: Problem) -> tuple[int, str] | None:
+        """The line that the problem's entry starts at, and its text."""
 
 
 class Place(Struct, frozen=True, order=True):
@@ -33,56 +42,26 @@ class Place(Struct, frozen=True, order=True):
     column: int
 
 
-class Locator:
-    """Finds the places of problems in one spec set."""
+def place_of(problem: Problem, sources: Sources) -> Place:
+    """Where a problem is, as exactly as can be told."""
+    order, path = ORDER.index(problem.role), sources.path(problem)
+    if problem.role == "template":
+        line, column = _find(sources.text(problem), problem.needle) if problem.needle else (0, 0)
+        return Place(order, path, line, column)
+    entry = sources.entry(problem) if problem.entry else None
+    if entry is None:
+        return Place(order, path, problem.line, problem.column)
+    line, column = _place_in(entry[1], problem)
+    return Place(order, path, entry[0] + line, column + 1)
 
-    def __init__(self, specs: SpecSet) -> None:
-        self._specs = specs
-        self._lines: dict[Role, list[str]] = {}
-        self._entries: dict[Role, tuple[SpecEntry, ...]] = {}
 
-    def place(self, problem: Problem) -> Place:
-        """Where `problem` is, as exactly as can be told."""
-        if problem.role == "template":
-            path = str(self._specs.templates[problem.file])
-            line, column = _find("".join(self._template(problem.file)), problem.needle) if problem.needle else (0, 0)
-            return Place(len(ROLES), path, line, column)
-        order = ROLES.index(problem.role) if problem.role in ROLES else len(ROLES)
-        path = str(self._specs.files[problem.role])
-        if problem.entry < 0:
-            return Place(order, path, problem.line, problem.column)
-        entry = self.entries(problem.role)[problem.entry]
-        line, column = _place_in(entry.text, problem)
-        return Place(order, path, entry.line + line, column + 1)
+def source_line(problem: Problem, place: Place, sources: Sources) -> str:
+    """The line that a place is in, "" when there is none."""
+    lines = sources.text(problem).split("\n") if place.line else []
+    return lines[place.line - 1] if place.line and place.line <= len(lines) else ""
 
-    def source(self, problem: Problem, place: Place) -> str:
-        """The line that a place is in, "" when there is none."""
-        if not place.line:
-            return ""
-        lines = self._template(problem.file) if problem.role == "template" else self._text(problem.role)
-        return lines[place.line - 1].rstrip("\n") if place.line <= len(lines) else ""
 
-    def entries(self, role: Role) -> tuple[SpecEntry, ...]:
-        """The entries of a file as it is now."""
-        if role not in self._entries:
-            from pipeline.stages import specs
-
-            self._entries[role] = specs.run(self._specs.files[role].read(), role, "", None).file.entries
-        return self._entries[role]
-
-    def _text(self, role: Role) -> list[str]:
-        if role not in self._lines:
-            try:
-                self._lines[role] = decode_text(self._specs.files[role].read()).splitlines()
-            except (OSError, KeyError, SpecError):
-                self._lines[role] = []
-        return self._lines[role]
-
-    def _template(self, name: str) -> list[str]:
-        try:
-            return decode_text(self._specs.templates[name].read()).splitlines(keepends=True)
-        except (OSError, KeyError, SpecError):
-            return []
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Entry:
@@ -94,7 +73,7 @@ class _Entry:
     @cached_property
     def mapping(self) -> MappingNode | None:
         try:
-            node = yaml.compose(self.text, Loader=Loader)
+            node = yaml.compose(self.text, Loader=_LOADER)
         except yaml.YAMLError:
             return None
         item = node.value[0] if isinstance(node, SequenceNode) and node.value else None
@@ -165,35 +144,3 @@ def _find(text: str, needle: str) -> tuple[int, int]:
 
 def _line_column(text: str, at: int) -> tuple[int, int]:
     return text.count("\n", 0, at), at - (text.rfind("\n", 0, at) + 1)
-
-
-def render(problems: Iterable[Problem], specs: SpecSet, *, strict: bool = False) -> str:
-    """All problems as text, in the order of the files: place, op, field, what is wrong, the line, what to do."""
-    locator = Locator(specs)
-    # By all that they say: the order of a set depends on the hash seed.
-    found = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
-    shown = ((locator.place(p), p) for p in found[:MAX_SHOWN])
-    placed = sorted(shown, key=lambda pair: (pair[0], pair[1].problem))
-    text = "".join(_render(place, problem, locator.source(problem, place)) for place, problem in placed)
-    errors = sum(not p.warning for p in found)
-    counts = [
-        f"{n} {what}{'s' if n > 1 else ''}" for n, what in ((errors, "error"), (len(found) - errors, "warning")) if n
-    ]
-    note = " (strict=1: warnings are errors)" if strict and len(found) > errors else ""
-    note += f", of which these are {MAX_SHOWN}" if len(found) > MAX_SHOWN else ""
-    return f"{text}{' and '.join(counts)}{note}\n"
-
-
-def _render(place: Place, problem: Problem, source: str) -> str:
-    where = place.file if not place.line else f"{place.file}:{place.line}:{max(place.column, 1)}"
-    what = [part for part in (problem.op, ": ".join(problem.field), problem.problem) if part]
-    lines = [f"{where}: {'warning' if problem.warning else 'error'}: {': '.join(what)}"]
-    if source:
-        number = f"{place.line:>6}"
-        indent = "".join("\t" if c == "\t" else " " for c in source[: max(place.column, 1) - 1])
-        lines += [f"{number} | {source[:300]}"]
-        if place.column <= 300:
-            lines += [f"{' ' * len(number)} | {indent}^"]
-    if problem.hint:
-        lines.append(f"  hint: {problem.hint}")
-    return "\n".join(lines) + "\n"

@@ -496,6 +496,11 @@ class Database:
         row = self._called(query, args)
         return row.fresh or self._top(lambda: self._matching(self._called(query, args))) is not None
 
+    def read_digest(self, query: Query[Any, Any], *args: Any) -> bytes:
+        """The digest of all that a row that holds has read."""
+        row = self._called(query, args)
+        return digest(row.trace.reads) if row.trace is not None else MISSING
+
     def changes(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:
         """What a row read that gives something else now: why it would run. None where it has never run."""
         row = self._called(query, args)

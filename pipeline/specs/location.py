@@ -20,6 +20,15 @@ class Location(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.path}!{self.member}" if self.member else self.path
 
+    def exists(self) -> bool:
+        """Whether there is such a file or member."""
+        if not self.member:
+            return os.path.exists(self.path)
+        try:
+            return bool(self.read())
+        except (OSError, KeyError):
+            return False
+
     def read(self) -> bytes:
         """The bytes; OSError or KeyError when there are none that can be read, or more than a spec file may have."""
         return _read_member(self.path, self.member) if self.member else _read_file(self.path)

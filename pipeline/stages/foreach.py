@@ -45,9 +45,7 @@ def references(db: Database) -> dict[str, Reference]:
 
 def _reference(name: str, head: FunctionHead, other: FunctionHead, given: Defined) -> Reference:
     inplace = head.kind == "inplace"
-    return Reference(
-        name, head.schema, head.name, inplace, given.function, other.schema, other.name, given.definition
-    )
+    return Reference(name, head.schema, head.name, inplace, given.function, other.schema, other.name, given.definition)
 
 
 def _by_base(
@@ -92,7 +90,7 @@ def source(db: Database, name: str) -> NodeRow | None:
             f"add {DISPATCH_KEY} formulas",
             field=("dispatch",),
         )
-        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name))
+        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name, derived=True))
     return row
 
 
@@ -107,7 +105,7 @@ def synthesized(db: Database, name: str) -> Info | None:
     try:
         return synthesize(native, other, infos.info_of(db, row), release(db))
     except SpecError as error:
-        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name))
+        db.report(problem_of(error, "derivatives", reference.definition, reference.reference_name, derived=True))
         return None
 
 

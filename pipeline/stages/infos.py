@@ -180,7 +180,8 @@ def _report(db: Database, error: SpecError, titled: Titled) -> None:
 
 
 def _problem(error: SpecError, titled: Titled, *, warning: bool = False) -> Problem:
-    return problem_of(error, "derivatives", titled[0], titled[1].partition("(")[0], warning=warning)
+    op = titled[1].partition("(")[0]
+    return problem_of(error, "derivatives", titled[0], op, warning=warning, derived=True)
 
 
 def by_function(found: Iterable[NodeRow]) -> dict[str, dict[str, NodeRow]]:

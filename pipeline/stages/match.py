@@ -125,7 +125,7 @@ def rewritten(db: Database, function: str) -> list[Forward]:
             if dependent.inplace and given.forward_derivatives and not error.field:
                 error.field = (", ".join(given.forward_derivatives[0].var_names),)
             entry, schema = _entry(db, name, key)
-            db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0]))
+            db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0], derived=True))
     return found
 
 

@@ -61,6 +61,21 @@ def block(db: Database, layout: str, shards: int, name: str, hole: str, indent: 
     return "\n".join(indented(found, indent, trim=trim) if indent else found for found in pieces if found)
 
 
+def block_of(db: Database, layout: str, shards: int, name: str) -> list[tuple[str, str]]:
+    """The units, each with its family, of the groups of a file that may have changed."""
+    file = files.item(db, layout, shards, name)
+    if file is None or db.current(made, layout, shards, name):
+        return []
+    found = []
+    template = template_of(db, file)
+    for part in template.parts if template is not None else ():
+        if isinstance(part, Hole) and part.name in file.slots:
+            for group in db.names(groups, layout, shards, name):
+                if not db.current(block, layout, shards, name, part.name, part.indent or "", group):
+                    found += [(file.family, unit) for unit in groups.item(db, layout, shards, name, group) or ()]
+    return found
+
+
 def template_of(db: Database, file: File) -> Template | None:
     """A file's template, None where it cannot be read or has a hole that nothing fills."""
     label = template_label(file.template)
@@ -70,9 +85,7 @@ def template_of(db: Database, file: File) -> Template | None:
             raise SpecError(f"cannot be read: {unreadable(db).get(label, 'it is missing')}")
         return _parsed(template_text(data), file, trim=release(db).trims_lines)
     except SpecError as error:
-        db.report(
-            Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template)
-        )
+        db.report(Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template))
         return None
 
 

@@ -13,7 +13,7 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.specs.entries import cut, head, parse_pieces, parse_whole, read_text, refers
+from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_whole, read_text, refers
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.set import spec_label, unreadable
 
@@ -43,8 +43,7 @@ def pieces(db: Database, role: Role) -> dict[str, list[str]]:
     found = cut(whole) if whole is not None else None
     if not found or any(refers(piece.text) for piece in found):
         return {}
-    texts = [piece.text for piece in found]
-    named = dict(zip(numbered(map(head, texts)), texts))
+    named = dict(zip(numbered(head(piece.text) for piece in found), (piece.text for piece in found)))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}
 
 
@@ -52,8 +51,8 @@ def pieces(db: Database, role: Role) -> dict[str, list[str]]:
 def parsed(db: Database, role: Role, group: str) -> list[Named] | None:
     """The entries of a group, None where they cannot be parsed apart from the rest."""
     try:
-        texts = pieces.item(db, role, group) or []
-        return [(_name(value, role), Raw(value)) for value in parse_pieces(texts, role)]
+        found = parse_pieces(pieces.item(db, role, group) or [], role)
+        return [(_name(value, role), Raw(value)) for value in found]
     except TextMistake:
         return None
 
@@ -84,14 +83,19 @@ def entries(db: Database, role: Role) -> dict[str, Raw]:
 @query
 def lines(db: Database, role: Role) -> list[int]:
     """The line that each entry starts at, in the order of `entries`."""
+    return [piece.line for piece in texts(db, role)]
+
+
+def texts(db: Database, role: Role) -> list[Piece]:
+    """The text and the line of each entry, in the order of `entries`."""
     whole = text(db, role)
     if whole is None:
         return []
     groups = db.names(pieces, role)
     if groups and all(parsed(db, role, group) is not None for group in groups):
-        return [piece.line for piece in cut(whole) or ()]
+        return cut(whole) or []
     try:
-        return [piece.line for piece, _ in parse_whole(whole, role)]
+        return [piece for piece, _ in parse_whole(whole, role)]
     except SpecError:
         return []
 

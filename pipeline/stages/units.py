@@ -23,11 +23,7 @@ def units(db: Database, family: str) -> list[Unit]:
     """All units of a family, in the order in which they are printed."""
     if FAMILIES[family].unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
-    return [
-        unit
-        for group in (*db.names(groups), *db.names(generated_groups))
-        for unit in selected(db, family, group)
-    ]
+    return [unit for group in (*db.names(groups), *db.names(generated_groups)) for unit in selected(db, family, group)]
 
 
 @table

@@ -36,6 +36,7 @@ FACTORIES = Family(
     FactoryPlan,
     {INCLUDE: factory.include, DEFINITION: factory.definition},
     files,
+    TEMPLATE.__eq__,
     TEMPLATE,
     is_factory,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pipeline.families.family import Family, Layout
@@ -13,6 +14,8 @@ from pipeline.families.python import files as python
 from pipeline.model.autograd import Info
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
+
+_OWN = re.compile(r"Functions(_\d+|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
 
 DECLARATION = "declaration"
 DEFINITION = "definition"
@@ -31,6 +34,11 @@ def _upstream_files(nodes: Sequence[Unit]) -> list[File]:
     return [File(name, name, {}, slots, names) for name in ("Functions.h", "Functions.cpp")]
 
 
+def owns(name: str) -> bool:
+    """Whether a file of the Nodes is called so."""
+    return _OWN.fullmatch(name) is not None
+
+
 def plan(unit: Unit, info: Info, release: Release) -> NodePlan:
     """What is printed of a Node."""
     return plan_node(unit.title, info, release)
@@ -43,4 +51,5 @@ NODES = Family(
     NodePlan,
     {DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES},
     files,
+    owns,
 )

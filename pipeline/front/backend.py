@@ -1,0 +1,73 @@
+"""doit's database: what doit is told to forget or to ignore. What tasks were made from, the rows know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from pipeline.query.files import read_file, replace_file
+
+FORGOTTEN = "forgotten"
+ALL = "*"
+
+Notes = dict[str, dict[str, Any]]
+
+
+def read_notes(path: str) -> Notes:
+    """What doit was told; nothing where the file is missing or damaged."""
+    try:
+        return msgspec.json.decode(read_file(path) or b"{}", type=Notes)
+    except msgspec.MsgspecError:
+        return {}
+
+
+def write_notes(path: str, notes: Notes) -> None:
+    """Keeps it; an empty file where there is nothing to keep."""
+    replace_file(path, msgspec.json.encode(notes) if notes else b"")
+
+
+class Backend:
+    """A doit backend of notes."""
+
+    desc = "the tasks to forget and to ignore; gradmill's rows have the rest"
+
+    def __init__(self, name: str, codec: object = None, *, module_name: str | None = None) -> None:
+        self.name = name
+        self._notes: Notes | None = None
+        self._changed = False
+        self._values: dict[str, dict[str, Any]] = {}
+
+    @property
+    def notes(self) -> Notes:
+        if self._notes is None:
+            self._notes = read_notes(self.name)
+        return self._notes
+
+    def get(self, task_id: str, dependency: str) -> Any:
+        if dependency == "ignore:":
+            return self.notes.get(task_id, {}).get(dependency)
+        return self._values.get(task_id, {}).get(dependency)
+
+    def set(self, task_id: str, dependency: str, value: Any) -> None:
+        if dependency == "ignore:":
+            self.notes.setdefault(task_id, {})[dependency] = value
+            self._changed = True
+        else:
+            self._values.setdefault(task_id, {})[dependency] = value
+
+    def in_(self, task_id: str) -> bool:
+        return True
+
+    def remove(self, task_id: str) -> None:
+        self.notes[task_id] = {FORGOTTEN: True}
+        self._changed = True
+
+    def remove_all(self) -> None:
+        self._notes = {ALL: {FORGOTTEN: True}}
+        self._changed = True
+
+    def dump(self) -> None:
+        if self._changed:
+            write_notes(self.name, self.notes)
+            self._changed = False

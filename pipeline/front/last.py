@@ -1,0 +1,72 @@
+"""The last run, as one file: when nothing that it looked at has changed since, nothing else needs to be read."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+
+from pipeline.front.outputs import Written
+from pipeline.query.digest import digest
+from pipeline.query.files import Stat, replace_file, stat_of
+
+# File systems stamp times from a clock that ticks every few milliseconds: a file that changed this shortly before it
+# was looked at may change again without its times moving.
+RACY_NS = 20_000_000
+
+
+class Last(Struct, frozen=True, array_like=True, tag="last/1"):
+    """What a run saw and left."""
+
+    stats: dict[str, Stat | None]  # of all that it read, and of the store
+    code: dict[str, Written]  # of the source files
+    outputs: dict[str, Written]
+    files: tuple[str, ...]  # the names of the generated files
+    units: int
+    report: str  # warnings, as text
+    complete: bool  # whether all was made, without a mistake
+
+
+def load(path: str) -> Last | None:
+    """What the last run left, None where that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError:
+        return None
+    if digest(data[16:]) != data[:16]:
+        return None
+    try:
+        return msgspec.msgpack.decode(data[16:], type=Last)
+    except msgspec.MsgspecError:
+        return None
+
+
+def save(path: str, last: Last) -> None:
+    """Keeps it for the next run."""
+    data = msgspec.msgpack.encode(last)
+    replace_file(path, digest(data) + data)
+
+
+def unchanged(last: Last) -> bool:
+    """Whether all that the run saw and left is as it was."""
+    return (
+        last.complete
+        and all(stat_of(path) == stat for path, stat in last.stats.items())
+        and all(stat_of(path) == made.stat for made_of in (last.code, last.outputs) for path, made in made_of.items())
+    )
+
+
+def settled(paths: Iterable[str], before_ns: int = 0) -> bool:
+    """Whether files have not been changed just now, or since a moment."""
+    limit = (before_ns or time.time_ns()) - RACY_NS
+    stats = (stat_of(path) for path in paths)
+    return all(stat is None or max(stat[1], stat[2]) < limit for stat in stats)
+
+
+def folders(paths: Iterable[str]) -> list[str]:
+    """The folders of files: one that is added changes them."""
+    return sorted({os.path.dirname(path) for path in paths})

@@ -1,0 +1,80 @@
+"""How doit gets gradmill's tasks: from a dodo.py, or, where there is none, from the package itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
+from doit.exceptions import InvalidDodoFile
+
+from pipeline.front.build import Build
+from pipeline.front.config import VARIABLES, read_config
+from pipeline.problems.problem import SpecError
+
+
+def variables_of(get_var: Callable[[str, Any], Any]) -> dict[str, str]:
+    """The variables of the command line, which doit can be asked for by name. A name that is one letter off is found
+    too, to be refused."""
+    names = {*VARIABLES, *(near for name in VARIABLES for near in _one_letter_off(name))}
+    found = {name: get_var(name, None) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _one_letter_off(name: str) -> set[str]:
+    letters = "abcdefghijklmnopqrstuvwxyz_"
+    cuts = [(name[:i], name[i:]) for i in range(len(name) + 1)]
+    found = {a + b[1:] for a, b in cuts if b} | {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    return (
+        found | {a + c + b for a, b in cuts for c in letters} | {a + c + b[1:] for a, b in cuts if b for c in letters}
+    )
+
+
+def open_build(variables: Mapping[str, str]) -> Build:
+    """The build that variables ask for; doit shows what is wrong with them."""
+    import sys
+
+    try:
+        config = read_config(variables)
+    except SpecError as error:
+        raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
+    if config.warning:
+        sys.stderr.write(f"warning: {config.warning}\n")
+    return Build(config)
+
+
+class _Telling:
+    """Tells the tasks what the command line asks for."""
+
+    namespace: dict[str, Any]
+    _always = False
+
+    def load_tasks(self, cmd: Any, pos_args: list[str]) -> Any:
+        tasks = self.namespace.get("TASKS")
+        if tasks is not None:
+            tasks.selected = pos_args
+            tasks.running = cmd.execute_tasks
+            tasks.always = self._always
+        return super().load_tasks(cmd, pos_args)  # type: ignore[misc]
+
+
+class DodoLoader(_Telling, DodoTaskLoader):  # type: ignore[misc]
+    """doit's own loader of a dodo.py."""
+
+    def setup(self, opt_values: Any) -> None:
+        super().setup(opt_values)
+        self._always = bool(opt_values.get("always", False))
+
+
+class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
+    """The tasks without a dodo.py. `variables` are those of the command line."""
+
+    def __init__(self, variables: Callable[[], Mapping[str, str]]) -> None:
+        super().__init__()
+        self._variables = variables
+
+    def setup(self, opt_values: Any) -> None:
+        from pipeline.front.tasks import namespace
+
+        self._always = bool(opt_values.get("always", False))
+        self.namespace = namespace(open_build(self._variables()))

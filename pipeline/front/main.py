@@ -1,0 +1,56 @@
+"""`gradmill`: doit's own main, with gradmill's tasks and commands, in whatever folder."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from typing import Any
+
+from doit.doit_cmd import DoitMain
+
+from pipeline.front.loader import PackageLoader
+
+
+class Main(DoitMain):  # type: ignore[misc]
+    """doit, which tells the loader all variables of the command line."""
+
+    def __init__(self) -> None:
+        self._variables: dict[str, str] = {}
+        super().__init__(PackageLoader(lambda: self._variables), config_filenames=())
+
+    def process_args(self, cmd_args: list[str]) -> list[str]:
+        given = [word for word in cmd_args if "=" in word and not word.startswith("-")]
+        self._variables.update(word.split("=", 1) for word in given)
+        rest: list[str] = super().process_args(cmd_args)
+        return rest
+
+
+def prepare() -> None:
+    """What the process needs: no search for garbage, as rows are trees; a quiet end when nobody reads its output."""
+    gc.disable()
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Runs `gradmill`; gives the exit status."""
+    prepare()
+    try:
+        return Main().run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: what was written is whole\n")
+        return 130
+
+
+def run() -> None:
+    """The command: leaves without tidying up a process that ends anyway."""
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status or 0)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,101 @@
+"""Generated files: written when their bytes change, and never over what gradmill did not make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from msgspec import Struct
+
+from pipeline.problems.problem import SpecError
+from pipeline.query.digest import digest
+from pipeline.query.files import Stat, read_file, replace_file, stat_of
+
+MARK = b"@generated from "  # in the first lines of every generated file
+_HEAD = 4096
+
+
+class Written(Struct, frozen=True, array_like=True):
+    """A file as it was left: what the system says of it, and the digest of its bytes."""
+
+    stat: Stat
+    digest: bytes
+
+
+class Outputs:
+    """The files that gradmill made in one place. `known` is what earlier runs left, by path."""
+
+    def __init__(self, known: Mapping[str, Written]) -> None:
+        self.known = dict(known)
+
+    def holds(self, path: str, wanted: bytes) -> bool:
+        """Whether a file has the bytes with a digest."""
+        stat = stat_of(path)
+        known = self.known.get(path)
+        if stat is not None and known is not None and known.stat == stat:
+            return known.digest == wanted
+        data = read_file(path) if stat is not None else None
+        if stat is None or data is None or digest(data) != wanted:
+            return False
+        self.known[path] = Written(stat, wanted)
+        return True
+
+    def write(self, path: str, data: bytes) -> None:
+        """Puts bytes into a file of ours; a SpecError where another file stands at its place."""
+        self.check(path)
+        replace_file(path, data)
+        self.note(path, digest(data))
+
+    def note(self, path: str, found: bytes) -> None:
+        """Notes a file that was written."""
+        stat = stat_of(path)
+        if stat is not None:
+            self.known[path] = Written(stat, found)
+
+    def check(self, path: str) -> None:
+        """Refuses a place where there is something that no generator made."""
+        if path not in self.known and os.path.lexists(path) and not is_generated(path):
+            raise SpecError(
+                f"{path}: there is a file that gradmill did not make", "move it, or name another folder: generated=DIR"
+            )
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Removes files that are no longer part of the output, unless somebody changed them since."""
+        for path in paths:
+            known = self.known.pop(path, None)
+            if known is not None and stat_of(path) != known.stat:
+                data = read_file(path)
+                if data is None or digest(data) != known.digest:
+                    continue
+            with suppress(OSError):
+                os.unlink(path)
+
+
+def is_generated(path: str) -> bool:
+    """Whether a file says of itself that a generator made it."""
+    try:
+        with open(path, "rb") as file:
+            return MARK in file.read(_HEAD)
+    except OSError:
+        return False
+
+
+def remove_abandoned(folder: str, names: Iterable[str]) -> None:
+    """Removes what killed writers of the files called `names` left in a folder."""
+    wanted = set(names)
+    with suppress(OSError):
+        for found in os.listdir(folder):
+            name, _, writer = found.removesuffix(".tmp").rpartition(".")
+            if found.endswith(".tmp") and name in wanted and writer.isdecimal() and not _runs(int(writer)):
+                os.unlink(os.path.join(folder, found))
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

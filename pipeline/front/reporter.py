@@ -1,0 +1,80 @@
+"""What a run prints: doit's own lines, shorter.
+
+Units that are up to date are counted, not listed; mistakes go to standard error as they are, without traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from doit.reporter import ConsoleReporter
+
+if TYPE_CHECKING:
+    from pipeline.front.tasks import Tasks
+
+MANY = 50  # units that make a run long enough for a progress bar
+
+
+def reporter_for(tasks: Tasks) -> type[Reporter]:
+    """The reporter of one build's tasks: doit asks for a class."""
+    return type("BuildReporter", (Reporter,), {"tasks": tasks})
+
+
+class Reporter(ConsoleReporter):  # type: ignore[misc]
+    """doit's console reporter, for people who have hundreds of units."""
+
+    desc = "console output, up-to-date units counted"
+    tasks: Tasks
+
+    def __init__(self, outstream: Any, options: dict[str, Any]) -> None:
+        super().__init__(outstream, options)
+        self._ran = 0
+        self._progress: Any = None
+        self._selected: list[str] = []
+
+    def initialize(self, tasks: Any, selected_tasks: list[str]) -> None:
+        super().initialize(tasks, selected_tasks)
+        self._selected = list(selected_tasks)
+
+    def add_success(self, task: Any) -> None:
+        """Units of a long run on a terminal move a bar; in a log, or when they are few, each has its line."""
+        if task.subtask_of != "emit":
+            return
+        self._ran += 1
+        if self._progress is None and self.tasks.waiting_units >= MANY and self.outstream.isatty():
+            from tqdm import tqdm
+
+            total = self.tasks.waiting_units
+            self._progress = tqdm(total=total, desc="emit", unit="unit", file=self.outstream, leave=False)
+        if self._progress is not None:
+            self._progress.update()
+
+    def skip_uptodate(self, task: Any) -> None:
+        if task.subtask_of != "emit":
+            super().skip_uptodate(task)
+
+    def execute_task(self, task: Any) -> None:
+        if task.name == "emit":  # the group, when all of its units are done
+            if self._progress is not None:
+                self._progress.close()
+                self.write(f".  emit: {self._ran} units\n")
+            count = self.tasks.count_of_units() - self._ran
+            if count > 0:
+                self.write(f"-- emit: {count} units\n")
+        elif self._progress is None or task.subtask_of != "emit":
+            super().execute_task(task)
+
+    def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:
+        failure = result["exception"]
+        if failure.get_name() == "UnmetDependency":
+            return
+        self.outstream.flush()
+        sys.stderr.write(f"{failure.message.rstrip()}\n")
+
+    def complete_run(self) -> None:
+        self.outstream.flush()
+        warnings = self.tasks.finish(self._selected, failed=bool(self.failures or self.runtime_errors))
+        if self.runtime_errors:
+            warnings += "\n".join(self.runtime_errors) + "\n"
+        sys.stderr.write(warnings)

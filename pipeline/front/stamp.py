@@ -1,0 +1,39 @@
+"""`stamp=FILE`: what the selected tasks made, for build systems that look at the time of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pipeline.front.build import ANALYSIS
+from pipeline.query.digest import digest_of
+
+if TYPE_CHECKING:
+    from pipeline.front.build import Build
+
+
+def stamp_of(build: Build, selected: Sequence[str]) -> bytes:
+    """The bytes of the stamp."""
+    made = [f"{task} {_made(build, task).hex()}" for task in selected]
+    return "\n".join(["gradmill stamp", *made, ""]).encode()
+
+
+def _made(build: Build, task: str) -> bytes:
+    """The digest of what a task made."""
+    from pipeline.stages.manifest import manifest
+    from pipeline.stages.shard import made
+
+    if task in ANALYSIS:
+        return stage_digest(build, task)
+    group, _, name = task.partition(":")
+    if group == "manifest":
+        return build.db.digest(manifest, *build.layout)
+    names = [name] if group == "shard" and name else build.file_names()
+    return digest_of(*(build.db.digest(made, *build.layout, file) for file in names))
+
+
+def stage_digest(build: Build, stage: str) -> bytes:
+    """The digest of all that a stage made: of what its root reads."""
+    query, *args = build.root(stage)
+    build.db.digest(query, *args)
+    return build.db.read_digest(query, *args)

@@ -1,0 +1,309 @@
+"""gradmill's tasks: the stages, one task a unit that has work, one task a generated file.
+
+A task is a view of the queries at its root. Looking whether it is up to date brings these up to date, in the process
+that has the database; what is left to its action is to fail, or to write a file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TextIO
+
+from doit import create_after
+from doit.action import BaseAction
+from doit.exceptions import InvalidCommand, TaskError, TaskFailed
+
+from pipeline.front.build import ANALYSIS, Build, CodeChanged
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.query.files import replace_file
+
+Task = dict[str, Any]
+CHANGED = "gradmill's own code changed while it started: run again"
+
+
+class Effect(BaseAction):  # type: ignore[misc]
+    """What is left to do of a task, in whatever process: to report a failure, to write a file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.failure = ""
+        self.error = ""
+        self.path = ""
+        self.data = b""
+        self.task: Any = None
+        self.result: object = None
+        self.values: dict[str, Any] = {}
+        self.err = self.out = ""
+
+    def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
+        if self.failure:
+            return TaskFailed(self.failure)
+        if self.error:
+            return TaskError(self.error)
+        if self.path:
+            try:
+                replace_file(self.path, self.data)
+            except OSError as error:
+                return TaskError(
+                    f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"
+                )
+        return None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IsCurrent:
+    """doit's `uptodate`: brings a task's root up to date, and tells its action what is left to do."""
+
+    # doit asks for the signature of every callable; looking it up anew costs more than the check.
+    __signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
+    )
+
+    def __init__(self, look: Callable[[Effect], bool]) -> None:
+        self._look = look
+
+    def __call__(self, task: Any, values: dict[str, Any]) -> bool:
+        effect: Effect = task.actions[0]
+        try:
+            return self._look(effect)
+        except SpecError as error:
+            effect.error = error.problem + (f"\n  {error.hint}" if error.hint else "")
+        except CodeChanged:
+            effect.error = CHANGED
+        except OSError as error:
+            effect.error = f"{error.filename or ''}: {error.strerror or error}"
+        return False
+
+
+class Tasks:
+    """The tasks of one build. `selected` are the names that the command line gives, None where they are not known."""
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+        self.selected: Sequence[str] | None = None
+        self.always = False  # whether what is up to date is to run too
+        self.running = False  # whether doit is running tasks, not only listing them
+        self.waiting_units = 0
+        self._report: str | None = None
+        self._written = False
+
+    def stage(self, name: str, *task_dep: str) -> Task:
+        """The task of a stage."""
+        return self._task(name, ANALYSIS[name], lambda effect: self._stage_holds(name, effect), task_dep=list(task_dep))
+
+    def _task(self, label: str, doc: str, look: Callable[[Effect], bool], **fields: Any) -> Task:
+        uptodate = [True] if self.build.nothing_changed else [IsCurrent(look)]
+        return {"actions": [Effect(label)], "uptodate": uptodate, "doc": doc, **fields}
+
+    def _stage_holds(self, name: str, effect: Effect) -> bool:
+        db, root = self.build.db, self.build.root(name)
+        holds = db.holds(*root)
+        db.digest(*root)
+        effect.failure = self._failure([root])
+        return holds and not effect.failure and not any(row[0].startswith(f"{root[0].module}:") for row in db.ran)
+
+    def _failure(self, roots: Sequence[Any]) -> str:
+        """The report of all mistakes, where the rows under `roots` have one."""
+        from pipeline.problems.problem import Problem
+
+        build = self.build
+        if not build.failed(build.db.problems(roots, Problem)):
+            return ""
+        return build.report(build.problems())
+
+    # ---- units
+
+    def units(self) -> Iterator[Task]:
+        """A task for each unit: those that have work; all, where they are listed or asked for by name."""
+        build = self.build
+        asked = self.selected is None or any(name.startswith("emit") for name in self.selected)
+        if self.running and not asked and not self.always:
+            if build.nothing_changed or self._failure([build.root("match")]):
+                return
+            found = build.stale_units()
+            self.waiting_units = len(found)
+        else:
+            found = list(build.units())
+        for family, unit in found:
+            look = lambda effect, family=family, unit=unit: self._unit_holds(family, unit, effect)  # noqa: E731
+            yield self._task(f"emit:{unit.name}", unit.schema, look, name=task_name(family, unit))
+
+    def _unit_holds(self, family: str, unit: Any, effect: Effect) -> bool:
+        from pipeline.stages.emit import text
+
+        db = self.build.db
+        ran = (text.name, family, unit.name) in db.ran
+        holds = db.holds(text, family, unit.name)
+        db.digest(text, family, unit.name)
+        effect.failure = self._failure([(text, family, unit.name)])
+        return holds and not ran and not effect.failure
+
+    # ---- files
+
+    def files(self) -> Iterator[Task]:
+        """A task for each generated file."""
+        build = self.build
+        if not build.nothing_changed and self._failure([build.root("match")]):
+            return
+        names = build.file_names()
+        for name in self.selected or () if self.running else ():
+            wanted = name.removeprefix("shard:")
+            if name.startswith("shard:") and "*" not in name and wanted not in names:
+                raise InvalidCommand(f"there is no task '{name}'\n  {nearest(wanted, names)}".rstrip())
+        for name in names:
+            look = lambda effect, name=name: self._file_holds(name, effect)  # noqa: E731
+            fields = {"name": name, "targets": [build.path(name)], "task_dep": ["emit"], "clean": True}
+            yield self._task(f"shard:{name}", f"assemble {name}", look, **fields)
+
+    def _file_holds(self, name: str, effect: Effect) -> bool:
+        from pipeline.stages.shard import contents, made
+
+        build = self.build
+        effect.failure = self.report_of_all() if build.failed(build.problems()) else ""
+        if effect.failure:
+            return False
+        self._prepare()
+        found = made(build.db, *build.layout, name)
+        path = build.path(name)
+        if build.outputs.holds(path, found.xxh3):
+            return not self.always
+        effect.path, effect.data = path, contents(build.db, *build.layout, name)
+        return False
+
+    def report_of_all(self) -> str:
+        """All problems as text."""
+        if self._report is None:
+            self._report = self.build.report(self.build.problems())
+        return self._report
+
+    def _prepare(self) -> None:
+        """What comes before the first file is written."""
+        if not self._written:
+            self.build.check_places()
+            self.build.remove_orphans()
+            self._written = True
+
+    def manifest(self) -> Task | None:
+        """The task of the manifest."""
+        build = self.build
+        if not build.nothing_changed and self._failure([build.root("match")]):
+            return None
+        fields = {"targets": [build.manifest_path], "task_dep": ["shard"], "clean": True}
+        return self._task("manifest", "tell other build systems what was generated", self._manifest_holds, **fields)
+
+    def _manifest_holds(self, effect: Effect) -> bool:
+        build = self.build
+        effect.failure = self.report_of_all() if build.failed(build.problems()) else ""
+        if effect.failure:
+            return False
+        self._prepare()
+        return not build.write_manifest()
+
+    # ---- the end
+
+    def finish(self, selected: Sequence[str], *, failed: bool) -> str:
+        """Keeps what the run found; gives the warnings."""
+        build = self.build
+        if build.nothing_changed:
+            assert build.last is not None
+            self._stamp(selected)
+            return build.last.report
+        for name in () if failed else build.file_names():
+            self._note(name)
+        build.clear_forgotten()
+        whole = not failed and "manifest" in selected
+        warnings = "" if failed else self.report_of_all()
+        if not failed:
+            self._stamp(selected)
+        build.commit(warnings, complete=whole)
+        return warnings
+
+    def count_of_units(self) -> int:
+        """How many units there are."""
+        build = self.build
+        if build.nothing_changed and build.last is not None:
+            return build.last.units
+        return 0 if self._failure([build.root("match")]) else sum(1 for _ in build.units())
+
+    def _note(self, name: str) -> None:
+        """Notes a file that this run may have written, whichever process did."""
+        from pipeline.stages.shard import made
+
+        build = self.build
+        if build.db.current(made, *build.layout, name):
+            build.outputs.holds(build.path(name), made(build.db, *build.layout, name).xxh3)
+
+    def _stamp(self, selected: Sequence[str]) -> None:
+        """Writes what the selected tasks made to the file that `stamp=` names, if that changed."""
+        build = self.build
+        if not build.config.stamp:
+            return
+        from pipeline.front.stamp import stamp_of
+
+        data = stamp_of(build, selected)
+        path = build.config.stamp
+        try:
+            if os.path.lexists(path) and not build.outputs.holds(path, b"") and not _is_stamp(path):
+                raise InvalidCommand(f"stamp={path}: there is a file that gradmill did not make")
+            build.put(path, data)
+        except OSError as error:
+            raise InvalidCommand(f"stamp={path}: {error.strerror}") from None
+
+
+def _is_stamp(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(9) == b"gradmill "
+    except OSError:
+        return False
+
+
+def task_name(family: str, unit: Any) -> str:
+    """What the task of a unit is called after `emit:`."""
+    return unit.name if family == "nodes" else str(unit.title)
+
+
+def namespace(build: Build) -> dict[str, Any]:
+    """doit's view of a build: tasks and settings, as a dodo.py has them."""
+    from pipeline.front.reporter import reporter_for
+
+    tasks = Tasks(build)
+
+    @create_after(executed="match")  # type: ignore[untyped-decorator]
+    def task_emit() -> Iterator[Task]:
+        """print the C++ of each unit"""
+        yield from tasks.units()
+
+    @create_after(executed="emit", target_regex=r".*\.(h|cpp)$")  # type: ignore[untyped-decorator]
+    def task_shard() -> Iterator[Task]:
+        """assemble each generated file"""
+        yield from tasks.files()
+
+    @create_after(executed="match")  # type: ignore[untyped-decorator]
+    def task_manifest() -> Task | None:
+        """tell other build systems what was generated from what"""
+        return tasks.manifest()
+
+    return {
+        "TASKS": tasks,
+        "DOIT_CONFIG": {
+            "backend": "gradmill",
+            "default_tasks": [*ANALYSIS, "emit", "shard", "manifest"],
+            "dep_file": build.notes_path,
+            "reporter": reporter_for(tasks),
+            "verbosity": 2,
+        },
+        "task_specs": lambda: tasks.stage("specs"),
+        "task_schemas": lambda: tasks.stage("schemas", "specs"),
+        "task_derivatives": lambda: tasks.stage("derivatives", "specs"),
+        "task_infos": lambda: tasks.stage("infos", "derivatives", "schemas"),
+        "task_foreach": lambda: tasks.stage("foreach", "schemas", "infos"),
+        "task_match": lambda: tasks.stage("match", "schemas", "infos", "foreach"),
+        "task_emit": task_emit,
+        "task_shard": task_shard,
+        "task_manifest": task_manifest,
+    }

@@ -1,0 +1,33 @@
+"""Of the problems of a build, those that are worth an author's time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipeline.problems.problem import Problem
+
+
+def causes(problems: Iterable[Problem]) -> list[Problem]:
+    """Without what only follows from another mistake.
+
+    When one entry of an operator cannot be read, its variants miss each other, and its definition misses its function.
+    """
+    found = list(problems)
+    native = [p for p in found if p.role == "native"]
+    unreadable = {_base(p.op) for p in native if not p.derived}
+    broken = {_base(p.op) for p in native if not p.warning}
+    whole = any(p.role in ("native", "tags") and not p.entry for p in found)  # nothing can be looked up then
+    return [p for p in found if p.warning or not _follows(p, unreadable, broken, whole=whole)]
+
+
+def _follows(problem: Problem, unreadable: set[str], broken: set[str], *, whole: bool) -> bool:
+    if problem.role == "native":
+        return bool(problem.entry) and (whole or (problem.derived and _base(problem.op) in unreadable))
+    if problem.role == "derivatives" and problem.entry and problem.derived:
+        return whole or _base(problem.op) in broken
+    return False
+
+
+def _base(op: str) -> str:
+    name = op.partition(".")[0].rpartition("::")[2]
+    return name.rstrip("_").removesuffix("_copy")
