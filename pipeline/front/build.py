@@ -14,9 +14,11 @@ from pipeline.front import last as last_run
 from pipeline.front.config import Config
 from pipeline.front.outputs import Outputs, Written, is_generated, remove_abandoned
 from pipeline.problems.problem import Problem, SpecError
+from pipeline.specs.spec_set import ROLES
 
 if TYPE_CHECKING:
     from pipeline.families.file import File
+    from pipeline.model.units import Unit
     from pipeline.query.code import Source
     from pipeline.query.database import Database, Taken
     from pipeline.query.query import Query
@@ -34,6 +36,8 @@ ANALYSIS = {
     "match": "match every native function with its infos",
 }
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest"))
+
+_BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, "pipeline.query.code")}
 
 Root = tuple[Any, ...]  # a query and its key
 
@@ -104,7 +108,7 @@ class Build:
         assert self._db is not None
         for name in _MODULES:
             import_module(name)
-        inputs = {**self._take_code(), **self._take_specs()}
+        inputs = self._take_code() | self._take_specs()
         self._checked = False
         self._db.begin(inputs)
         self._forget()
@@ -118,7 +122,7 @@ class Build:
             return
 
         def wanted(name: tuple[Any, ...]) -> bool:
-            module, _, query = str(name[0]).rpartition(".")[2].partition(":")
+            module, _, query = str(name[0]).partition(":")
             tail = str(name[-1])
             known = {module, f"{module}:{tail}"} if query in ("text", "made") or module in ANALYSIS else set()
             return ALL in tasks or bool(known & tasks)
@@ -154,8 +158,8 @@ class Build:
         engine = [sources[label].digest for label in self._code if label.startswith("code/pipeline/query/")]
         engine += [sources[name].digest for name in libraries]
         version = ".".join(map(str, sys.version_info[:3])).encode()
-        return {
-            **sources,
+        taken: dict[str, Taken] = {**sources}
+        return taken | {
             ENGINE: Input(b"".join((*engine, version))),
             FILES: Input("\n".join(self._code).encode()),
         }
@@ -167,7 +171,7 @@ class Build:
 
         config, specs = self.config, self.config.specs
         templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
-        labels = {spec_label(role): at for role, at in specs.files.items()}
+        labels = {spec_label(role): specs.files[role] for role in ROLES}
         labels |= {template_label(name): at for name, at in templates.items()}
         names = {role: os.path.basename(at.member or at.path) for role, at in specs.files.items()}
         self._stats.update({path: stat_of(path) for path in self.spec_paths()})
@@ -224,25 +228,28 @@ class Build:
 
         return self.db.names(files, *self.layout)
 
-    def units(self) -> Iterator[tuple[str, Any]]:
-        """The units of all families, each with its family's name."""
+    def units(self) -> dict[str, tuple[str, Unit]]:
+        """The units of all families with the names of these, by what people call them."""
+        from pipeline.model.entries import numbered
         from pipeline.stages.units import families, units
 
-        for family in families(self.db):
-            for unit in units(self.db, family):
-                yield family, unit
+        found = [(family, unit) for family in families(self.db) for unit in units(self.db, family)]
+        return dict(zip(numbered(unit.title for _, unit in found), found))
 
-    def stale_units(self) -> list[tuple[str, Any]]:
+    def stale_units(self) -> dict[str, tuple[str, Unit]]:
         """The units whose text is to be made."""
         from pipeline.stages.emit import text
         from pipeline.stages.shard import block_of, made
 
         db = self.db
         if all(db.current(made, *self.layout, name) for name in self.file_names()):
-            return []
+            return {}
         doubted = {unit for name in self.file_names() for unit in block_of(db, *self.layout, name)}
-        return [(family, unit) for family, unit in self.units() if (family, unit.name) in doubted
-                and not db.holds(text, family, unit.name)]  # fmt: skip
+        return {
+            called: (family, unit)
+            for called, (family, unit) in (self.units() if doubted else {}).items()
+            if (family, unit.name) in doubted and not db.holds(text, family, unit.name)
+        }
 
     # ---- problems
 
@@ -333,7 +340,7 @@ class Build:
             targets += map(self.path, self.file_names())
         found = {self.manifest_path: manifest(self.db, *self.layout)}
         found |= {f"{target}.d": depfile(target, dict.fromkeys(inputs)) for target in targets}
-        return any([self.put(path, data) for path, data in found.items()])
+        return sum(self.put(path, data) for path, data in found.items()) > 0
 
     def put(self, path: str, data: bytes) -> bool:
         """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
@@ -366,7 +373,7 @@ class Build:
             {path: Written(self._stats[path], self._sources[label].digest) for label, path in self._code.items()},
             {path: made for path, made in self.outputs.known.items() if stat_of(path) is not None},
             tuple(self.file_names()) if complete else (),
-            sum(1 for _ in self.units()) if complete else 0,
+            len(self.units()) if complete else 0,
             report,
             complete and kept and last_run.settled(self.spec_paths()),
         )
@@ -388,9 +395,8 @@ def stage_module(stage: str) -> Any:
 def find_query(name: str) -> Query[Any, Any] | None:
     """A query by its name; None for what is none of today's queries."""
     module, _, function = name.partition(":")
-    if module not in _MODULES and module != "pipeline.query.code":
-        return None
-    return getattr(import_module(module), function, None)
+    found = _BY_NAME.get(module)
+    return None if found is None else getattr(import_module(found), function, None)
 
 
 def seconds() -> float:

@@ -16,6 +16,7 @@ from pipeline.query.row import Name, Row, Trace, packed, packed_ids, unpacked, u
 from pipeline.query.store import SMALL, Store
 
 OLDER = 7  # traces that a row keeps beside its latest
+MANY = 1000  # unsaved rows that are worth the time to make room
 
 INPUT, ITEM = "input", "item"  # the first words of the names of rows that are no calls
 ENGINE = "engine"  # the input that stands for this package and the libraries that output depends on
@@ -75,9 +76,10 @@ class Database:
         self._by_id.clear()
         self._touched: set[int] | None = None  # rows whose value may have changed in this round; None: any
         self._unsaved: dict[int, Row] = {}
-        self._readers: dict[int, set[int]] = {}  # to be added to those in the store
+        self._readers: dict[int, list[int]] = {}  # to be added to those in the store
         self._noisy: set[int] = set()  # rows with problems
         self._carried: set[int] = set()  # rows that were in doubt before this round
+        self._filled = False  # whether the store may have rows
         self._settled = False
         self.ran: set[Name] = set()
 
@@ -88,6 +90,7 @@ class Database:
         if not self._store.begin():
             self._reset()
         self._inputs = inputs
+        self._filled = not self._store.empty
         self.ran = set()
         self._settled = False
         try:
@@ -155,7 +158,7 @@ class Database:
     def _distrust(self) -> None:
         """From here on every row is checked by its own reads, whatever the store says of who reads whom."""
         self._reset()
-        self._settled = True
+        self._settled = self._filled = True
 
     def _top(self, work: Callable[[], Any]) -> Any:
         """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
@@ -166,7 +169,7 @@ class Database:
             return work()
 
     def _all_readers(self, id_: int) -> set[int]:
-        return self._store.readers(id_) | self._readers.get(id_, set())
+        return self._store.readers(id_).union(self._readers.get(id_, ()))
 
     # ---- reading
 
@@ -232,7 +235,7 @@ class Database:
         """A row by its name: from the store, or empty."""
         id_ = identity(name)
         row = Row(name, id_, query)
-        record = None if self._store.empty else self._store.record(id_)
+        record = self._store.record(id_) if self._filled else None
         if record is not None and record.name == name:
             self._fill(row, record.trace)
         elif name[0] == INPUT:
@@ -357,18 +360,19 @@ class Database:
                 self._set_other(row, found, None)
 
     def _set_other(self, row: Row, found: bytes, raw: bytes | None) -> None:
+        if self._touched is not None and row.trace is not None:
+            self._touched.add(row.id)
         row.digest, row.raw, row.value, row.fresh = found, raw, UNSET, True
         row.trace = Trace(found, b"", (), row.height, raw if raw is not None and len(raw) <= SMALL else b"")
         self._unsaved[row.id] = row
-        if self._touched is not None:
-            self._touched.add(row.id)
 
     def _matching(self, row: Row) -> Trace | None:
         """The trace that holds in this round, None where the query has to run."""
         if row.trace is None:
             return None
         known: dict[int, bytes] = {}
-        if self._holds(row.trace, None if row.id in self._carried else self._touched, known):
+        touched = None if row.id in self._carried else self._touched
+        if self._holds(row.trace, touched, known) and (touched is not None or self._can_adopt(row, row.trace)):
             return row.trace
         if row.older is None:
             row.older = self._store.older(row.id)
@@ -475,7 +479,7 @@ class Database:
         known = {id_ for id_, _ in unpacked(before.reads)} if before is not None else ()
         for id_, _ in unpacked(trace.reads):
             if id_ not in known:
-                self._readers.setdefault(id_, set()).add(row.id)
+                self._readers.setdefault(id_, []).append(row.id)
 
     def _save(self, row: Row) -> None:
         self._unsaved[row.id] = row
@@ -553,18 +557,16 @@ class Database:
 
     def flush(self) -> None:
         """Moves what is in memory to the store, to have room; a later commit keeps it."""
+        if self._touched is None or len(self._unsaved) < MANY:
+            return
         try:
-            self._add()
+            self._store.add(self._unsaved.values())
         except sqlite3.Error:
             return  # another process wrote first: all stays in memory, and this round is not kept
-        for row in self._by_id.values():
-            if row.query is not None or row.name[0] == ITEM:
-                row.raw, row.value = (row.trace.value or None) if row.trace else None, UNSET
-
-    def _add(self) -> None:
-        self._store.add(self._unsaved.values(), self._readers)
-        self._unsaved = {}
-        self._readers = {}
+        self._unsaved, self._filled = {}, True
+        kept = {id_: row for id_, row in self._by_id.items() if id_ in self._touched or row.name[0] == INPUT}
+        self._by_id = kept
+        self._rows = {row.name: row for row in kept.values()}
 
     def commit(self) -> bool:
         """Ends a round: keeps what it found. False where that was not possible, as another process wrote first."""
@@ -578,7 +580,9 @@ class Database:
             "noisy": packed_ids(self._noisy),
         }
         try:
-            self._add()
+            self._store.add(self._unsaved.values())
+            self._store.add_readers(self._readers)
+            self._unsaved, self._readers = {}, {}
             kept = self._store.commit(notes)
         except sqlite3.Error as error:
             self._store.give_up(error)

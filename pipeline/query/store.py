@@ -16,17 +16,19 @@ from typing import Any
 import msgspec
 
 from pipeline.query.digest import digest, encode, sealed, unsealed
-from pipeline.query.files import replace_file
+from pipeline.query.files import overwrite_file
 from pipeline.query.row import Record, Row, Trace, packed_ids, unpacked_ids
 
 FORMAT = 1  # of all that is stored
 
 _TABLES = """
-    CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB, readers BLOB);
+    CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB);
+    CREATE TABLE IF NOT EXISTS readers (id INTEGER PRIMARY KEY, data BLOB);
     CREATE TABLE IF NOT EXISTS objects (id INTEGER PRIMARY KEY, data BLOB);
     CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, data BLOB);
 """
 SMALL = 96  # bytes of a value that stands in its row
+_PAGE = 4096  # bytes
 _WAIT = 10.0  # seconds that another process may take to write
 
 _BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
@@ -68,14 +70,14 @@ class Store:
 
     def _whole(self) -> bool:
         """Whether the file is a database throughout."""
-        return self._run("PRAGMA quick_check(1)").fetchone() == ("ok",)
+        return bool(self._run("PRAGMA quick_check(1)").fetchone() == ("ok",))
 
     def _open(self) -> None:
         if not os.path.exists(self.path):
             return self._create()
         self._connect(self.path)
+        self._run("PRAGMA synchronous = OFF")  # first of all: the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
-        self._run("PRAGMA synchronous = OFF")
         return None
 
     def _create(self) -> None:
@@ -91,6 +93,7 @@ class Store:
             self._building = ":memory:"
             self._connect(":memory:")
         self._run("PRAGMA synchronous = OFF")
+        self._run(f"PRAGMA page_size = {_PAGE}")
         assert self._connection is not None
         self._connection.executescript(_TABLES)
         self.sound = self.empty = True
@@ -135,7 +138,7 @@ class Store:
 
     def readers(self, id_: int) -> set[int]:
         """The rows that once read this one, as far as is known."""
-        data = self._one("SELECT readers FROM rows WHERE id = ?", id_)
+        data = self._one("SELECT data FROM readers WHERE id = ?", id_)
         payload = unsealed(data)
         if data is not None and payload is None:
             self.sound = False
@@ -157,8 +160,8 @@ class Store:
         except _BROKEN:
             return set()
 
-    def add(self, rows: Iterable[Row], readers: Mapping[int, set[int]]) -> None:
-        """Adds rows with their values, and who reads which; sqlite3.OperationalError where another process wrote."""
+    def add(self, rows: Iterable[Row]) -> None:
+        """Adds rows with their values; sqlite3.OperationalError where another process wrote."""
         assert self._connection is not None
         rows = sorted(rows, key=lambda row: row.id)
         self._connection.executemany(
@@ -166,19 +169,18 @@ class Store:
             " SET record = excluded.record, older = coalesce(excluded.older, older)",
             map(_stored, rows),
         )
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO objects VALUES (?, ?)",
-            [(_object_id(row.digest), row.raw) for row in rows if row.raw is not None and len(row.raw) > SMALL],
-        )
+        objects = {_object_id(row.digest): row.raw for row in rows if row.raw is not None and len(row.raw) > SMALL}
+        self._connection.executemany("INSERT OR REPLACE INTO objects VALUES (?, ?)", sorted(objects.items()))
+
+    def add_readers(self, readers: Mapping[int, list[int]]) -> None:
+        """Adds who reads which row."""
+        assert self._connection is not None
         updated = []
-        for id_, found in sorted(readers.items()):
-            before = set() if self.empty else self.readers(id_)
+        for id_ in sorted(readers):
+            found, before = set(readers[id_]), set() if self.empty else self.readers(id_)
             if not found <= before:
                 updated.append((id_, sealed(packed_ids(found | before))))
-        self._connection.executemany(
-            "INSERT INTO rows (id, readers) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET readers = excluded.readers",
-            updated,
-        )
+        self._connection.executemany("INSERT OR REPLACE INTO readers VALUES (?, ?)", updated)
 
     def was_removed(self, id_: int) -> bool:
         """Whether there was a row of this number, and it was dropped on purpose or is of code that is no more."""
@@ -204,7 +206,7 @@ class Store:
                 self._place()
             if self._building != ":memory:":
                 self._left = _seal(self.path)
-                replace_file(_seal_path(self.path), encode(self._left))
+                overwrite_file(_seal_path(self.path), encode(self._left))
             self.sound, self.empty = True, False
             return True
         except (sqlite3.Error, OSError) as error:

@@ -23,7 +23,7 @@ from pipeline.stages.units import unit
 @query
 def plan(db: Database, family: str, name: str) -> Raw | None:
     """What is printed of a unit, None where it cannot be."""
-    found = unit.item(db, family, name)
+    found = unit(db, family, name)
     if found is None:
         return None
     kind = FAMILIES[family]
@@ -45,5 +45,5 @@ def text(db: Database, family: str, name: str) -> dict[str, str]:
     if planned is None:
         return {}
     kind, facts = FAMILIES[family], release(db)
-    decoded = msgspec.msgpack.decode(planned, type=kind.plan_type)
+    decoded = kind.decoder.decode(planned)
     return {piece: tidy(render(decoded, facts), trim=facts.trims_lines) for piece, render in kind.pieces.items()}

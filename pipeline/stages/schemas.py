@@ -36,6 +36,8 @@ from pipeline.rules.native.groups import (
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
+GENERATED = "generated "  # before the schema: what a generated function goes by
+
 Listed = tuple[str, FunctionHead]  # a function, and what others ask of it
 
 
@@ -163,12 +165,11 @@ def generated(db: Database) -> dict[str, Generated]:
                 one = Generated(listed[missing.base][0], missing.kind)
                 made = variant(db, one.base, one.kind)
                 if made is not None:
-                    wanted.append((str(made.func), one))
+                    wanted.append((f"{GENERATED}{made.func}", one))
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed)
-    names = list(numbered([*(name for name, _ in listed), *(name for name, _ in wanted)]))
-    return dict(zip(names[len(listed) :], (one for _, one in wanted)))
+    return dict(zip(numbered(name for name, _ in wanted), (one for _, one in wanted)))
 
 
 @query
@@ -208,8 +209,10 @@ def generated_heads(db: Database, group: str) -> list[Listed]:
 
 def function(db: Database, name: str) -> NativeFunction | None:
     """A function by its identity, declared or generated."""
+    if not name.startswith(GENERATED):
+        return declared(db, name)
     made = generated.item(db, name)
-    return declared(db, name) if made is None else variant(db, made.base, made.kind)
+    return None if made is None else variant(db, made.base, made.kind)
 
 
 def declared_heads(db: Database) -> list[Listed]:
@@ -277,8 +280,8 @@ def stage(db: Database) -> int:
 @query
 def functions(db: Database, group: str) -> list[bytes]:
     """What the functions of a group are: their digests."""
-    made = generated_groups.item(db, group)
-    if made is not None:
+    if group.startswith(GENERATED):
+        made = generated_groups.item(db, group) or []
         origins = [generated.item(db, name) for name in made]
         return [db.digest(variant, origin.base, origin.kind) for origin in origins if origin is not None]
     return [db.digest(declared, entry) for entry in groups.item(db, group) or ()]
@@ -292,7 +295,7 @@ def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed]
 
 def _origin(db: Database, name: str, head: FunctionHead) -> str:
     """The entry that a function is from. No function is generated from one that is tagged so."""
-    made = generated.item(db, name) if head.generated else None
+    made = generated.item(db, name) if name.startswith(GENERATED) else None
     return name if made is None else made.base
 
 

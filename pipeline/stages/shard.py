@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+
 from msgspec import Struct
 
 from pipeline.families.family import Layout, generated_comment

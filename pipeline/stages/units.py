@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pipeline.families.table import FAMILIES
+from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
-from pipeline.stages.match import nodes
-from pipeline.stages.schemas import function, generated, generated_groups, groups
+from pipeline.query.query import query
+from pipeline.stages.match import node, nodes
+from pipeline.stages.schemas import GENERATED, function, generated, generated_groups, groups
 from pipeline.stages.set import spec_set
 
 
@@ -26,25 +27,28 @@ def units(db: Database, family: str) -> list[Unit]:
     return [unit for group in (*db.names(groups), *db.names(generated_groups)) for unit in selected(db, family, group)]
 
 
-@table
-def unit(db: Database, family: str) -> dict[str, Unit]:
-    """The units of a family by name."""
-    return {found.name: found for found in units(db, family)}
+def unit(db: Database, family: str, name: str) -> Unit | None:
+    """A unit by its name."""
+    if FAMILIES[family].unit == "Node":
+        row = node(db, name)
+        return None if row is None else _node(name, row)
+    native = function(db, name)
+    return None if native is None else _function(db, name, native)
 
 
 @query
 def selected(db: Database, family: str, group: str) -> list[Unit]:
     """The functions of a group that are units of a family."""
-    made = generated_groups.item(db, group)
-    found = []
-    for name in made if made is not None else groups.item(db, group) or ():
-        native = function(db, name)
-        if native is not None and FAMILIES[family].selects(native):
-            origin = generated.item(db, name) if made is not None else None
-            operator = str(native.func.name)
-            entry = name if origin is None else origin.base
-            found.append(Unit(name, operator, operator, str(native.func), "native", entry, function=name))
-    return found
+    members = (generated_groups if group.startswith(GENERATED) else groups).item(db, group)
+    found = ((name, function(db, name)) for name in members or ())
+    return [_function(db, name, native) for name, native in found if native and FAMILIES[family].selects(native)]
+
+
+def _function(db: Database, name: str, native: NativeFunction) -> Unit:
+    origin = generated.item(db, name) if name.startswith(GENERATED) else None
+    operator = str(native.func.name)
+    entry = name if origin is None else origin.base
+    return Unit(name, operator, operator, str(native.func), "native", entry, function=name)
 
 
 def _node(name: str, row: NodeRow) -> Unit:

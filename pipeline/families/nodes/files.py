@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.msgpack import Decoder
+
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.families.nodes import text
@@ -48,7 +50,7 @@ NODES = Family(
     "nodes",
     "Node",
     plan,
-    NodePlan,
+    Decoder(NodePlan),
     {DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES},
     files,
     owns,
