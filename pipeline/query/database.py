@@ -79,7 +79,7 @@ class Database:
         self._readers: dict[int, list[int]] = {}  # to be added to those in the store
         self._noisy: set[int] = set()  # rows with problems
         self._carried: set[int] = set()  # rows that were in doubt before this round
-        self._filled = False  # whether the store may have rows
+        self._stored: set[int] | None = set()  # the rows in the store; None: nobody has counted
         self._settled = False
         self.ran: set[Name] = set()
 
@@ -90,7 +90,7 @@ class Database:
         if not self._store.begin():
             self._reset()
         self._inputs = inputs
-        self._filled = not self._store.empty
+        self._stored = set() if self._store.empty else None
         self.ran = set()
         self._settled = False
         try:
@@ -158,7 +158,7 @@ class Database:
     def _distrust(self) -> None:
         """From here on every row is checked by its own reads, whatever the store says of who reads whom."""
         self._reset()
-        self._settled = self._filled = True
+        self._stored, self._settled = None, True
 
     def _top(self, work: Callable[[], Any]) -> Any:
         """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
@@ -235,7 +235,7 @@ class Database:
         """A row by its name: from the store, or empty."""
         id_ = identity(name)
         row = Row(name, id_, query)
-        record = self._store.record(id_) if self._filled else None
+        record = self._store.record(id_) if self._stored is None or id_ in self._stored else None
         if record is not None and record.name == name:
             self._fill(row, record.trace)
         elif name[0] == INPUT:
@@ -563,7 +563,9 @@ class Database:
             self._store.add(self._unsaved.values())
         except sqlite3.Error:
             return  # another process wrote first: all stays in memory, and this round is not kept
-        self._unsaved, self._filled = {}, True
+        if self._stored is not None:
+            self._stored.update(self._unsaved)
+        self._unsaved = {}
         kept = {id_: row for id_, row in self._by_id.items() if id_ in self._touched or row.name[0] == INPUT}
         self._by_id = kept
         self._rows = {row.name: row for row in kept.values()}
