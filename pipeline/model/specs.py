@@ -11,6 +11,9 @@ from pipeline.problems.problem import Role
 # Marks a mapping whose order counts, kept as a list of pairs.
 PAIRS = "!pairs"
 
+# Starts the only key of a mapping that stands for a value which no key of a spec file takes, a date for example.
+ODD_VALUE = "!yaml "
+
 
 class SpecEntry(Struct, frozen=True, gc=False, array_like=True):
     """One entry: where it stands, its text, its value, and the digest of the value."""
