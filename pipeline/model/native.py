@@ -97,6 +97,11 @@ class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
         return self.signature if self.undefaulted is None else self.undefaulted
 
     @property
+    def returns_what_it_writes(self) -> bool:
+        """Whether an argument that is written to is among the returns, which have the same annotation."""
+        return "!" in self.schema.partition(") -> ")[2]
+
+    @property
     def is_foreach(self) -> bool:
         return self.base.startswith("_foreach_")
 

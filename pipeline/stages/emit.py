@@ -40,10 +40,16 @@ def plan(db: Database, family: str, name: str) -> Raw | None:
 
 @query
 def text(db: Database, family: str, name: str) -> dict[str, str]:
-    """The text of a unit, in pieces."""
+    """The text of a unit, in pieces, each as it stands in a block that is not indented."""
+    trim = release(db).trims_lines
+    return {piece: tidy(found, trim=trim) for piece, found in rendered(db, family, name).items()}
+
+
+def rendered(db: Database, family: str, name: str) -> dict[str, str]:
+    """The text of a unit as it stands within a line."""
     planned = plan(db, family, name)
     if planned is None:
         return {}
     kind, facts = FAMILIES[family], release(db)
     decoded = kind.decoder.decode(planned)
-    return {piece: tidy(render(decoded, facts), trim=facts.trims_lines) for piece, render in kind.pieces.items()}
+    return {piece: render(decoded, facts) for piece, render in kind.pieces.items()}

@@ -180,12 +180,14 @@ def variant(db: Database, base: str, kind: str) -> NativeFunction | None:
         return None
     facts = release(db)
     make = generate_out if kind == "out" else generate_functional
-    made = make(parsed, facts.automatic_tags)
+    schema = f"of '{parsed.func}'"
     try:
+        made = make(parsed, facts.automatic_tags)
+        schema = f"'{made.func}'"
         check_schema(made.func)
         check_function(made, facts)
     except SpecError as error:
-        wrong = SpecError(f"its generated variant '{made.func}' is wrong: {error.problem}", field=("func",))
+        wrong = SpecError(f"its generated variant {schema} is wrong: {error.problem}", field=("func",))
         db.report(_between(wrong, base, str(parsed.func.name)))
         return None
     return made

@@ -13,13 +13,13 @@ from msgspec import Struct
 from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
-from pipeline.families.template import Hole, Template, Value, indented, lines_of, template_text
+from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import grouped
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.digest import digest
 from pipeline.query.query import query, table, unkept
-from pipeline.stages.emit import text
+from pipeline.stages.emit import rendered, text
 from pipeline.stages.set import release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
 
@@ -129,8 +129,8 @@ def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
     }
     blocks = {hole for hole in file.slots if _is_block(template, hole)}
     for hole, piece in file.slots.items():
-        found = (text(db, file.family, unit).get(piece, "") for unit in file.units)
-        values[hole] = lines_of(found) if hole in template.names and hole not in blocks else ""
+        inline = hole in template.names and hole not in blocks
+        values[hole] = [rendered(db, file.family, unit).get(piece, "") for unit in file.units] if inline else ""
     parts: list[str] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:

@@ -13,7 +13,7 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole, read_text, refers
+from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole, read_text
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.set import spec_label, unreadable
 
@@ -41,7 +41,7 @@ def pieces(db: Database, role: Role) -> dict[str, list[str]]:
     """The texts of entries in groups, each called after its first; nothing where the text cannot be cut."""
     whole = text(db, role)
     found = cut(whole) if whole is not None else None
-    if not found or any(refers(piece.text) for piece in found):
+    if not found:
         return {}
     named = dict(zip(numbered(head(piece.text) for piece in found), (piece.text for piece in found)))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}

@@ -62,9 +62,10 @@ def _run(specs: Path, out: Path) -> None:
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
     from torchgen.packaged.autograd import gen_autograd_functions, load_derivatives
-    from torchgen.utils import FileManager
+    from torchgen.utils import FileManager, _read_template
 
     # Everything that torchgen keeps by path.
+    _read_template.cache_clear()
     gen._GLOBAL_PARSE_NATIVE_YAML_CACHE.clear()
     gen._GLOBAL_PARSE_TAGS_YAML_CACHE.clear()
     gen.parse_tags_yaml.cache_clear()
