@@ -85,8 +85,6 @@ def block(items: Sequence[str], indent: str, *, trim: bool) -> str:
     """The lines of all items, indented; white space at the end of the block removed."""
     if not items or items == [""]:
         return ""
-    if isinstance(items, Lines):
-        return "\n".join([indented(item, indent, trim=trim) for item in items] if indent else items).rstrip()
     return "\n".join([line for item in items for line in _indented(item.splitlines(), indent, trim)]).rstrip()
 
 

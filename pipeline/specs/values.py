@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from pipeline.model.specs import ODD_VALUE
+from pipeline.model.entries import ODD_VALUE
 from pipeline.problems.problem import TextMistake
 from pipeline.specs.plain import WORDS
 from pipeline.specs.text import MAX_DEPTH, too_deep

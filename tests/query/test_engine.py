@@ -187,7 +187,7 @@ def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
     chance = random.Random(seed)
-    for n in range(6):
+    for _ in range(6):
         toy.inputs["x"] = b"".join(b"w%d: %s\n" % (i, b"x" * chance.randrange(9)) for i in range(40))
         toy.run((summary, "x"), (page, "x"))
     data = bytearray(toy.path.read_bytes())
@@ -224,8 +224,8 @@ def test_chains_of_edits_give_what_a_first_round_gives(toy: Toy, seed: int) -> N
     chance = random.Random(seed)
     db = toy.open() if seed % 2 else None
     for _ in range(25):
-        lines = [f"w{i}: {'=w' + str(chance.randrange(i)) if i and chance.random() < 0.3 else 'y' * chance.randrange(4)}"
-                 for i in range(8)]  # fmt: skip
+        said = ["=w" + str(chance.randrange(i)) if i and chance.random() < 0.3 else "y" * i for i in range(8)]
+        lines = [f"w{i}: {what}" for i, what in enumerate(said)]
         for file in ("x", "y"):
             if chance.random() < 0.6:
                 kept = [line for line in lines if chance.random() < 0.8]
