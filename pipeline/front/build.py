@@ -53,13 +53,19 @@ class Build:
         self.config = config
         self.layout = (config.layout, config.shards if config.layout == "split" else 0)
         self.last = last_run.load(self.last_path)
-        self.nothing_changed = self.last is not None and last_run.unchanged(self.last)
+        self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
         self._db: Database | None = None
         self._code: dict[str, str] = {}
         self._stats: dict[str, Any] = {}
         self._sources: dict[str, Source] = {}
         self._checked = False
+
+    def _serves(self, last: last_run.Last) -> bool:
+        """Whether the last run of this configuration did all that this one is to do."""
+        if self.config.strict and last.report:
+            return False  # what it warned of is a mistake now
+        return last.stats.keys() >= set(self.spec_paths()) and last_run.unchanged(last)
 
     # ---- where things are
 
