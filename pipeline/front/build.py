@@ -106,7 +106,11 @@ class Build:
             from pipeline.query.store import Store
 
             self._db = Database(Store(self.store_path), find_query, code)
-            self.refresh()
+            try:
+                self.refresh()
+            except CodeChanged:
+                self._db = None  # nothing was taken, and there is nothing to keep
+                raise
         return self._db
 
     def refresh(self) -> None:
@@ -127,11 +131,14 @@ class Build:
         if not tasks or self._db is None:
             return
 
+        named = self.units() if any(task.startswith("emit:") for task in tasks) else {}
+        chosen = {(family, unit.name) for called, (family, unit) in named.items() if f"emit:{called}" in tasks}
+
         def wanted(name: tuple[Any, ...]) -> bool:
             module, _, query = str(name[0]).partition(":")
-            tail = str(name[-1])
-            known = {module, f"{module}:{tail}"} if query in ("text", "made") or module in ANALYSIS else set()
-            return ALL in tasks or bool(known & tasks)
+            if query not in ("text", "made") and module not in ANALYSIS:
+                return False
+            return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
 
         self._db.forget(wanted)
 
