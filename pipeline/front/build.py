@@ -152,7 +152,7 @@ class Build:
             write_notes(self.notes_path, kept)
 
     def _take_code(self) -> dict[str, Taken]:
-        from pipeline.query.code import FILES, Source, library_files, source_files
+        from pipeline.query.code import FILES, Source, library_files, runs_as_older, source_files
         from pipeline.query.database import ENGINE
         from pipeline.query.files import Input, stat_of
 
@@ -161,6 +161,9 @@ class Build:
         known = self.last.code if self.last is not None else {}
         self._stats = {path: stat_of(path) for path in (*self._code.values(), *libraries.values())}
         if not last_run.settled(self._stats, STARTED):
+            raise CodeChanged
+        new = [path for path in self._code.values() if path not in known or known[path].stat != self._stats[path]]
+        if [path for path in new if path.endswith(".py") and runs_as_older(path)]:
             raise CodeChanged
         sources: dict[str, Source] = {}
         for label, path in (*self._code.items(), *libraries.items()):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import marshal
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
+from importlib.util import cache_from_source
 
 from pipeline.query.database import ENGINE, Database
 from pipeline.query.digest import digest_of
@@ -70,6 +72,30 @@ def library_files(names: tuple[str, ...]) -> dict[str, str]:
 def stats(paths: dict[str, str]) -> dict[str, Stat | None]:
     """What the system says of all files."""
     return {path: stat_of(path) for path in paths.values()}
+
+
+_SECOND = 1_000_000_000  # nanoseconds
+
+
+def runs_as_older(path: str) -> bool:
+    """Whether Python runs an older text of a module, whose bytecode it found: it compares sizes and whole seconds only.
+
+    Such bytecode is removed. Only what was compiled soon after its text was saved can be of an older text.
+    """
+    compiled = cache_from_source(path)
+    text, made, data = stat_of(path), stat_of(compiled), read_file(compiled)
+    if not text or not made or not data or made[1] - text[1] > 2 * _SECOND:
+        return False
+    named = int.from_bytes(data[8:12], "little"), int.from_bytes(data[12:16], "little")
+    if any(data[4:8]) or named != (text[1] // _SECOND & 0xFFFFFFFF, text[0] & 0xFFFFFFFF):
+        return False  # Python will not take it
+    try:
+        if marshal.loads(data[16:]) == compile(read_file(path) or b"", path, "exec", dont_inherit=True):  # noqa: S302
+            return False
+        os.unlink(compiled)
+    except (OSError, SyntaxError, ValueError, EOFError, TypeError):
+        return True
+    return True
 
 
 @query
