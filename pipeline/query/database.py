@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -30,6 +30,7 @@ class Taken(Protocol):
     def read(self) -> bytes | None: ...
 
 
+Change = Literal["added", "changed", "deleted"]
 Find = Callable[[str], Query[Any, Any] | None]
 
 
@@ -79,6 +80,7 @@ class Database:
         self._noisy: set[int] = set()  # rows with problems
         self._carried: set[int] = set()  # rows that were in doubt before this round
         self._settled = False
+        self._before: dict[int, Trace | None] = {}  # of rows that this round replaced
         self.ran: set[Name] = set()
 
     # ---- rounds
@@ -88,6 +90,7 @@ class Database:
         if not self._store.begin():
             self._reset()
         self._inputs = inputs
+        self._before = {}
         self.ran = set()
         self._settled = False
         try:
@@ -314,13 +317,15 @@ class Database:
         """The digests of a table's items."""
         if row.digest == MISSING:
             return {}
-        raw = row.raw or self._store.object(row.digest)
-        if raw is None:
-            if self._touched is not None:
-                raise Damaged
-            return {}
-        row.raw = raw
-        return _items_decoder.decode(raw)
+        if row.raw is None:
+            row.raw = self._store.object(row.digest)
+        if row.raw is None and self._touched is not None:
+            raise Damaged
+        return self._items_of(row.digest, row.raw)
+
+    def _items_of(self, found: bytes, raw: bytes | None) -> dict[str, bytes]:
+        raw = raw or self._store.object(found)
+        return {} if raw is None else _items_decoder.decode(raw)
 
     # ---- deciding
 
@@ -332,6 +337,7 @@ class Database:
             if row.running:
                 raise Cycle(f"{row.query.name} needs its own value for {row.name[1:]}")
             row.running = True
+            before = row.trace
             try:
                 trace = self._matching(row)
                 if trace is None:
@@ -342,6 +348,8 @@ class Database:
                     self._note_readers(row, trace, None)
             finally:
                 row.running = False
+            if row.trace is not before:
+                self._before.setdefault(row.id, before)
         row.fresh = True
 
     def _bring_other(self, row: Row) -> None:
@@ -501,22 +509,45 @@ class Database:
         row = self._called(query, args)
         return digest(row.trace.reads) if row.trace is not None else MISSING
 
-    def changes(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:
-        """What a row read that gives something else now: why it would run. None where it has never run."""
-        row = self._called(query, args)
-        if row.trace is None:
+    def reads(self, name: Name) -> list[Name]:
+        """What a row read when it was made, by name."""
+        row = self._known(name)
+        if row is None or row.trace is None:
+            return []
+        return [read.name for id_, _ in unpacked(row.trace.reads) if (read := self._known_id(id_)) is not None]
+
+    def changes(self, name: Name) -> list[Name] | None:
+        """Why a row was replaced in this round: what it had read that gives something else now. None where it had
+        never been made. Looks at nothing that nobody has asked for in this round."""
+        row = self._rows.get(name)
+        if row is None or row.id not in self._before:
+            return []
+        before = self._before[row.id]
+        if before is None:
             return None
-        found = []
-        for id_, before in unpacked(row.trace.reads) if not row.fresh else ():
-            read = self._by_id.get(id_) or self._loaded(id_)
-            if read is None:
-                continue
-            if not read.fresh:
-                self._bring(read)
-            if read.digest != before:
-                found.append(read.name)
-                break  # what it would read after that, nobody knows
-        return found
+        reads = ((self._by_id.get(id_), found) for id_, found in unpacked(before.reads))
+        return [read.name for read, found in reads if read is not None and read.fresh and read.digest != found]
+
+    def changed_items(self, table: Table[Any, Any], *args: Any) -> dict[str, Change]:
+        """The items that a table gives otherwise than before this round."""
+        self.digest(table, *args)
+        row = self._called(table, args)
+        if row.id not in self._before:
+            return {}
+        before, after = self._before[row.id], self._items(row)
+        known = self._items_of(before.digest, before.value) if before is not None else {}
+        found = {item for item in {**known, **after} if item != NAMES and known.get(item) != after.get(item)}
+        return {
+            item: "added" if item not in known else "changed" if item in after else "deleted"
+            for item in (*after, *known)
+            if item in found
+        }
+
+    def _known(self, name: Name) -> Row | None:
+        return self._rows.get(name) or self._loaded(identity(name))
+
+    def _known_id(self, id_: int) -> Row | None:
+        return self._by_id.get(id_) or self._loaded(id_)
 
     def problems(self, roots: Iterable[tuple[Any, ...]], type_: Any) -> list[Any]:
         """The problems of all rows that `roots`, queries with their keys, are made from."""
