@@ -321,6 +321,18 @@ class Build:
                 if is_generated(path) or (path != source and path not in self.outputs.known):
                     yield path
 
+    def write_files(self) -> list[str]:
+        """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
+        from pipeline.stages.shard import contents, made
+
+        written = []
+        for name in self.file_names():
+            path = self.path(name)
+            if not self.outputs.holds(path, made(self.db, *self.layout, name).xxh3):
+                self.outputs.write(path, contents(self.db, *self.layout, name))
+                written.append(name)
+        return written
+
     def write_manifest(self) -> bool:
         """Writes the manifest and the depfiles; says whether anything was written."""
         from pipeline.stages.manifest import depfile, manifest
