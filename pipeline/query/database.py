@@ -131,7 +131,7 @@ class Database:
                 after = self._items(row)
                 for item in {**items, **after}:
                     if items.get(item) != after.get(item):
-                        self._doubt_readers(self._row((ITEM, *row.name, item), None).id, waiting)
+                        self._doubt_readers(identity((ITEM, *row.name, item)), waiting)
         if not store.sound and not store.empty:
             raise Damaged
 
