@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.front.build import Build
+from pipeline.front.build import ANALYSIS, Build
+from pipeline.problems.causes import causes
+from pipeline.problems.problem import Problem
 
 
 class Updated(Struct, frozen=True):
@@ -34,7 +36,7 @@ class Resident:
         build = self._build
         if anew:
             build.refresh()
-        problems = build.problems()
+        problems = self._problems()
         report = build.report(problems)
         news = bool(build.db.ran) or self._last is None or report != self._last.report
         if build.failed(problems):
@@ -43,6 +45,14 @@ class Resident:
             self._check()
             self._last = Updated(tuple(self._replaced()), tuple(build.write_files()), report, False, news)
         return self._last
+
+    def _problems(self) -> list[Problem]:
+        """Every mistake and every warning, with all but the manifest brought up to date."""
+        db = self._build.db
+        roots = [self._build.root(stage) for stage in (*ANALYSIS, "shard")]
+        for query, *args in roots:
+            db.digest(query, *args)
+        return causes(db.problems(roots, Problem))
 
     def _check(self) -> None:
         """Looks once whether the files may be written where they belong."""
