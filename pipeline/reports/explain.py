@@ -17,7 +17,8 @@ from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import ITEM, Database
 from pipeline.query.row import Name
 from pipeline.reports.show import op_names
-from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, end_of, row
+from pipeline.reports.stages import stage_reads
+from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, row
 from pipeline.stages import foreach, infos, schemas
 from pipeline.stages.emit import text
 from pipeline.stages.match import pairs
@@ -117,37 +118,16 @@ class Explainer:
 
     def _stage(self, name: str) -> Explanation:
         module = self._stages[name][0].partition(":")[0]
-        ran = [made for made in self._db.ran if made[0].startswith(f"{module}:")]
-        causes = {end: None for made in ran for end in self._trail.causes(made)}
-        made_from = {each: self._feeds(each) for each in self._stages}
+        ran = [row for row in self._db.ran if row[0].startswith(f"{module}:")]
+        causes = {end: None for row in ran for end in self._trail.causes(row)}
+        reads = stage_reads(self._db, self._stages)
         return Explanation(
             name,
             "stage",
-            tuple(made_from[name]),
-            tuple(each for each in self._stages if name in made_from[each]),
+            (*reads[name].stages, *sorted(map(self._place, reads[name].inputs))),
+            tuple(each for each in reads if name in reads[each].stages),
             self._reasons(causes),
         )
-
-    def _feeds(self, stage: str) -> list[str]:
-        """The stages that a stage reads, and its inputs."""
-        module = self._stages[stage][0].partition(":")[0]
-        known = {at[0].partition(":")[0]: name for name, at in self._stages.items()}
-        found: dict[str, None] = {}
-        seen = {self._stages[stage]}
-        waiting = [self._stages[stage]]
-        while waiting:
-            for read in self._db.reads(waiting.pop()):
-                table = read[1:-1] if read[0] == ITEM else read
-                home = table[0].partition(":")[0]
-                if home == module and table not in seen:
-                    seen.add(table)
-                    waiting.append(table)
-                elif home in known and home != module:
-                    found[known[home]] = None
-                elif (end := end_of(read)) is not None and end[0] != ITEM:
-                    found[self._place(end)] = None
-        stages = [name for name in self._stages if name in found]
-        return [*stages, *sorted(name for name in found if name not in stages)]
 
     def _unit(self, at: UnitKey) -> Explanation:
         unit = self._units[at]

@@ -10,9 +10,10 @@ from doit import get_var
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.build import Build, CodeChanged, Root
+from pipeline.front.build import ANALYSIS, Build, CodeChanged, Root
 from pipeline.front.loader import open_build, variables_of
 from pipeline.problems.problem import SpecError
+from pipeline.query.row import Name
 
 CHANGED = "gradmill's own code changed while it started: run again"
 INTERRUPTED = 130
@@ -67,6 +68,12 @@ def keep(build: Build) -> None:
     """Keeps what a command that only reads found out, unless a whole run is there, which `explain` compares with."""
     if build.last is None or not build.last.complete:
         build.commit()
+
+
+def stage_rows(build: Build) -> dict[str, Name]:
+    """The names of the rows that stand for the stages."""
+    roots = {stage: build.root(stage) for stage in ANALYSIS}
+    return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
 
 
 def reason(error: OSError) -> str:

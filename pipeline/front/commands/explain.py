@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from pipeline.front.build import ANALYSIS, Build
-from pipeline.front.commands.command import BuildCommand, check
+from pipeline.front.commands.command import BuildCommand, check, stage_rows
 
 
 class Explain(BuildCommand):
@@ -47,5 +47,4 @@ def _explainer(build: Build) -> Any:
         build.path,
         lambda name, digest: build.outputs.holds(build.path(name), digest),
     )
-    roots = {stage: build.root(stage) for stage in ANALYSIS}
-    return Explainer(build.db, build.layout, places, {stage: (root[0].name, *root[1:]) for stage, root in roots.items()})
+    return Explainer(build.db, build.layout, places, stage_rows(build))
