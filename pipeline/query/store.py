@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -61,6 +61,11 @@ class Store:
         except _BROKEN:
             self._renew()
         return same
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the file is as a store left it."""
+        return _seal(self.path) == _sealed_as(self.path)
 
     def _alone(self) -> bool:
         """Whether nobody else wrote to the file since this store did."""
@@ -203,8 +208,7 @@ class Store:
             elif self._building != ":memory:":
                 self._place()
             if self._building != ":memory:":
-                self._left = _seal(self.path)
-                replace_file(_seal_path(self.path), encode(self._left))
+                self._set_seal()
             self.sound, self.empty = True, False
             return True
         except (sqlite3.Error, OSError) as error:
@@ -217,6 +221,39 @@ class Store:
         if not isinstance(error, sqlite3.OperationalError):
             with suppress(OSError):
                 os.unlink(self.path)
+
+    def _set_seal(self) -> None:
+        self._left = _seal(self.path)
+        replace_file(_seal_path(self.path), encode(self._left))
+
+    def rows(self) -> Iterator[tuple[int, Record]]:
+        """All rows with their numbers, but for those that cannot be read."""
+        for id_, data in self._run("SELECT id, record FROM rows WHERE record IS NOT NULL"):
+            with suppress(msgspec.MsgspecError):
+                payload = unsealed(data)
+                if payload:
+                    yield id_, _record_decoder.decode(payload)
+
+    def reduce(self, readers: Mapping[int, set[int]], values: Iterable[bytes], notes: Mapping[str, bytes]) -> int:
+        """Drops all but the rows that `readers` names, with who reads each, their latest traces, and these values.
+        Gives how many rows and values were dropped, -1 where another process wrote first."""
+        assert self._connection is not None
+        objects = {_object_id(value) for value in values}
+        dropped = [(id_,) for (id_,) in self._run("SELECT id FROM rows") if id_ not in readers]
+        lost = [(id_,) for (id_,) in self._run("SELECT id FROM objects") if id_ not in objects]
+        kept = [(sealed(packed_ids(found)), id_) for id_, found in readers.items()]
+        try:
+            self._connection.executemany("DELETE FROM rows WHERE id = ?", dropped)
+            self._connection.executemany("DELETE FROM objects WHERE id = ?", lost)
+            self._connection.executemany("UPDATE rows SET older = NULL, readers = ? WHERE id = ?", kept)
+            if not self.commit(notes):
+                return -1
+            self._run("VACUUM")
+            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._set_seal()
+        except sqlite3.OperationalError:
+            return -1
+        return len(dropped) + len(lost)
 
     def _place(self) -> None:
         """Puts a new file where it belongs."""
