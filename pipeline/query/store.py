@@ -65,7 +65,7 @@ class Store:
     @property
     def untouched(self) -> bool:
         """Whether the file is as a store left it."""
-        return _seal(self.path) == _sealed_as(self.path)
+        return bool(_seal(self.path) == _sealed_as(self.path))
 
     def _alone(self) -> bool:
         """Whether nobody else wrote to the file since this store did."""

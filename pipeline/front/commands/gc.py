@@ -40,7 +40,6 @@ class Gc(BuildCommand):
                 continue
             removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
             kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
-        sys.stdout.write(
-            f"removed {removed} rows and values ({removed_bytes / 1e6:.1f} MB), kept {kept} rows ({kept_bytes / 1e6:.1f} MB)\n"
-        )
+        left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
+        sys.stdout.write(f"removed {removed} rows and values ({removed_bytes / 1e6:.1f} MB), {left}\n")
         return 0
