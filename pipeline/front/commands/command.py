@@ -8,9 +8,11 @@ from typing import Any
 
 from doit import get_var
 from doit.cmd_base import Command
+from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.build import ANALYSIS, Build, CodeChanged, Root
+from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.row import Name
@@ -25,6 +27,14 @@ class Failed(Exception):
 
 class BuildCommand(Command):  # type: ignore[misc]
     """A doit command that needs no tasks, only a build. Subclasses implement `work`."""
+
+    def parse_execute(self, in_args: list[str]) -> int:
+        try:
+            status: int = super().parse_execute(in_args)
+            return status
+        except CmdParseError as error:
+            problem = unknown_option(in_args) or str(error).partition(" (parsing options:")[0]
+            raise InvalidCommand(f"{self.name}: {problem}") from None
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
