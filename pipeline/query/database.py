@@ -618,6 +618,10 @@ class Database:
             self._reset()
         return kept
 
+    def close(self) -> None:
+        """Lets go of the store; what was not kept is dropped."""
+        self._store.close()
+
     def forget(self, wanted: Callable[[Name], bool]) -> None:
         """Drops rows by name, as if they had never been made."""
         rows = (self._by_id.get(id_) or self._loaded(id_) for id_ in self._store.ids())
