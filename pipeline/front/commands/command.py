@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 from doit import get_var
@@ -38,7 +39,8 @@ class BuildCommand(Command):  # type: ignore[misc]
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
-            return self.work(open_build(self.variables()), opt_values, pos_args)
+            with closing(open_build(self.variables())) as build:
+                return self.work(build, opt_values, pos_args)
         except Failed as failed:
             sys.stderr.write(str(failed))
             return 1
