@@ -25,6 +25,7 @@ SHARDS = [
     "python_functions_3.cpp",
     "python_functions_4.cpp",
     "python_functionsEverything.cpp",
+    "variable_factories.h",
 ]
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
 
