@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.msgpack import Decoder
 
 from pipeline.families.file import File
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -35,7 +35,7 @@ class Family(Struct, frozen=True):
     files: Callable[[Sequence[Unit], Layout], list[File]]
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout
     needs: str = ""  # a template without which a spec set leaves the family out
-    selects: Callable[[NativeFunction], bool] = bool  # which functions are units
+    selects: Callable[[FunctionHead], bool] = bool  # which functions are units
 
 
 def generated_comment(folder: str, template: str) -> str:

@@ -103,7 +103,6 @@ class Tasks:
         db, root = self.build.db, self.build.root(name)
         holds = db.holds(*root)
         db.digest(*root)
-        db.flush()
         effect.failure = self._failure([root])
         return holds and not effect.failure and not any(row[0].startswith(f"{name}:") for row in db.ran)
 
@@ -140,7 +139,6 @@ class Tasks:
         ran = (text.name, family, unit.name) in db.ran
         holds = db.holds(text, family, unit.name)
         db.digest(text, family, unit.name)
-        db.flush()
         effect.failure = self._failure([(text, family, unit.name)])
         return holds and not ran and not effect.failure
 

@@ -16,7 +16,8 @@ from pipeline.query.row import Name, Row, Trace, packed, packed_ids, unpacked, u
 from pipeline.query.store import SMALL, Store
 
 OLDER = 7  # traces that a row keeps beside its latest
-MANY = 1000  # unsaved rows that are worth the time to make room
+ROOM = 3_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
+LIGHT = 512  # bytes of a value that is no burden
 
 INPUT, ITEM = "input", "item"  # the first words of the names of rows that are no calls
 ENGINE = "engine"  # the input that stands for this package and the libraries that output depends on
@@ -76,10 +77,12 @@ class Database:
         self._by_id.clear()
         self._touched: set[int] | None = None  # rows whose value may have changed in this round; None: any
         self._unsaved: dict[int, Row] = {}
+        self._valued: list[Row] = []  # rows whose value is in memory
+        self._weight = 0  # of these values, encoded
         self._readers: dict[int, list[int]] = {}  # to be added to those in the store
         self._noisy: set[int] = set()  # rows with problems
+        self._moved: list[int] = []  # tables and items that came out different, whose readers are still to be doubted
         self._carried: set[int] = set()  # rows that were in doubt before this round
-        self._stored: set[int] | None = set()  # the rows in the store; None: nobody has counted
         self._settled = False
         self.ran: set[Name] = set()
 
@@ -90,7 +93,6 @@ class Database:
         if not self._store.begin():
             self._reset()
         self._inputs = inputs
-        self._stored = set() if self._store.empty else None
         self.ran = set()
         self._settled = False
         try:
@@ -107,7 +109,7 @@ class Database:
         changed = [label for label in {**known, **self._inputs} if known.get(label, MISSING) != self._digest(label)]
         if not (store.sound or store.empty):
             raise Damaged
-        self._touched = set()
+        self._touched, self._moved = set(), []
         self._carried = unpacked_ids(store.note("pending") or b"")
         waiting: list[tuple[int, int]] = []
         for id_ in self._carried:
@@ -122,16 +124,10 @@ class Database:
             if not isinstance(row.query, Table):
                 self._doubt_readers(row.id, waiting)
                 continue
-            if row.fresh:
-                continue
-            before, items = row.digest, self._items(row)
-            self._bring(row)
-            if row.digest != before:
-                self._doubt_readers(row.id, waiting)
-                after = self._items(row)
-                for item in {**items, **after}:
-                    if items.get(item) != after.get(item):
-                        self._doubt_readers(self._row((ITEM, *row.name, item), None).id, waiting)
+            if not row.fresh:
+                self._bring(row)
+            while self._moved:
+                self._doubt_readers(self._moved.pop(), waiting)
         if not store.sound and not store.empty:
             raise Damaged
 
@@ -158,7 +154,7 @@ class Database:
     def _distrust(self) -> None:
         """From here on every row is checked by its own reads, whatever the store says of who reads whom."""
         self._reset()
-        self._stored, self._settled = None, True
+        self._settled = True
 
     def _top(self, work: Callable[[], Any]) -> Any:
         """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
@@ -220,9 +216,18 @@ class Database:
         if not row.fresh:
             self._bring(row)
         self._note_read(row)
-        if row.value is UNSET:
-            row.value = self._value(row)
-        return row.value
+        value = row.value
+        if value is UNSET:
+            value = row.value = self._value(row)
+            self._weigh(row)
+        return value
+
+    def _weigh(self, row: Row) -> None:
+        """Notes that a value is in memory, and makes room when there are many."""
+        self._valued.append(row)
+        self._weight += LIGHT if row.raw is None else len(row.raw)
+        if self._weight > ROOM:
+            self.flush()
 
     def _note_read(self, row: Row) -> None:
         frame = self._frame
@@ -235,7 +240,7 @@ class Database:
         """A row by its name: from the store, or empty."""
         id_ = identity(name)
         row = Row(name, id_, query)
-        record = self._store.record(id_) if self._stored is None or id_ in self._stored else None
+        record = None if self._store.empty else self._store.record(id_)
         if record is not None and record.name == name:
             self._fill(row, record.trace)
         elif name[0] == INPUT:
@@ -286,7 +291,7 @@ class Database:
             assert isinstance(table, Table)
             if raw is None:
                 self._again(self._rows.get(row.name[1:-1]) or self._row(row.name[1:-1], table))
-                raw = row.raw
+                raw = row.raw or self._store.object(row.digest)
                 assert raw is not None
             decoder = _names_decoder if row.name[-1] == NAMES else table.item_decoder
             return decoder.decode(raw)
@@ -307,11 +312,11 @@ class Database:
         """Runs a query whose row holds, to see its value."""
         wanted = row.digest
         ran = set(self.ran)
-        self._run(row)
+        value = self._run(row)
         self.ran = ran
         if row.digest != wanted:
             raise Damaged
-        return row.value
+        return value
 
     def _items(self, row: Row) -> dict[str, bytes]:
         """The digests of a table's items."""
@@ -362,6 +367,7 @@ class Database:
     def _set_other(self, row: Row, found: bytes, raw: bytes | None) -> None:
         if self._touched is not None and row.trace is not None:
             self._touched.add(row.id)
+            self._moved.append(row.id)
         row.digest, row.raw, row.value, row.fresh = found, raw, UNSET, True
         row.trace = Trace(found, b"", (), row.height, raw if raw is not None and len(raw) <= SMALL else b"")
         self._unsaved[row.id] = row
@@ -415,6 +421,8 @@ class Database:
         items = self._items(row) if isinstance(row.query, Table) and row.digest != trace.digest else None
         self._note_readers(row, trace, row.trace)
         changed = row.digest != trace.digest
+        if changed and items is not None:
+            self._moved.append(row.id)
         row.trace, row.digest, row.height = trace, trace.digest, trace.height
         if changed:
             row.raw, row.value = trace.value or None, UNSET
@@ -422,8 +430,8 @@ class Database:
             self._set_items(row, items, self._items(row), {})
         self._save(row)
 
-    def _run(self, row: Row) -> None:
-        """Runs a query, and makes a row of what it read and gave."""
+    def _run(self, row: Row) -> Any:
+        """Runs a query, and makes a row of what it read and gave; gives the value."""
         query = row.query
         assert query is not None
         outer, frame = self._frame, _Frame()
@@ -450,14 +458,19 @@ class Database:
         if before is not None and (before.reads != trace.reads or before.digest != trace.digest):
             row.older = [before, *(row.older if row.older is not None else self._store.older(row.id))][:OLDER]
         self._note_readers(row, trace, before)
+        if raws and before is not None and before.digest != trace.digest:
+            self._moved.append(row.id)
         row.trace, row.digest, row.height = trace, trace.digest, frame.height
         row.raw = raw if query.keep else None
         row.value = UNSET if raws else value
         row.fresh = True
+        self._weight += len(raw)
         if raws:
             self._set_items(row, items, self._items(row), raws)
         self.ran.add(row.name)
         self._save(row)
+        self._weigh(row)
+        return value
 
     def _set_items(
         self, table: Row, before: Mapping[str, bytes], after: Mapping[str, bytes], raws: Mapping[str, bytes]
@@ -557,18 +570,17 @@ class Database:
 
     def flush(self) -> None:
         """Moves what is in memory to the store, to have room; a later commit keeps it."""
-        if self._touched is None or len(self._unsaved) < MANY:
-            return
+        self._weight = 0
         try:
             self._store.add(self._unsaved.values())
         except sqlite3.Error:
             return  # another process wrote first: all stays in memory, and this round is not kept
-        if self._stored is not None:
-            self._stored.update(self._unsaved)
+        valued, self._valued = [*self._valued, *self._unsaved.values()], []
         self._unsaved = {}
-        kept = {id_: row for id_, row in self._by_id.items() if id_ in self._touched or row.name[0] == INPUT}
-        self._by_id = kept
-        self._rows = {row.name: row for row in kept.values()}
+        for row in valued:
+            row.value = UNSET
+            if row.raw is not None and len(row.raw) > LIGHT:
+                row.raw = None
 
     def commit(self) -> bool:
         """Ends a round: keeps what it found. False where that was not possible, as another process wrote first."""

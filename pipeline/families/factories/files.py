@@ -26,7 +26,7 @@ def files(functions: Sequence[Unit], layout: Layout) -> list[File]:
     return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions), family="factories")]
 
 
-def plan(unit: Unit, function: NativeFunction, release: Release) -> FactoryPlan | None:
+def plan(unit: Unit, function: NativeFunction, release: Release) -> FactoryPlan:
     """What is printed of a function."""
     return plan_factory(function, release)
 
