@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any, Protocol
 
@@ -63,7 +64,7 @@ class Database:
 
     def __init__(self, store: Store, find: Find, code: Query[[str], bytes]) -> None:
         self._store = store
-        self._find = find
+        self._find = lru_cache(maxsize=None)(find)
         self._code = code
         self._rows: dict[Name, Row] = {}
         self._by_id: dict[int, Row] = {}
@@ -285,13 +286,13 @@ class Database:
             return None
         if isinstance(row.query, Table):
             return self._whole(row, row.query)
-        raw = row.raw or self._store.object(row.digest)
+        raw = row.raw or self._kept(row)
         if row.name[0] == ITEM:
             table = self._find(row.name[1])
             assert isinstance(table, Table)
             if raw is None:
                 self._again(self._rows.get(row.name[1:-1]) or self._row(row.name[1:-1], table))
-                raw = row.raw or self._store.object(row.digest)
+                raw = row.raw or self._kept(row)
                 assert raw is not None
             decoder = _names_decoder if row.name[-1] == NAMES else table.item_decoder
             return decoder.decode(raw)
@@ -318,11 +319,14 @@ class Database:
             raise Damaged
         return value
 
+    def _kept(self, row: Row) -> bytes | None:
+        return None if row.trace is None else self._store.value(row.trace)
+
     def _items(self, row: Row) -> dict[str, bytes]:
         """The digests of a table's items."""
         if row.digest == MISSING:
             return {}
-        raw = row.raw or self._store.object(row.digest)
+        raw = row.raw or self._kept(row)
         if raw is None:
             if self._touched is not None:
                 raise Damaged
@@ -371,6 +375,8 @@ class Database:
         row.digest, row.raw, row.value, row.fresh = found, raw, UNSET, True
         row.trace = Trace(found, b"", (), row.height, raw if raw is not None and len(raw) <= SMALL else b"")
         self._unsaved[row.id] = row
+        if raw is not None:
+            self._valued.append(row)
 
     def _matching(self, row: Row) -> Trace | None:
         """The trace that holds in this round, None where the query has to run."""
@@ -411,7 +417,7 @@ class Database:
     def _can_adopt(self, row: Row, trace: Trace) -> bool:
         """Whether the value that a trace gave is still there."""
         if isinstance(row.query, Table):
-            return bool(trace.value) or self._store.object(trace.digest) is not None
+            return self._store.value(trace) is not None
         return True
 
     def _adopt(self, row: Row, trace: Trace) -> None:
@@ -569,14 +575,13 @@ class Database:
     # ---- keeping
 
     def flush(self) -> None:
-        """Moves what is in memory to the store, to have room; a later commit keeps it."""
+        """Moves values from memory to the store, to have room; a later commit keeps them."""
         self._weight = 0
         try:
-            self._store.add(self._unsaved.values())
+            self._store.add_values(self._valued)
         except sqlite3.Error:
             return  # another process wrote first: all stays in memory, and this round is not kept
-        valued, self._valued = [*self._valued, *self._unsaved.values()], []
-        self._unsaved = {}
+        valued, self._valued = self._valued, []
         for row in valued:
             row.value = UNSET
             if row.raw is not None and len(row.raw) > LIGHT:

@@ -16,14 +16,15 @@ _READ = Layout("<q16s")
 Name = tuple[Any, ...]  # of a row: what kind of row, or which query; then the key
 
 
-class Trace(Struct, frozen=True, gc=False, array_like=True):
+class Trace(Struct, gc=False, array_like=True):
     """One way in which a call came out: what it read, in order, and what it gave."""
 
     digest: bytes  # of the value
     reads: bytes  # packed pairs: the row that was read, the digest that it gave
     problems: tuple[Raw, ...] = ()
     height: int = 1  # above the rows that read nothing
-    value: bytes = b""  # encoded, where it is small; b"" where it is an object of its own
+    value: bytes = b""  # encoded, where it is small
+    at: int = 0  # else, where it is kept: the number of the object; 0 where it is not
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):

@@ -46,6 +46,7 @@ class Store:
         self.empty = True
         self._building = ""  # the path of a new file, until it is committed
         self._connection: sqlite3.Connection | None = None
+        self._next = 0  # the number of the next value; 0: nobody has looked
         self._left: list[int] = []  # what the system said of the file when this store last wrote it
 
     def begin(self) -> bool:
@@ -57,6 +58,7 @@ class Store:
                 self.sound = _seal(self.path) == _sealed_as(self.path)
                 self._open()
             self._run("BEGIN")
+            self._next = 0
             self.empty = self.note("format") != encode(FORMAT)
             if not self._building and (self.empty or not (self.sound or self._whole())):
                 raise sqlite3.DatabaseError("damaged, or of another format")
@@ -144,10 +146,12 @@ class Store:
             self.sound = False
         return unpacked_ids(payload) if payload else set()
 
-    def object(self, name: bytes) -> bytes | None:
-        """The value that has a digest."""
-        data = self._one("SELECT data FROM objects WHERE id = ?", _object_id(name))
-        return data if isinstance(data, bytes) and digest(data) == name else None
+    def value(self, trace: Trace) -> bytes | None:
+        """The value that a trace gave, encoded; None where it is not kept or was damaged."""
+        if trace.value or not trace.at:
+            return trace.value or None
+        data = self._one("SELECT data FROM objects WHERE id = ?", trace.at)
+        return data if isinstance(data, bytes) and digest(data) == trace.digest else None
 
     def note(self, name: str) -> bytes | None:
         """What was noted about all rows."""
@@ -160,17 +164,30 @@ class Store:
         except _BROKEN:
             return set()
 
-    def add(self, rows: Iterable[Row]) -> None:
-        """Adds rows with their values; sqlite3.OperationalError where another process wrote."""
+    def add_values(self, rows: Iterable[Row]) -> None:
+        """Adds the values of rows, and notes in these where they are; sqlite3.Error where another process wrote."""
         assert self._connection is not None
+        if not self._next:
+            self._next = 1 + (self._run("SELECT max(id) FROM objects").fetchone()[0] or 0)
+        added = []
+        for row in rows:
+            trace = row.trace
+            if row.raw is not None and trace is not None and not trace.value and not trace.at:
+                trace.at = self._next + len(added)
+                added.append((trace.at, row.raw))
+        self._next += len(added)
+        self._connection.executemany("INSERT INTO objects VALUES (?, ?)", added)
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Adds rows with their values."""
         rows = sorted(rows, key=lambda row: row.id)
+        self.add_values(rows)
+        assert self._connection is not None
         self._connection.executemany(
             "INSERT INTO rows (id, record, older) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE"
             " SET record = excluded.record, older = coalesce(excluded.older, older)",
             map(_stored, rows),
         )
-        objects = {_object_id(row.digest): row.raw for row in rows if row.raw is not None and len(row.raw) > SMALL}
-        self._connection.executemany("INSERT OR REPLACE INTO objects VALUES (?, ?)", sorted(objects.items()))
 
     def add_readers(self, readers: Mapping[int, list[int]]) -> None:
         """Adds who reads which row."""
@@ -247,10 +264,6 @@ def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
     assert row.trace is not None
     older = None if row.older is None else sealed(encode(row.older)) if row.older else None
     return row.id, sealed(encode(Record(row.name, row.trace))), older
-
-
-def _object_id(name: bytes) -> int:
-    return int.from_bytes(name[:8], "little", signed=True)
 
 
 def _seal_path(path: str) -> str:
