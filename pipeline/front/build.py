@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pipeline.families.file import File
     from pipeline.model.units import Unit
     from pipeline.query.code import Source
-    from pipeline.query.database import Database, Taken
+    from pipeline.query.database import Database
     from pipeline.query.query import Query
+    from pipeline.query.row import Taken
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
@@ -261,9 +262,10 @@ class Build:
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
         from pipeline.problems.causes import causes
+        from pipeline.query.account import problems
 
         self.bring()
-        return causes(self.db.problems(self.roots(), Problem))
+        return causes(problems(self.db, self.roots(), Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
@@ -327,6 +329,18 @@ class Build:
                 source = path.removesuffix(".d")
                 if is_generated(path) or (path != source and path not in self.outputs.known):
                     yield path
+
+    def write_files(self) -> list[str]:
+        """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
+        from pipeline.stages.shard import contents, made
+
+        written = []
+        for name in self.file_names():
+            path = self.path(name)
+            if not self.outputs.holds(path, made(self.db, *self.layout, name).xxh3):
+                self.outputs.write(path, contents(self.db, *self.layout, name))
+                written.append(name)
+        return written
 
     def write_manifest(self) -> bool:
         """Writes the manifest and the depfiles; says whether anything was written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 from struct import Struct as Layout
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import UNSET, Raw, Struct
 
@@ -13,7 +13,19 @@ from pipeline.query.digest import MISSING
 from pipeline.query.query import Query
 
 _READ = Layout("<q16s")
+INPUT, ITEM = "input", "item"  # the first words of the names of rows that are no calls
+NAMES = "\0"  # the item of a table that has the names of all its items
+
 Name = tuple[Any, ...]  # of a row: what kind of row, or which query; then the key
+
+
+class Taken(Protocol):
+    """An input as a round takes it: its digest, and its bytes."""
+
+    @property
+    def digest(self) -> bytes: ...
+
+    def read(self) -> bytes | None: ...
 
 
 class Trace(Struct, gc=False, array_like=True):

@@ -169,7 +169,7 @@ class Store:
         assert self._connection is not None
         if not self._next:
             self._next = 1 + (self._run("SELECT max(id) FROM objects").fetchone()[0] or 0)
-        added = []
+        added: list[tuple[int, bytes]] = []
         for row in rows:
             trace = row.trace
             if row.raw is not None and trace is not None and not trace.value and not trace.at:
@@ -198,17 +198,6 @@ class Store:
             if not found <= before:
                 updated.append((id_, sealed(packed_ids(found | before))))
         self._connection.executemany("INSERT OR REPLACE INTO readers VALUES (?, ?)", updated)
-
-    def was_removed(self, id_: int) -> bool:
-        """Whether there was a row of this number, and it was dropped on purpose or is of code that is no more."""
-        found = self._one("SELECT record FROM rows WHERE id = ?", id_)
-        return found is not None and unsealed(found) is not None
-
-    def remove(self, ids: Iterable[int]) -> None:
-        """Removes rows; who reads them is kept."""
-        assert self._connection is not None
-        values = [(sealed(b""), id_) for id_ in ids]
-        self._connection.executemany("UPDATE rows SET record = ?, older = NULL WHERE id = ?", values)
 
     def commit(self, notes: Mapping[str, bytes]) -> bool:
         """Keeps all that was added, and starts to read anew. False where it could not be kept."""
