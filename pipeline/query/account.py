@@ -35,18 +35,20 @@ def _is_live(db: Database, row: Row, live: dict[int, bool]) -> bool:
     live[row.id] = False
     if not row.fresh:
         return False
-    readers = db.rows.readers_of(row.id)
-    if isinstance(row.query, Table):
-        readers |= {identity((ITEM, *row.name, item)) for item in db.rows.items(row)}
-    for id_ in readers:
-        reader = db.rows.numbered(id_)
-        if reader is None or reader.trace is None:
-            continue
-        reads = reader.name[0] == ITEM or any(read == row.id for read, _ in unpacked(reader.trace.reads))
-        if reads and _is_live(db, reader, live):
+    items = db.rows.items(row) if isinstance(row.query, Table) else ()
+    for id_ in (row.id, *(identity((ITEM, *row.name, item)) for item in items)):
+        if any(_reads(db, reader, id_, live) for reader in db.rows.readers_of(id_)):
             live[row.id] = True
             return True
     return False
+
+
+def _reads(db: Database, reader: int, id_: int, live: dict[int, bool]) -> bool:
+    """Whether a row that a root is made from reads another one."""
+    row = db.rows.numbered(reader)
+    if row is None or row.trace is None or all(read != id_ for read, _ in unpacked(row.trace.reads)):
+        return False
+    return _is_live(db, row, live)
 
 
 def reads_digest(db: Database, query: Query[Any, Any], *args: Any) -> bytes:
@@ -85,6 +87,6 @@ def changed_items(db: Database, table: Table[Any, Any], *args: Any) -> dict[str,
     known = db.rows.items_of(before) if before is not None else {}
     found: dict[str, Change] = {}
     for item in (*after, *(item for item in known if item not in after)):
-        if item != NAMES and known.get(item) != after.get(item):
+        if item != NAMES and (item not in known or item not in after or known[item].digest != after[item].digest):
             found[item] = "added" if item not in known else "changed" if item in after else "deleted"
     return found

@@ -9,10 +9,23 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from pipeline.query.digest import MISSING, digest, encode
+from pipeline.query.digest import MISSING, digest, encode, identity
 from pipeline.query.doubt import spread
 from pipeline.query.query import Query, Table
-from pipeline.query.row import INPUT, ITEM, NAMES, Name, Row, Taken, Trace, packed, packed_ids, unpacked, unpacked_ids
+from pipeline.query.row import (
+    INPUT,
+    ITEM,
+    NAMES,
+    Item,
+    Name,
+    Row,
+    Taken,
+    Trace,
+    packed,
+    packed_ids,
+    unpacked,
+    unpacked_ids,
+)
 from pipeline.query.rows import Damaged, Find, Rows
 from pipeline.query.store import SMALL, Store
 
@@ -78,6 +91,7 @@ class Database:
         """Finds out which rows may be stale."""
         store, rows = self._store, self.rows
         self.noisy = unpacked_ids(store.note("noisy") or b"")
+        rows.tables |= unpacked_ids(store.note("tables") or b"")
         if not (store.sound or store.empty):
             raise Damaged
         rows.touched = set()
@@ -104,8 +118,10 @@ class Database:
             "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
             "pending": packed_ids(pending),
             "noisy": packed_ids(self.noisy),
+            "tables": packed_ids(rows.tables),
         }
         try:
+            rows.put_values()
             self._store.add(rows.unsaved.values())
             self._store.add_readers(rows.readers)
             rows.unsaved, rows.readers = {}, {}
@@ -237,11 +253,7 @@ class Database:
         """An item is what its table says."""
         table = self.rows.table_of(row)
         self._bring(table)
-        if not row.fresh:
-            found = self.rows.items(table).get(row.name[-1], MISSING)
-            if row.trace is None or row.digest != found:
-                self._set_item(row, table, found, None)
-            row.fresh = True
+        self.rows.item(table, row.name[-1])
 
     def _matching(self, row: Row) -> Trace | None:
         """The trace that holds in this round, None where the query has to run."""
@@ -251,11 +263,11 @@ class Database:
         touched = None if row.id in self._carried else self.rows.touched
         if self._holds(row.trace, touched, {}) and (touched is not None or self._can_adopt(row, row.trace)):
             return row.trace
-        if row.older is None:
-            row.older = self._store.older(row.id)
         reads = unpacked(row.trace.reads) if touched is not None else ()
         known = {id_: found for id_, found in reads if touched is not None and id_ not in touched}
-        older = (trace for trace in row.older if self._holds(trace, None, known) and self._can_adopt(row, trace))
+        older = (
+            trace for trace in self.rows.older(row) if self._holds(trace, None, known) and self._can_adopt(row, trace)
+        )
         return next(older, None)
 
     def _holds(self, trace: Trace, touched: set[int] | None, known: Mapping[int, bytes]) -> bool:
@@ -277,13 +289,14 @@ class Database:
 
     def _can_adopt(self, row: Row, trace: Trace) -> bool:
         """Whether the value that a trace gave is still there, where it cannot be made again apart."""
-        return not isinstance(row.query, Table) or self._store.value(trace) is not None
+        return not isinstance(row.query, Table) or self.rows.has_items(trace)
 
     def _adopt(self, row: Row, trace: Trace) -> None:
         """Takes an older trace for the latest."""
-        assert row.older is not None and row.trace is not None
-        row.older = [row.trace, *(other for other in row.older if other is not trace)]
-        self._replace(row, trace, trace.value or None, {})
+        assert row.trace is not None
+        row.older = [row.trace, *(other for other in self.rows.older(row) if other is not trace)]
+        items = self.rows.items_of(trace) if isinstance(row.query, Table) else None
+        self._replace(row, trace, trace.value or None, items, {})
 
     def _run(self, row: Row) -> Any:
         """Runs a query, and makes a row of what it read and gave; gives the value."""
@@ -300,60 +313,63 @@ class Database:
         finally:
             self._frame = outer
         raws: dict[str, bytes] = {}
+        items: dict[str, Item] | None = None
         if isinstance(query, Table):
             raws = {NAMES: encode(list(value)), **{item: encode(found) for item, found in value.items()}}
-            raw = encode({item: digest(found) for item, found in raws.items()})
+            items = {item: Item(digest(raw), raw if len(raw) <= SMALL else b"") for item, raw in raws.items()}
+            raw = encode([(item, found.digest) for item, found in items.items()])
         else:
             raw = encode(value)
-        kept = raw if query.keep and len(raw) <= SMALL else b""
+        kept = raw if query.keep and items is None and len(raw) <= SMALL else b""
         trace = Trace(digest(raw), packed(frame.reads), tuple(frame.problems), frame.height, kept)
         before = row.trace
         if before is not None and (before.reads != trace.reads or before.digest != trace.digest):
-            row.older = [before, *(row.older if row.older is not None else self._store.older(row.id))][:OLDER]
-        self._replace(row, trace, raw if query.keep else None, raws)
-        if not raws:
+            row.older = [before, *self.rows.older(row)][:OLDER]
+        self._replace(row, trace, raw if query.keep and items is None else None, items, raws)
+        if items is None:
             row.value = value
         self.ran.add(row.name)
         self.rows.weigh(row)
         return value
 
-    def _replace(self, row: Row, trace: Trace, raw: bytes | None, raws: Mapping[str, bytes]) -> None:
-        """Gives a row a trace. `raws` are the encoded items of a table that has run."""
+    def _replace(
+        self, row: Row, trace: Trace, raw: bytes | None, items: dict[str, Item] | None, raws: Mapping[str, bytes]
+    ) -> None:
+        """Gives a row a trace, and a table its items; `raws` are their encoded values where it has run."""
         rows, before = self.rows, row.trace
-        items = rows.items_before(row) if isinstance(row.query, Table) else {}
-        changed = row.digest != trace.digest
+        if items is not None:
+            known = rows.items(row) if before is not None else {}
+            row.items, row.height = items, trace.height
+            rows.tables.add(row.id)
+            self._set_items(row, known, raws)
+            if before is not None and before.digest != trace.digest:
+                rows.move(row.id)
         rows.note_readers(row, trace, before)
         row.trace, row.digest, row.height = trace, trace.digest, trace.height
         row.raw, row.value = raw, UNSET
-        if isinstance(row.query, Table):
-            row.fresh = True
-            self._set_items(row, items, raws)
-            if changed and before is not None:
-                rows.moved.append(row.id)
         rows.unsaved[row.id] = row
         (self.noisy.add if trace.problems else self.noisy.discard)(row.id)
 
-    def _set_items(self, table: Row, before: Mapping[str, bytes], raws: Mapping[str, bytes]) -> None:
-        """Gives the items of a table that changed their new digests."""
-        after = self.rows.items(table)
+    def _set_items(self, table: Row, before: Mapping[str, Item], raws: Mapping[str, bytes]) -> None:
+        """Looks at the items of a table that changed, and at those that are in memory."""
+        rows, after = self.rows, table.items or {}
         for item in {**before, **after}:
-            found = after.get(item, MISSING)
-            row = self.rows.in_memory((ITEM, *table.name, item))
-            if before.get(item, MISSING) != found or (row is not None and row.digest != found):
-                self._set_item(row or self.rows.item(table, item), table, found, raws.get(item))
-            elif row is not None:
-                row.raw, row.fresh = raws.get(item), True
-
-    def _set_item(self, row: Row, table: Row, found: bytes, raw: bytes | None) -> None:
-        rows = self.rows
-        if rows.touched is not None and row.trace is not None:
-            rows.touched.add(row.id)
-            rows.moved.append(row.id)
-        row.digest, row.raw, row.value, row.fresh, row.height = found, raw, UNSET, True, table.height
-        row.trace = Trace(found, b"", (), row.height, raw if raw is not None and len(raw) <= SMALL else b"")
-        rows.unsaved[row.id] = row
-        if raw is not None:
-            rows.weigh(row)
+            name = (ITEM, *table.name, item)
+            old, found = before.get(item), after.get(item)
+            now = MISSING if found is None else found.digest
+            if old is not None and old.digest == now and found is not None:
+                found.value, found.at = old.value, old.at
+            elif table.trace is not None:
+                rows.move(identity(name))
+            row = rows.in_memory(name)
+            if row is None and found is not None and not found.value and not found.at and item in raws:
+                row = rows.named(name)
+            if row is not None:
+                if row.digest != now:
+                    row.digest, row.value = now, UNSET
+                row.fresh, row.height, row.raw = True, table.height, raws.get(item)
+                if row.raw is not None:
+                    rows.weigh(row)
 
     def current(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a row is known to hold, before anything is looked at."""

@@ -39,6 +39,14 @@ class Trace(Struct, gc=False, array_like=True):
     at: int = 0  # else, where it is kept: the number of the object; 0 where it is not
 
 
+class Item(Struct, gc=False, array_like=True):
+    """An item of a table, as the table keeps it: the digest, and the value as a trace has it."""
+
+    digest: bytes
+    value: bytes = b""
+    at: int = 0
+
+
 class Record(Struct, frozen=True, gc=False, array_like=True):
     """A row as it is stored."""
 
@@ -49,7 +57,9 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
 class Row:
     """A row in memory. While it is `fresh`, its digest and value hold in this round."""
 
-    __slots__ = ("digest", "fresh", "height", "id", "name", "older", "query", "raw", "running", "trace", "value")
+    __slots__ = (
+        "digest", "fresh", "height", "id", "items", "name", "older", "query", "raw", "running", "trace", "value",
+    )  # fmt: skip
 
     def __init__(self, name: Name, id_: int, query: Query[Any, Any] | None) -> None:
         self.name = name
@@ -60,6 +70,7 @@ class Row:
         self.digest = MISSING
         self.height = 0
         self.raw: bytes | None = None  # the value, encoded
+        self.items: dict[str, Item] | None = None  # of a table; None: not looked at yet
         self.value: Any = UNSET
         self.fresh = False
         self.running = False

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from pipeline.query.digest import MISSING, identity
+from pipeline.query.digest import MISSING, encode, identity, sealed, unsealed
 from pipeline.query.query import Query, Table
-from pipeline.query.row import INPUT, ITEM, NAMES, Name, Row, Taken, Trace, unpacked
+from pipeline.query.row import INPUT, ITEM, NAMES, Item, Name, Row, Taken, Trace, unpacked
 from pipeline.query.store import Store
 
 ROOM = 3_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
@@ -20,7 +20,7 @@ LIGHT = 512  # bytes of a value that is no burden
 
 Find = Callable[[str], Query[Any, Any] | None]
 
-_items_decoder = msgspec.msgpack.Decoder(dict[str, bytes])
+_items_decoder = msgspec.msgpack.Decoder(dict[str, Item])
 _names_decoder = msgspec.msgpack.Decoder(list[str])
 
 
@@ -34,7 +34,7 @@ class Rows:
     def __init__(self, store: Store, find: Find, inputs: Mapping[str, Taken]) -> None:
         self._store = store
         self.find = lru_cache(maxsize=None)(find)
-        self._by_name: dict[Name, Row] = {}
+        self.by_name: dict[Name, Row] = {}
         self._by_number: dict[int, Row] = {}
         self._valued: list[Row] = []  # rows whose value is in memory
         self._weight = 0  # of these values, encoded
@@ -43,44 +43,74 @@ class Rows:
         self.moved: list[int] = []  # tables and items that came out different
         self.unsaved: dict[int, Row] = {}
         self.readers: dict[int, list[int]] = {}  # to be added to those in the store
+        self.tables: set[int] = set()
+        self._items: dict[int, Name] | None = None
 
     # ---- finding
 
     def named(self, name: Name, query: Query[Any, Any] | None = None) -> Row:
         """A row by its name: in memory, from the store, or empty."""
-        row = self._by_name.get(name)
+        row = self.by_name.get(name)
         if row is not None:
             return row
+        if name[0] == ITEM:
+            return self._new(name, identity(name), None)
         id_ = identity(name)
-        row = Row(name, id_, query or self._query(name))
+        row = self._new(name, id_, query or self._query(name))
         record = None if self._store.empty else self._store.record(id_)
         if record is not None and record.name == name:
             self._fill(row, record.trace)
         elif name[0] == INPUT:
             self._fill(row, Trace(MISSING, b"", (), 0))
             self.unsaved[id_] = row
-        self._by_name[name] = self._by_number[id_] = row
+        return row
+
+    def _new(self, name: Name, id_: int, query: Query[Any, Any] | None) -> Row:
+        row = self.by_name[name] = self._by_number[id_] = Row(name, id_, query)
         return row
 
     def numbered(self, id_: int) -> Row | None:
-        """A row by its number, None where the store has none, or it is of a query that is no more."""
+        """A row by its number, None where nobody knows it, or it is of a query that is no more."""
         row = self._by_number.get(id_)
         if row is not None:
             return row
         record = self._store.record(id_)
         if record is None or identity(record.name) != id_:
-            return None
+            name = self._all_items().get(id_)
+            return None if name is None else self.named(name)
         query = self._query(record.name)
-        if query is None and record.name[0] not in (INPUT, ITEM):
+        if query is None and record.name[0] != INPUT:
             return None
-        row = Row(record.name, id_, query)
+        row = self._new(record.name, id_, query)
         self._fill(row, record.trace)
-        self._by_name[row.name] = self._by_number[id_] = row
         return row
+
+    def _all_items(self) -> dict[int, Name]:
+        """The items of all tables by number: they have no record of their own."""
+        if self._items is None:
+            self._items = {}
+            for id_ in self.tables:
+                table = self.numbered(id_)
+                for trace in (table.trace, *self.older(table)) if table is not None else ():
+                    names = ((ITEM, *table.name, item) for item in self.items_of(trace)) if trace and table else ()
+                    self._items.update((identity(name), name) for name in names)
+        return self._items
+
+    def older(self, row: Row) -> list[Trace]:
+        """What a row came to before, the latest first."""
+        if row.older is None:
+            row.older = self._store.older(row.id)
+        return row.older
 
     def in_memory(self, name: Name) -> Row | None:
         """A row by its name, if somebody asked for it already."""
-        return self._by_name.get(name)
+        return self.by_name.get(name)
+
+    def move(self, id_: int) -> None:
+        """Notes that a table or an item came out different: its readers are to be doubted."""
+        if self.touched is not None:
+            self.touched.add(id_)
+            self.moved.append(id_)
 
     def holds(self, id_: int) -> bool:
         """Whether a row is known to hold."""
@@ -95,10 +125,6 @@ class Rows:
     def present(self) -> Iterable[Row]:
         """The rows in memory."""
         return self._by_number.values()
-
-    def item(self, table: Row, item: str) -> Row:
-        """One item of a table."""
-        return self.named((ITEM, *table.name, item))
 
     def table_of(self, item: Row) -> Row:
         """The table that an item is in."""
@@ -139,7 +165,7 @@ class Rows:
         if row.digest == MISSING:
             return None
         if isinstance(row.query, Table):
-            return {item: self._item_value(row, item, again) for item in self.items(row) if item != NAMES}
+            return {item: self.value(self.item(row, item), again) for item in self.items(row) if item != NAMES}
         raw = row.raw or self.kept(row)
         if row.name[0] != ITEM:
             assert row.query is not None
@@ -151,33 +177,37 @@ class Rows:
         assert isinstance(table.query, Table) and raw is not None
         return (_names_decoder if row.name[-1] == NAMES else table.query.item_decoder).decode(raw)
 
-    def _item_value(self, table: Row, item: str, again: Callable[[Row], Any]) -> Any:
-        row = self.item(table, item)
-        if not row.fresh:
-            row.digest, row.fresh = self.items(table)[item], True
-        return self.value(row, again)
-
     def kept(self, row: Row) -> bytes | None:
         """The encoded value that the store has."""
+        if row.name[0] == ITEM:
+            return self._store.value(self.items(self.table_of(row))[row.name[-1]])
         return None if row.trace is None else self._store.value(row.trace)
 
-    def items(self, table: Row) -> dict[str, bytes]:
-        """The digests of a table's items."""
-        if table.digest == MISSING:
-            return {}
-        table.raw = table.raw or self.kept(table)
-        if table.raw is None and self.touched is not None:
-            raise Damaged
-        return {} if table.raw is None else _items_decoder.decode(table.raw)
+    def item(self, table: Row, item: str) -> Row:
+        """An item of a table that holds."""
+        row = self.named((ITEM, *table.name, item))
+        if not row.fresh:
+            found = self.items(table).get(item)
+            row.digest, row.fresh, row.height = MISSING if found is None else found.digest, True, table.height
+        return row
 
-    def items_before(self, table: Row) -> dict[str, bytes]:
-        """The digests of a table's items before it is replaced."""
-        return {} if table.trace is None else self.items(table)
+    def items(self, table: Row) -> dict[str, Item]:
+        """A table's items."""
+        if table.items is None:
+            data = None if table.trace is None else unsealed(self._store.object(table.trace.at))
+            if data is None and self.touched is not None and table.trace is not None:
+                raise Damaged
+            table.items = {} if data is None else _items_decoder.decode(data)
+        return table.items
 
-    def items_of(self, trace: Trace) -> dict[str, bytes]:
-        """The same as a trace had them, as far as that is still known."""
-        raw = self._store.value(trace)
-        return {} if raw is None else _items_decoder.decode(raw)
+    def items_of(self, trace: Trace) -> dict[str, Item]:
+        """The items as a trace has them, as far as that is still known."""
+        data = unsealed(self._store.object(trace.at))
+        return {} if data is None else _items_decoder.decode(data)
+
+    def has_items(self, trace: Trace) -> bool:
+        """Whether the items that a trace gave are still known."""
+        return unsealed(self._store.object(trace.at)) is not None
 
     def weigh(self, row: Row) -> None:
         """Notes that a value is in memory, and makes room when there are many."""
@@ -190,14 +220,37 @@ class Rows:
         """Moves values from memory to the store, to have room; a later commit keeps them."""
         self._weight = 0
         try:
-            self._store.add_values(self._valued)
+            self.put_values()
         except sqlite3.Error:
             return  # another process wrote first: all stays in memory, and this round is not kept
-        valued, self._valued = self._valued, []
-        for row in valued:
+        for row in self._valued:
             row.value = UNSET
             if row.raw is not None and len(row.raw) > LIGHT:
                 row.raw = None
+        self._valued = []
+
+    def put_values(self) -> None:
+        """Puts the values of rows into the store, those of items first: their table says where they are."""
+        wanted: list[tuple[Trace | Item, bytes]] = []
+        for row in self._valued:
+            kept = self._keeper(row)
+            if row.raw is not None and kept is not None and not kept.value and not kept.at:
+                wanted.append((kept, row.raw))
+        self._put(wanted)
+        tables = (row for row in self.unsaved.values() if row.items is not None)
+        traces = ((row.trace, row.items) for row in tables if row.trace is not None and not row.trace.at)
+        self._put([(trace, sealed(encode(items))) for trace, items in traces])
+
+    def _keeper(self, row: Row) -> Trace | Item | None:
+        """What says where a row's value is."""
+        if row.name[0] == ITEM:
+            return self.items(self.table_of(row)).get(row.name[-1])
+        return None if isinstance(row.query, Table) else row.trace
+
+    def _put(self, wanted: list[tuple[Trace | Item, bytes]]) -> None:
+        at = self._store.put([raw for _, raw in wanted])
+        for i, (kept, _) in enumerate(wanted):
+            kept.at = at + i
 
     # ---- what is to be kept
 
