@@ -72,8 +72,8 @@ class Resident:
         return [
             called
             for called, (family, unit) in self._build.units().items()
-            if changes(db, (text.name, family, unit.name)) != [
-        ]]
+            if changes(db, (text.name, family, unit.name)) != []
+        ]
 
     def save(self) -> None:
         """Writes the manifest, and keeps what the pass found; apart from `update`, as nobody waits for it."""

@@ -329,7 +329,7 @@ class Database:
         if items is None:
             row.value = value
         self.ran.add(row.name)
-        self.rows.weigh(row)
+        self.rows.weigh(row, len(raw))
         return value
 
     def _replace(
@@ -369,7 +369,7 @@ class Database:
                     row.digest, row.value = now, UNSET
                 row.fresh, row.height, row.raw = True, table.height, raws.get(item)
                 if row.raw is not None:
-                    rows.weigh(row)
+                    rows.weigh(row, len(row.raw))
 
     def current(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a row is known to hold, before anything is looked at."""

@@ -15,7 +15,7 @@ from pipeline.query.query import Query, Table
 from pipeline.query.row import INPUT, ITEM, NAMES, Item, Name, Row, Taken, Trace, unpacked
 from pipeline.query.store import Store
 
-ROOM = 3_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
+ROOM = 2_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
 LIGHT = 512  # bytes of a value that is no burden
 
 Find = Callable[[str], Query[Any, Any] | None]
@@ -153,9 +153,9 @@ class Rows:
     def value(self, row: Row, again: Callable[[Row], Any]) -> Any:
         """A row's value, decoded; made again by `again` where it is not kept or was lost."""
         if row.value is UNSET:
-            row.value = self._decoded(row, again)
-            self.weigh(row)
-            return row.value if row.value is not UNSET else self._decoded(row, again)
+            value = row.value = self._decoded(row, again)
+            self.weigh(row, LIGHT)
+            return value
         return row.value
 
     def _decoded(self, row: Row, again: Callable[[Row], Any]) -> Any:
@@ -169,6 +169,7 @@ class Rows:
         raw = row.raw or self.kept(row)
         if row.name[0] != ITEM:
             assert row.query is not None
+            self._weight += len(raw or b"")
             return again(row) if raw is None else row.query.decoder.decode(raw)
         table = self.table_of(row)
         if raw is None:
@@ -209,10 +210,10 @@ class Rows:
         """Whether the items that a trace gave are still known."""
         return unsealed(self._store.object(trace.at)) is not None
 
-    def weigh(self, row: Row) -> None:
+    def weigh(self, row: Row, size: int) -> None:
         """Notes that a value is in memory, and makes room when there are many."""
         self._valued.append(row)
-        self._weight += LIGHT if row.raw is None else len(row.raw)
+        self._weight += size
         if self._weight > ROOM:
             self.flush()
 
