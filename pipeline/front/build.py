@@ -397,6 +397,11 @@ class Build:
             sys.stderr.write(f"{self.config.folder}: {error.strerror}; the next run will do everything again\n")
         self.last = last
 
+    def close(self) -> None:
+        """Lets go of the database; what was not kept is dropped."""
+        if self._db is not None:
+            self._db.close()
+
 
 OPTIONAL = ("variable_factories.h",)  # templates that a spec set may leave out
 

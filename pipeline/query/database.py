@@ -133,6 +133,10 @@ class Database:
             self._reset(rows.inputs)
         return kept
 
+    def close(self) -> None:
+        """Lets go of the store; what was not kept is dropped."""
+        self._store.close()
+
     def forget(self, wanted: Callable[[Name], bool]) -> None:
         """Makes rows as if they had never been made."""
         for id_ in self._store.ids():

@@ -71,6 +71,11 @@ class Store:
         self._next, self._buckets = 0, {}
         return same
 
+    def begin_anew(self) -> None:
+        """Starts a new file, which takes the place of the old one when it is committed."""
+        self._create()
+        self._run("BEGIN")
+
     def _open(self) -> None:
         if not os.path.exists(self.path):
             self._create()
@@ -184,6 +189,11 @@ class Store:
         except _BROKEN:
             return set()
 
+    def records(self) -> dict[int, Record]:
+        """All rows that can be read, by number."""
+        found = {id_: self.record(id_) for id_ in self.ids()}
+        return {id_: record for id_, record in found.items() if record is not None}
+
     # ---- writing
 
     def put(self, values: list[bytes]) -> int:
@@ -194,6 +204,12 @@ class Store:
         first, self._next = self._next, self._next + len(values)
         self._connection.executemany("INSERT INTO objects VALUES (?, ?)", enumerate(values, first))
         return first
+
+    def add_records(self, records: Iterable[tuple[int, Record]]) -> None:
+        """Adds rows to a new file."""
+        assert self._connection is not None
+        values = [(id_, sealed(encode(record))) for id_, record in records]
+        self._connection.executemany("INSERT INTO rows (id, record) VALUES (?, ?)", values)
 
     def add(self, rows: Iterable[Row]) -> None:
         """Adds rows, whose values are there already."""

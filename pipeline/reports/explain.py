@@ -13,7 +13,7 @@ from msgspec import Struct
 from pipeline.families.table import FAMILIES
 from pipeline.model.nodes import Pair
 from pipeline.model.units import Unit
-from pipeline.problems.problem import Role, SpecError, nearest
+from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import ITEM, Name
 from pipeline.reports.show import op_names
@@ -51,7 +51,7 @@ class Edit(Struct, frozen=True):
 class Places(Struct, frozen=True):
     """Where things are."""
 
-    specs: Mapping[Role, str]
+    specs: Mapping[str, str]  # by role
     templates: Mapping[str, str]
     path: Callable[[str], str]  # of a generated file
     holds: Callable[[str, bytes], bool]  # whether a generated file has the bytes of a digest

@@ -6,6 +6,7 @@ An end of a trail is an entry of a spec file, an input such as a template, or gr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pipeline.problems.problem import Role
 from pipeline.query.account import changed_items, changes, reads
@@ -79,7 +80,7 @@ class Trail:
         found = {(*end[:-1], entry): None for entry, how in self.edits[role].items() if how != "changed"}
         return found or {end: None}
 
-    def describe(self, end: Name, paths: Mapping[Role, str] | None = None) -> str:
+    def describe(self, end: Name, paths: Mapping[str, str] | None = None) -> str:
         """An end in words: `derivatives.yaml:151 exp`, with the file's path where the paths are given."""
         named = paths or spec_set(self._db).files
         if end[0] != ITEM:
@@ -103,7 +104,7 @@ class Trail:
         return self._lines[role].get(entry, 0)
 
 
-def row(query: Query[..., object], *args: object) -> Name:
+def row(query: Query[Any, Any], *args: object) -> Name:
     """The name of a query's row."""
     return (query.name, *args)
 
@@ -119,7 +120,7 @@ def end_of(name: Name) -> Name | None:
     return None
 
 
-def _input_name(db: Database, label: str, files: Mapping[Role, str]) -> str:
-    named = {spec_label(role): file for role, file in files.items()}
+def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:
+    named = {spec_label(role): files[role] for role in ROLES}
     named |= {template_label(name): f"templates/{name}" for name in spec_set(db).templates}
     return {**named, RELEASE: "the release", SET: "the spec set"}.get(label, label)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 from doit import get_var
 from doit.cmd_base import Command
+from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.build import ANALYSIS, Build, CodeChanged, Root
+from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import problems
@@ -27,9 +30,18 @@ class Failed(Exception):
 class BuildCommand(Command):  # type: ignore[misc]
     """A doit command that needs no tasks, only a build. Subclasses implement `work`."""
 
+    def parse_execute(self, in_args: list[str]) -> int:
+        try:
+            status: int = super().parse_execute(in_args)
+            return status
+        except CmdParseError as error:
+            problem = unknown_option(in_args) or str(error).partition(" (parsing options:")[0]
+            raise InvalidCommand(f"{self.name}: {problem}") from None
+
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
-            return self.work(open_build(self.variables()), opt_values, pos_args)
+            with closing(open_build(self.variables())) as build:
+                return self.work(build, opt_values, pos_args)
         except Failed as failed:
             sys.stderr.write(str(failed))
             return 1
