@@ -54,13 +54,19 @@ class Build:
         self.config = config
         self.layout = (config.layout, config.shards if config.layout == "split" else 0)
         self.last = last_run.load(self.last_path)
-        self.nothing_changed = self.last is not None and last_run.unchanged(self.last)
+        self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
         self._db: Database | None = None
         self._code: dict[str, str] = {}
         self._stats: dict[str, Any] = {}
         self._sources: dict[str, Source] = {}
         self._checked = False
+
+    def _serves(self, last: last_run.Last) -> bool:
+        """Whether the last run of this configuration did all that this one is to do."""
+        if self.config.strict and last.report:
+            return False  # what it warned of is a mistake now
+        return last.stats.keys() >= set(self.spec_paths()) and last_run.unchanged(last)
 
     # ---- where things are
 
@@ -101,7 +107,11 @@ class Build:
             from pipeline.query.store import Store
 
             self._db = Database(Store(self.store_path), find_query, code)
-            self.refresh()
+            try:
+                self.refresh()
+            except CodeChanged:
+                self._db = None  # nothing was taken, and there is nothing to keep
+                raise
         return self._db
 
     def refresh(self) -> None:
@@ -122,11 +132,14 @@ class Build:
         if not tasks or self._db is None:
             return
 
+        named = self.units() if any(task.startswith("emit:") for task in tasks) else {}
+        chosen = {(family, unit.name) for called, (family, unit) in named.items() if f"emit:{called}" in tasks}
+
         def wanted(name: tuple[Any, ...]) -> bool:
             module, _, query = str(name[0]).partition(":")
-            tail = str(name[-1])
-            known = {module, f"{module}:{tail}"} if query in ("text", "made") or module in ANALYSIS else set()
-            return ALL in tasks or bool(known & tasks)
+            if query not in ("text", "made") and module not in ANALYSIS:
+                return False
+            return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
 
         self._db.forget(wanted)
 
