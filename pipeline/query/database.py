@@ -620,7 +620,7 @@ class Database:
             row = self._by_id.pop(id_)
             del self._rows[row.name]
         for row in self._by_id.values():
-            row.fresh = False
+            row.fresh = row.name[0] == INPUT
 
 
 _items_decoder = msgspec.msgpack.Decoder(dict[str, bytes])
