@@ -8,6 +8,7 @@ import re
 import pytest
 
 from pipeline.cpp.identifiers import occurrences, replace, uses, words
+from pipeline.problems.problem import SpecError
 
 
 def upstream(name: str) -> re.Pattern[str]:
@@ -72,3 +73,20 @@ def test_the_replacement_is_taken_as_it_is() -> None:
 
 def test_words_are_identifiers_keywords_and_numbers() -> None:
     assert words("at::mul(self_p, 2) ? x.y : nullptr") == {"at", "mul", "self_p", "2", "x", "y", "nullptr"}
+
+
+ODD_NAMES = ["x.y", "x-y", "x+", "x*", "(x)", "x?", "x$", "{x}", "x'", "x|y", "(x)?", r"x\w"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_name_that_is_no_word_is_part_of_the_pattern(name: str) -> None:
+    pattern = re.compile(rf"(^|\W){name}($|\W)")
+    source = random.Random(20)
+    for text in ("".join(source.choices([name, *"xya. +-*\n'{}()$?"], k=source.randrange(8))) for _ in range(500)):
+        assert uses(text, name) == bool(pattern.search(text))
+        assert replace(text, name, "n_p") == pattern.sub(lambda m: f"{m.group(1)}n_p{m.group(2)}", text)
+
+
+def test_a_name_that_makes_no_pattern_is_a_mistake() -> None:
+    with pytest.raises(SpecError, match=r"'x\[' cannot be searched for"):
+        uses("x", "x[")

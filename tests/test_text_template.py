@@ -147,8 +147,10 @@ def test_without_trimming_blank_lines_keep_the_indentation() -> None:
     assert block(["a\n\nb"], "  ", trim=False) == "  a\n  \n  b"
 
 
-def test_tidied_lines_are_a_block_as_they_stand() -> None:
-    items = ["a  \nb", "", "c\n"]
-    tidied = lines_of(tidy(item, trim=True) for item in items)
+@pytest.mark.parametrize("indent", ["", "  ", "\t", "\f", " \f "])
+@pytest.mark.parametrize("trim", [True, False])
+def test_tidied_lines_make_the_block_that_they_would_make_untidied(indent: str, trim: bool) -> None:
+    items = ["a  \nb", "", "c\n", "d\n\n", "\n\ne\n \n", "f"]
+    tidied = lines_of(tidy(item, trim=trim) for item in items)
     assert isinstance(tidied, Lines)
-    assert block(tidied, "", trim=True) == block(items, "", trim=True)
+    assert block(tidied, indent, trim=trim) == block(items, indent, trim=trim)

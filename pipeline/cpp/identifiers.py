@@ -2,14 +2,18 @@
 
 Upstream searches for a name with `(^|\\W)name($|\\W)`, which consumes the character on either side. Replacing
 therefore misses the second of two uses with a single character between them (`grad*grad`), and byte equality
-needs the same.
+needs the same. An argument may be called otherwise than by a word, `x.y` or `x+`: its name is then part of the pattern.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
+
+from pipeline.problems.problem import SpecError
 
 _WORD = re.compile(r"\w+")
+_WHOLE = r"(^|\W){}($|\W)"
 
 
 def small_int(digits: str) -> int:
@@ -22,8 +26,29 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text))
 
 
+def is_word(name: str) -> bool:
+    """Whether a name means itself in a pattern."""
+    return _WORD.fullmatch(name) is not None
+
+
+def pattern(text: str, name: str) -> re.Pattern[str]:
+    """The pattern `text` with `name` for its `{}`; a SpecError when the name makes none."""
+    filled = text.replace("{}", name)
+    if is_word(name):
+        return re.compile(filled)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return re.compile(filled)
+    except re.error as error:
+        raise SpecError(
+            f"'{name}' cannot be searched for: {error}", "call the argument by letters, digits and underscores"
+        ) from error
+
+
 def uses(text: str, name: str) -> bool:
     """Whether `name` stands in `text` as a whole word."""
+    if not is_word(name):
+        return pattern(_WHOLE, name).search(text) is not None
     return name in text and name in words(text)
 
 
@@ -46,6 +71,8 @@ def occurrences(text: str, name: str) -> list[int]:
 
 def replace(text: str, name: str, replacement: str) -> str:
     """`text` with the uses of `name` that upstream's search sees replaced."""
+    if not is_word(name):  # which may have groups of its own
+        return pattern(_WHOLE, name).sub(lambda match: f"{match.group(1)}{replacement}{match.group(2)}", text)
     starts = occurrences(text, name)
     if not starts:
         return text

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from pipeline.families.file import File
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -29,12 +29,11 @@ class Family(Struct, frozen=True):
     name: str
     unit: Literal["Node", "function"]
     plan: Callable[[Unit, Any, Release], Any]
-    plan_type: type
     pieces: Mapping[str, Callable[[Any, Release], str]]  # by name, each rendered from a plan
     files: Callable[[Sequence[Unit], Layout], list[File]]
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout
     needs: str = ""  # a template without which a spec set leaves the family out
-    selects: Callable[[NativeFunction], bool] = bool  # which functions are units
+    selects: Callable[[FunctionHead], bool] = bool  # which functions are units
 
 
 def generated_comment(folder: str, template: str) -> str:

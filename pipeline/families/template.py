@@ -28,15 +28,6 @@ class Hole(Struct, frozen=True):
     comma_before: bool
     comma_after: bool
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name, for who still asks for several."""
-        return (self.name,)
-
-
-class Lines(list[str]):
-    """A list of blocks whose lines need no more work where they are not indented: see `tidy`."""
-
 
 def template_text(data: bytes) -> str:
     """The text of a template file: UTF-8 with `\\n` line ends. A byte-order mark is a character like others."""
@@ -94,30 +85,23 @@ def block(items: Sequence[str], indent: str, *, trim: bool) -> str:
     """The lines of all items, indented; white space at the end of the block removed."""
     if not items or items == [""]:
         return ""
-    if isinstance(items, Lines) and not indent:
-        return "\n".join(items).rstrip()
-    return "\n".join([line for item in items for line in _indented(item, indent, trim)]).rstrip()
+    return "\n".join([line for item in items for line in _indented(item.splitlines(), indent, trim)]).rstrip()
 
 
 def indented(text: str, indent: str, *, trim: bool) -> str:
-    """The lines of one item, as a block has them."""
-    return "\n".join(_indented(text, indent, trim))
+    """Tidied text, as it stands in a block of that indentation."""
+    return "\n".join(_indented(text.split("\n"), indent, trim))
 
 
-def _indented(text: str, indent: str, trim: bool) -> list[str]:
+def _indented(lines: Iterable[str], indent: str, trim: bool) -> list[str]:
     if not trim:
-        return [indent + line for line in text.splitlines()]
-    lines = [indent + line if line and not line.isspace() else "" for line in text.splitlines()]
+        return [indent + line for line in lines]
+    found = [indent + line if line and not line.isspace() else "" for line in lines]
     if indent.strip(" \t"):  # what starts a line may end one, as a form feed does
-        lines = [part for line in lines for part in line.splitlines() or [""]]
-    return [line.rstrip() for line in lines]
+        found = [part for line in found for part in line.splitlines() or [""]]
+    return [line.rstrip() for line in found]
 
 
 def tidy(text: str, *, trim: bool) -> str:
     """`text` as it stands in a block without indentation; items so treated may be given as `Lines`."""
     return "\n".join(line.rstrip() for line in text.splitlines()) if trim else "\n".join(text.splitlines())
-
-
-def lines_of(items: Iterable[str]) -> Lines:
-    """Tidied items as one block; an item without any line takes none."""
-    return Lines(item for item in items if item)

@@ -14,12 +14,15 @@ from pipeline.front import last as last_run
 from pipeline.front.config import Config
 from pipeline.front.outputs import Outputs, Written, is_generated, remove_abandoned
 from pipeline.problems.problem import Problem, SpecError
+from pipeline.specs.spec_set import ROLES
 
 if TYPE_CHECKING:
     from pipeline.families.file import File
+    from pipeline.model.units import Unit
     from pipeline.query.code import Source
-    from pipeline.query.database import Database, Taken
+    from pipeline.query.database import Database
     from pipeline.query.query import Query
+    from pipeline.query.row import Taken
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
@@ -35,6 +38,8 @@ ANALYSIS = {
 }
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest"))
 
+_BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, "pipeline.query.code")}
+
 Root = tuple[Any, ...]  # a query and its key
 
 
@@ -49,13 +54,19 @@ class Build:
         self.config = config
         self.layout = (config.layout, config.shards if config.layout == "split" else 0)
         self.last = last_run.load(self.last_path)
-        self.nothing_changed = self.last is not None and last_run.unchanged(self.last)
+        self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
         self._db: Database | None = None
         self._code: dict[str, str] = {}
         self._stats: dict[str, Any] = {}
         self._sources: dict[str, Source] = {}
         self._checked = False
+
+    def _serves(self, last: last_run.Last) -> bool:
+        """Whether the last run of this configuration did all that this one is to do."""
+        if self.config.strict and last.report:
+            return False  # what it warned of is a mistake now
+        return last.stats.keys() >= set(self.spec_paths()) and last_run.unchanged(last)
 
     # ---- where things are
 
@@ -96,7 +107,11 @@ class Build:
             from pipeline.query.store import Store
 
             self._db = Database(Store(self.store_path), find_query, code)
-            self.refresh()
+            try:
+                self.refresh()
+            except CodeChanged:
+                self._db = None  # nothing was taken, and there is nothing to keep
+                raise
         return self._db
 
     def refresh(self) -> None:
@@ -104,7 +119,7 @@ class Build:
         assert self._db is not None
         for name in _MODULES:
             import_module(name)
-        inputs = {**self._take_code(), **self._take_specs()}
+        inputs = self._take_code() | self._take_specs()
         self._checked = False
         self._db.begin(inputs)
         self._forget()
@@ -117,11 +132,14 @@ class Build:
         if not tasks or self._db is None:
             return
 
+        named = self.units() if any(task.startswith("emit:") for task in tasks) else {}
+        chosen = {(family, unit.name) for called, (family, unit) in named.items() if f"emit:{called}" in tasks}
+
         def wanted(name: tuple[Any, ...]) -> bool:
-            module, _, query = str(name[0]).rpartition(".")[2].partition(":")
-            tail = str(name[-1])
-            known = {module, f"{module}:{tail}"} if query in ("text", "made") or module in ANALYSIS else set()
-            return ALL in tasks or bool(known & tasks)
+            module, _, query = str(name[0]).partition(":")
+            if query not in ("text", "made") and module not in ANALYSIS:
+                return False
+            return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
 
         self._db.forget(wanted)
 
@@ -154,8 +172,8 @@ class Build:
         engine = [sources[label].digest for label in self._code if label.startswith("code/pipeline/query/")]
         engine += [sources[name].digest for name in libraries]
         version = ".".join(map(str, sys.version_info[:3])).encode()
-        return {
-            **sources,
+        taken: dict[str, Taken] = {**sources}
+        return taken | {
             ENGINE: Input(b"".join((*engine, version))),
             FILES: Input("\n".join(self._code).encode()),
         }
@@ -167,7 +185,7 @@ class Build:
 
         config, specs = self.config, self.config.specs
         templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
-        labels = {spec_label(role): at for role, at in specs.files.items()}
+        labels = {spec_label(role): specs.files[role] for role in ROLES}
         labels |= {template_label(name): at for name, at in templates.items()}
         names = {role: os.path.basename(at.member or at.path) for role, at in specs.files.items()}
         self._stats.update({path: stat_of(path) for path in self.spec_paths()})
@@ -224,25 +242,28 @@ class Build:
 
         return self.db.names(files, *self.layout)
 
-    def units(self) -> Iterator[tuple[str, Any]]:
-        """The units of all families, each with its family's name."""
+    def units(self) -> dict[str, tuple[str, Unit]]:
+        """The units of all families with the names of these, by what people call them."""
+        from pipeline.model.entries import numbered
         from pipeline.stages.units import families, units
 
-        for family in families(self.db):
-            for unit in units(self.db, family):
-                yield family, unit
+        found = [(family, unit) for family in families(self.db) for unit in units(self.db, family)]
+        return dict(zip(numbered(unit.title for _, unit in found), found))
 
-    def stale_units(self) -> list[tuple[str, Any]]:
+    def stale_units(self) -> dict[str, tuple[str, Unit]]:
         """The units whose text is to be made."""
         from pipeline.stages.emit import text
         from pipeline.stages.shard import block_of, made
 
         db = self.db
         if all(db.current(made, *self.layout, name) for name in self.file_names()):
-            return []
+            return {}
         doubted = {unit for name in self.file_names() for unit in block_of(db, *self.layout, name)}
-        return [(family, unit) for family, unit in self.units() if (family, unit.name) in doubted
-                and not db.holds(text, family, unit.name)]  # fmt: skip
+        return {
+            called: (family, unit)
+            for called, (family, unit) in (self.units() if doubted else {}).items()
+            if (family, unit.name) in doubted and not db.holds(text, family, unit.name)
+        }
 
     # ---- problems
 
@@ -254,9 +275,10 @@ class Build:
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
         from pipeline.problems.causes import causes
+        from pipeline.query.account import problems
 
         self.bring()
-        return causes(self.db.problems(self.roots(), Problem))
+        return causes(problems(self.db, self.roots(), Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
@@ -345,7 +367,7 @@ class Build:
             targets += map(self.path, self.file_names())
         found = {self.manifest_path: manifest(self.db, *self.layout)}
         found |= {f"{target}.d": depfile(target, dict.fromkeys(inputs)) for target in targets}
-        return any([self.put(path, data) for path, data in found.items()])
+        return sum(self.put(path, data) for path, data in found.items()) > 0
 
     def put(self, path: str, data: bytes) -> bool:
         """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
@@ -378,7 +400,7 @@ class Build:
             {path: Written(self._stats[path], self._sources[label].digest) for label, path in self._code.items()},
             {path: made for path, made in self.outputs.known.items() if stat_of(path) is not None},
             tuple(self.file_names()) if complete else (),
-            sum(1 for _ in self.units()) if complete else 0,
+            len(self.units()) if complete else 0,
             report,
             complete and kept and last_run.settled(self.spec_paths()),
         )
@@ -405,9 +427,8 @@ def stage_module(stage: str) -> Any:
 def find_query(name: str) -> Query[Any, Any] | None:
     """A query by its name; None for what is none of today's queries."""
     module, _, function = name.partition(":")
-    if module not in _MODULES and module != "pipeline.query.code":
-        return None
-    return getattr(import_module(module), function, None)
+    found = _BY_NAME.get(module)
+    return None if found is None else getattr(import_module(found), function, None)
 
 
 def seconds() -> float:

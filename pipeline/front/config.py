@@ -48,7 +48,7 @@ class Config(Struct, frozen=True):
 
 def read_config(variables: Mapping[str, str]) -> Config:
     """The configuration that `name=value` arguments give; SpecError for what makes no sense."""
-    from pipeline.releases import KNOWN, resolve_version
+    from pipeline.releases import KNOWN, agreed_version, resolve_version
 
     for name in variables:
         if name not in VARIABLES:
@@ -57,7 +57,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
                 nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}",
             )
     specs = find_spec_set(variables.get("specs", "core"))
-    version = variables.get("release") or specs.version
+    version = agreed_version(variables.get("release", ""), specs.version, specs.version_file or specs.name)
     if not version:
         raise SpecError(
             f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",

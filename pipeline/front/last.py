@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from pipeline.front.outputs import Written
 from pipeline.query.digest import digest
-from pipeline.query.files import Stat, replace_file, stat_of
+from pipeline.query.files import Stat, overwrite_file, stat_of
 
 # File systems stamp times from a clock that ticks every few milliseconds: a file that changed this shortly before it
 # was looked at may change again without its times moving.
@@ -48,7 +48,7 @@ def load(path: str) -> Last | None:
 def save(path: str, last: Last) -> None:
     """Keeps it for the next run."""
     data = msgspec.msgpack.encode(last)
-    replace_file(path, digest(data) + data)
+    overwrite_file(path, digest(data) + data)
 
 
 def unchanged(last: Last) -> bool:

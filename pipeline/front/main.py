@@ -22,7 +22,7 @@ class Main(DoitMain):  # type: ignore[misc]
 
     def process_args(self, cmd_args: list[str]) -> list[str]:
         given = [word for word in cmd_args if "=" in word and not word.startswith("-")]
-        self._variables.update(word.split("=", 1) for word in given)
+        self._variables.update((name, value) for name, _, value in (word.partition("=") for word in given))
         rest: list[str] = super().process_args(cmd_args)
         return rest
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from pipeline.front.build import ANALYSIS, Build
 from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem
+from pipeline.query.account import changes, problems
 
 
 class Updated(Struct, frozen=True):
@@ -52,7 +53,7 @@ class Resident:
         roots = [self._build.root(stage) for stage in (*ANALYSIS, "shard")]
         for query, *args in roots:
             db.digest(query, *args)
-        return causes(db.problems(roots, Problem))
+        return causes(problems(db, roots, Problem))
 
     def _check(self) -> None:
         """Looks once whether the files may be written where they belong."""
@@ -68,7 +69,11 @@ class Resident:
         from pipeline.stages.emit import text
 
         db = self._build.db
-        return [unit.title for family, unit in self._build.units() if db.changes((text.name, family, unit.name)) != []]
+        return [
+            called
+            for called, (family, unit) in self._build.units().items()
+            if changes(db, (text.name, family, unit.name)) != []
+        ]
 
     def save(self) -> None:
         """Writes the manifest, and keeps what the pass found; apart from `update`, as nobody waits for it."""

@@ -104,14 +104,15 @@ class Tasks:
         holds = db.holds(*root)
         db.digest(*root)
         effect.failure = self._failure([root])
-        return holds and not effect.failure and not any(row[0].startswith(f"{root[0].module}:") for row in db.ran)
+        return holds and not effect.failure and not any(row[0].startswith(f"{name}:") for row in db.ran)
 
     def _failure(self, roots: Sequence[Any]) -> str:
         """The report of all mistakes, where the rows under `roots` have one."""
         from pipeline.problems.problem import Problem
+        from pipeline.query.account import problems
 
         build = self.build
-        if not build.failed(build.db.problems(roots, Problem)):
+        if not build.failed(problems(build.db, roots, Problem)):
             return ""
         return build.report(build.problems())
 
@@ -127,10 +128,10 @@ class Tasks:
             found = build.stale_units()
             self.waiting_units = len(found)
         else:
-            found = list(build.units())
-        for family, unit in found:
+            found = build.units()
+        for called, (family, unit) in found.items():
             look = lambda effect, family=family, unit=unit: self._unit_holds(family, unit, effect)  # noqa: E731
-            yield self._task(f"emit:{unit.name}", unit.schema, look, name=task_name(family, unit))
+            yield self._task(f"emit:{called}", unit.schema, look, name=called)
 
     def _unit_holds(self, family: str, unit: Any, effect: Effect) -> bool:
         from pipeline.stages.emit import text
@@ -227,7 +228,7 @@ class Tasks:
         build = self.build
         if build.nothing_changed and build.last is not None:
             return build.last.units
-        return 0 if self._failure([build.root("match")]) else sum(1 for _ in build.units())
+        return 0 if self._failure([build.root("match")]) else len(build.units())
 
     def _note(self, name: str) -> None:
         """Notes a file that this run may have written, whichever process did."""
@@ -260,11 +261,6 @@ def _is_stamp(path: str) -> bool:
             return file.read(9) == b"gradmill "
     except OSError:
         return False
-
-
-def task_name(family: str, unit: Any) -> str:
-    """What the task of a unit is called after `emit:`."""
-    return unit.name if family == "nodes" else str(unit.title)
 
 
 def namespace(build: Build) -> dict[str, Any]:

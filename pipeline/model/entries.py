@@ -9,6 +9,9 @@ from xxhash import xxh3_64_intdigest
 # Marks a mapping whose order counts, kept as a list of pairs.
 PAIRS = "!pairs"
 
+# Starts the only key of a mapping that stands for a value which no key of a spec file takes, a date for example.
+ODD_VALUE = "!yaml "
+
 _GROUP = 32  # names in a group, on average
 
 

@@ -90,11 +90,18 @@ class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
     implicit_nested: bool
     autogen_out: bool
     returns_tensors: bool
+    callable: bool  # as a function, not only as a method
+    has_options: bool  # dtype, layout, device, pin_memory
 
     @property
     def plain_signature(self) -> str:
         """The signature, defaults stripped."""
         return self.signature if self.undefaulted is None else self.undefaulted
+
+    @property
+    def returns_what_it_writes(self) -> bool:
+        """Whether an argument that is written to is among the returns, which have the same annotation."""
+        return "!" in self.schema.partition(") -> ")[2]
 
     @property
     def is_foreach(self) -> bool:

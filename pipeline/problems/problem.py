@@ -7,12 +7,13 @@ into `file:line:column`, and only when there is something to report.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
+
+from pipeline.problems.names import nearest
+
+__all__ = ["Problem", "Role", "SpecError", "TextMistake", "all_of", "nearest", "problem_of", "problems_of"]
 
 Role = Literal["native", "tags", "derivatives", "template", "set"]
 
@@ -90,14 +91,3 @@ def problem_of(
 def problems_of(error: SpecError, role: Role, entry: str, op: str) -> list[Problem]:
     """The same for all that `error` stands for."""
     return [problem_of(each, role, entry, op) for each in (error, *error.others)]
-
-
-def nearest(name: str, names: Iterable[str], *, what: str = "did you mean") -> str:
-    """A hint that names the closest of `names`, or the empty string when none is close."""
-    close = _closest(name, tuple(names))
-    return f"{what} '{close}'?" if close else ""
-
-
-@lru_cache(maxsize=1024)
-def _closest(name: str, names: tuple[str, ...]) -> str:
-    return next(iter(get_close_matches(name, names, n=1, cutoff=0.6)), "")

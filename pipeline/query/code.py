@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
 
 from pipeline.query.database import ENGINE, Database
@@ -98,7 +99,7 @@ def imports(db: Database, module: str) -> list[str]:
         return []
     package = module if label.endswith("/__init__.py") else module.rpartition(".")[0]
     found = {package} if package else set()
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             found.update(name for alias in node.names for name in _parents(alias.name))
         elif isinstance(node, ast.ImportFrom):
@@ -119,6 +120,16 @@ def made_of(db: Database, module: str) -> bytes:
     folder = label.rpartition("/")[0]
     beside = [other for other in labels if other.rpartition("/")[0] == folder and not other.endswith(".py")]
     return digest_of(*(db.input(name) for name in (label, *beside)))
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements, however deep; no import is in an expression."""
+    for node in body:
+        yield node
+        for part in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(node, part, ()))
+        for handler in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from _statements(handler.body)
 
 
 def _labels(db: Database) -> list[str]:

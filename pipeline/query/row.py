@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 from struct import Struct as Layout
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import UNSET, Raw, Struct
 
@@ -13,17 +13,38 @@ from pipeline.query.digest import MISSING
 from pipeline.query.query import Query
 
 _READ = Layout("<q16s")
+INPUT, ITEM = "input", "item"  # the first words of the names of rows that are no calls
+NAMES = "\0"  # the item of a table that has the names of all its items
+
 Name = tuple[Any, ...]  # of a row: what kind of row, or which query; then the key
 
 
-class Trace(Struct, frozen=True, gc=False, array_like=True):
+class Taken(Protocol):
+    """An input as a round takes it: its digest, and its bytes."""
+
+    @property
+    def digest(self) -> bytes: ...
+
+    def read(self) -> bytes | None: ...
+
+
+class Trace(Struct, gc=False, array_like=True):
     """One way in which a call came out: what it read, in order, and what it gave."""
 
     digest: bytes  # of the value
     reads: bytes  # packed pairs: the row that was read, the digest that it gave
     problems: tuple[Raw, ...] = ()
     height: int = 1  # above the rows that read nothing
-    value: bytes = b""  # encoded, where it is small; b"" where it is an object of its own
+    value: bytes = b""  # encoded, where it is small
+    at: int = 0  # else, where it is kept: the number of the object; 0 where it is not
+
+
+class Item(Struct, gc=False, array_like=True):
+    """An item of a table, as the table keeps it: the digest, and the value as a trace has it."""
+
+    digest: bytes
+    value: bytes = b""
+    at: int = 0
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):
@@ -36,7 +57,9 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
 class Row:
     """A row in memory. While it is `fresh`, its digest and value hold in this round."""
 
-    __slots__ = ("digest", "fresh", "height", "id", "name", "older", "query", "raw", "running", "trace", "value")
+    __slots__ = (
+        "digest", "fresh", "height", "id", "items", "name", "older", "query", "raw", "running", "trace", "value",
+    )  # fmt: skip
 
     def __init__(self, name: Name, id_: int, query: Query[Any, Any] | None) -> None:
         self.name = name
@@ -47,6 +70,7 @@ class Row:
         self.digest = MISSING
         self.height = 0
         self.raw: bytes | None = None  # the value, encoded
+        self.items: dict[str, Item] | None = None  # of a table; None: not looked at yet
         self.value: Any = UNSET
         self.fresh = False
         self.running = False

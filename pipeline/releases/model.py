@@ -36,7 +36,8 @@ class Release(Struct, frozen=True):
     const_ref_refuses_out: bool  # whether use_const_ref_for_mutable_tensors is refused on out ops
     optional_tensor_sizes: str  # C++ saved for `x->sym_sizes()`; {name} is the argument
     optional_string: str  # C++ that replaces an optional string argument in a formula
-    optional_string_field: str  # how a Node declares a saved optional string; {name} is the attribute
+    optional_string_type: str  # of a Node's field for a saved optional string
+    functional_apply: bool  # whether a Node's gradient function is free, and told which inputs need a gradient
     self_pointer: str  # how a Node points at itself when it unpacks a saved output
     collect_variable: str  # how compiled autograd collects a saved variable; {name}, {is_output}
     trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in

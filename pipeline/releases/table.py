@@ -154,7 +154,8 @@ OLDEST: dict[str, object] = {
     "optional_tensor_sizes": "{name}.has_value() ? "
     "c10::optional<c10::SymIntArrayRef>({name}->sym_sizes()) : c10::nullopt",
     "optional_string": "{name}.has_value() ? c10::optional<c10::string_view>({name}.value()) : c10::nullopt",
-    "optional_string_field": "c10::optional<std::string> {name};",
+    "optional_string_type": "c10::optional<std::string>",
+    "functional_apply": False,
     "self_pointer": "shared_from_this()",
     "collect_variable": "args.collect({name});",
     "trims_lines": False,
@@ -188,7 +189,7 @@ CHANGES: tuple[Change, ...] = (
         _STD_OPTIONAL,
         set="{name}.has_value() ? std::optional<c10::string_view>({name}.value()) : std::nullopt",
     ),
-    Change("2.5", "optional_string_field", _STD_OPTIONAL, set="std::optional<std::string> {name};"),
+    Change("2.5", "optional_string_type", _STD_OPTIONAL, set="std::optional<std::string>"),
     Change(
         "2.5",
         "collect_variable",
@@ -199,6 +200,7 @@ CHANGES: tuple[Change, ...] = (
     Change("2.6", "kernel_keys", _XPU, add=("SparseXPU", "NestedTensorXPU")),
     Change("2.6", "functional_without_out", "it returns nothing", add=("_assert_tensor_metadata",)),
     Change("2.6", "check_keywords", "an argument named `from` cannot be passed by name in Python", set=True),
+    Change("2.6", "functional_apply", "compiled autograd calls the gradient function without its Node", set=True),
     Change("2.6", "core_generates", "core ops are to have all their variants", set=True),
     Change(
         "2.6",

@@ -14,8 +14,8 @@ from pipeline.families.table import FAMILIES
 from pipeline.model.nodes import Pair
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.query.database import ITEM, Database
-from pipeline.query.row import Name
+from pipeline.query.database import Database
+from pipeline.query.row import ITEM, Name
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, row

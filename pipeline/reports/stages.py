@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from pipeline.query.database import ITEM, Database
-from pipeline.query.row import Name
+from pipeline.query.account import reads
+from pipeline.query.database import Database
+from pipeline.query.row import ITEM, Name
 from pipeline.reports.trail import Ends, end_of
 
 
@@ -31,7 +32,7 @@ def _reads_of(db: Database, root: Name, stages: Mapping[str, str]) -> StageReads
     seen = {root}
     waiting = [root]
     while waiting:
-        for read in db.reads(waiting.pop()):
+        for read in reads(db, waiting.pop()):
             source = read[1:-1] if read[0] == ITEM else read
             end = end_of(read)
             if _module(source) == _module(root):

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.problems.problem import Role
-from pipeline.query.database import INPUT, ITEM, NAMES, Database
+from pipeline.query.account import changed_items, changes, reads
+from pipeline.query.database import Database
 from pipeline.query.query import Query
-from pipeline.query.row import Name
+from pipeline.query.row import INPUT, ITEM, NAMES, Name
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.set import RELEASE, SET, spec_label, spec_set, template_label
 from pipeline.stages.specs import entries, lines
@@ -34,8 +35,8 @@ class Trail:
 
     def _edited(self, role: Role) -> dict[str, str]:
         """The entries of a file that changed since the last run, and how; none where nothing had been made."""
-        known = self._db.changes(row(entries, role)) is not None
-        return dict(self._db.changed_items(entries, role)) if known else {}
+        known = changes(self._db, row(entries, role)) is not None
+        return dict(changed_items(self._db, entries, role)) if known else {}
 
     def made_from(self, name: Name) -> Ends:
         """The ends that a row is made from. Which item of a table it is, does not count: only what the item is for."""
@@ -43,7 +44,7 @@ class Trail:
         seen = {name}
         waiting = [name]
         while waiting:
-            for read in self._db.reads(waiting.pop()):
+            for read in reads(self._db, waiting.pop()):
                 end = end_of(read)
                 if end is not None:
                     found[end] = None
@@ -54,7 +55,7 @@ class Trail:
 
     def causes(self, name: Name) -> Ends:
         """Why a row was replaced in this round: the ends that changed. None where it is as it was."""
-        changed = self._db.changes(name)
+        changed = changes(self._db, name)
         if changed is None:
             return {NEVER: None}
         return {end: None for read in changed for end in self._followed(read)}
@@ -66,7 +67,7 @@ class Trail:
             return self._entries_for(end)
         if name not in self._causes:
             self._causes[name] = {}
-            changed = [name[1:-1]] if name[0] == ITEM else self._db.changes(name)
+            changed = [name[1:-1]] if name[0] == ITEM else changes(self._db, name)
             found = {end: None for read in changed or () for end in self._followed(read)}
             self._causes[name] = found or self.made_from(name)  # an earlier run saw the change
         return self._causes[name]

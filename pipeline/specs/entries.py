@@ -84,6 +84,12 @@ def refers(piece: str) -> bool:
     return any(hint.search(piece) for hint in _HINTS) and _REFERENCE.search(piece) is not None
 
 
+def parse_plain(text: str, role: Role) -> bytes | None:
+    """The value of a text that was cut out, None where it takes a YAML parser to read it."""
+    value = plain.read(text)
+    return None if value is None else _encoded(value, role)
+
+
 def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
     """The value of each text that was cut out; a TextMistake when they cannot be parsed one by one.
 

@@ -40,8 +40,10 @@ def _read_file(path: str) -> bytes:
         raise OSError(EINVAL, "it is no regular file")
     _check_size(status.st_size)
     with open(path, "rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    _check_size(len(data))
+        data = file.read(status.st_size + 1)  # an unlikely larger bound would be allocated first
+        while len(data) > status.st_size and (more := file.read(len(data))):  # it grew
+            data += more
+            _check_size(len(data))
     return data
 
 

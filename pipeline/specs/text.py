@@ -7,7 +7,6 @@ import re
 from pipeline.problems.problem import TextMistake
 
 MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
-MAX_LINE = 200_000  # characters
 MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
 _ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
@@ -41,13 +40,9 @@ def check_characters(text: str) -> None:
 
 
 def check_shape(text: str) -> None:
-    """Refuses text with endless lines or with bottomless nesting."""
-    long = [(i, line) for i, line in enumerate(text.split("\n"), 1) if len(line) >= MAX_DEPTH]
-    for number, line in long:
-        if len(line) > MAX_LINE:
-            raise TextMistake(f"the line is longer than {MAX_LINE} characters", "break it", number, 1)
-    for number, line in long:
-        if _NESTED_LINE.match(line):
+    """Refuses text with bottomless nesting."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) >= MAX_DEPTH and _NESTED_LINE.match(line):
             raise too_deep(number, 1)
     at = _too_many_brackets(text)
     if at is not None:

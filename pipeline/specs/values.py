@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from pipeline.model.entries import ODD_VALUE
 from pipeline.problems.problem import TextMistake
 from pipeline.specs.plain import WORDS
 from pipeline.specs.text import MAX_DEPTH, too_deep
@@ -32,6 +33,10 @@ class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
         return str(super().resolve(kind, value, implicit))
 
 
+# What makes an empty list of an empty list.
+_LISTS = ("tag:yaml.org,2002:omap", "tag:yaml.org,2002:pairs")
+# Whatever this key has, upstream iterates over it: a mapping may have keys that are no text.
+_LISTED = "output_differentiability"
 _ALIASED_NODES = 50_000  # what the aliases of one file may stand for
 _INT_DIGITS = 100  # PyYAML's time for numbers to the base 60 grows with the square of their length
 _CONSTRUCTORS = {
@@ -59,6 +64,7 @@ def load_document(text: str) -> list[Node] | None:
         raise TextMistake(
             "the file is not a list of entries", "start every entry with '- '", mark.line + 1, mark.column + 1
         )
+    _check_tag(node, "seq")
     return list(node.value)
 
 
@@ -118,17 +124,34 @@ class _Builder:
         _check_tag(node, "map")
         mapping: dict[str, object] = {}
         for key_node, value_node in node.value:
-            key = self.build(key_node)
-            if not isinstance(key_node, ScalarNode):
-                raise _at(key_node, "a collection is used as a key", "write key: value")
+            key = self._key(key_node)
             if not isinstance(key, str):
                 if not self._any_key:
                     raise _at(key_node, f"key {key_node.value} is not text", "quote it")
                 key = str(key_node.value)
             if key in mapping:
-                raise _at(key_node, f"key '{key}' stands twice in one mapping", "remove one of them")
-            mapping[key] = self.build(value_node)
+                raise _twice(key_node, key)
+            listed = key == _LISTED and isinstance(value_node, MappingNode) and not _has_text_keys(value_node)
+            mapping[key] = self._keys(value_node) if listed else self.build(value_node)
         return mapping
+
+    def _keys(self, node: MappingNode) -> list[object]:
+        """The keys of a mapping whose values count for nothing, but must be right."""
+        _check_tag(node, "map")
+        keys: list[object] = []
+        for key_node, value_node in node.value:
+            key = self._key(key_node)
+            if key in keys:
+                raise _twice(key_node, key)
+            keys.append(key)
+            self.build(value_node)
+        return keys
+
+    def _key(self, node: Node) -> object:
+        key = self.build(node)
+        if not isinstance(node, ScalarNode):
+            raise _at(node, "a collection is used as a key", "write key: value")
+        return key
 
     def _sequence(self, node: SequenceNode) -> object:
         _check_tag(node, "seq")
@@ -142,14 +165,24 @@ def _scalar(node: ScalarNode) -> object:
             value: object = getattr(_constructor, name)(node)
         except ValueError as error:
             raise _at(node, f"not a value: '{node.value}'", "quote it") from error
-        return value if not isinstance(value, int) or abs(value) < 1 << 63 else {"!yaml int": node.value}
+        return value if not isinstance(value, int) or abs(value) < 1 << 63 else {f"{ODD_VALUE}int": node.value}
     other = "int" if name is not None else _OTHER.get(node.tag)
     if other is None:
         raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag, or quote the text")
-    return {f"!yaml {other}": node.value}
+    return {f"{ODD_VALUE}{other}": node.value}
+
+
+def _has_text_keys(node: MappingNode) -> bool:
+    return all(key.tag == _STR for key, _ in node.value)
+
+
+def _twice(node: ScalarNode, key: object) -> TextMistake:
+    return _at(node, f"key '{key}' stands twice in one mapping", "remove one of them")
 
 
 def _check_tag(node: Node, expected: str) -> None:
+    if expected == "seq" and not node.value and node.tag in _LISTS:
+        return
     if node.tag != f"tag:yaml.org,2002:{expected}":
         raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
 

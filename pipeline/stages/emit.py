@@ -6,24 +6,23 @@ print makes no new text.
 
 from __future__ import annotations
 
-import msgspec
-from msgspec import Raw
+from typing import Any
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
-from pipeline.query.query import query
+from pipeline.query.query import query, unkept
 from pipeline.stages.match import info
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
 
 
-@query
-def plan(db: Database, family: str, name: str) -> Raw | None:
+@unkept
+def plan(db: Database, family: str, name: str) -> Any:
     """What is printed of a unit, None where it cannot be."""
-    found = unit.item(db, family, name)
+    found = unit(db, family, name)
     if found is None:
         return None
     kind = FAMILIES[family]
@@ -31,7 +30,7 @@ def plan(db: Database, family: str, name: str) -> Raw | None:
     if subject is None:
         return None
     try:
-        return Raw(msgspec.msgpack.encode(kind.plan(found, subject, release(db))))
+        return kind.plan(found, subject, release(db))
     except SpecError as error:
         for problem in problems_of(error, found.role, found.entry, found.op):
             db.report(problem)
@@ -40,10 +39,15 @@ def plan(db: Database, family: str, name: str) -> Raw | None:
 
 @query
 def text(db: Database, family: str, name: str) -> dict[str, str]:
-    """The text of a unit, in pieces."""
+    """The text of a unit, in pieces, each as it stands in a block that is not indented."""
+    trim = release(db).trims_lines
+    return {piece: tidy(found, trim=trim) for piece, found in rendered(db, family, name).items()}
+
+
+def rendered(db: Database, family: str, name: str) -> dict[str, str]:
+    """The text of a unit as it stands within a line."""
     planned = plan(db, family, name)
     if planned is None:
         return {}
     kind, facts = FAMILIES[family], release(db)
-    decoded = msgspec.msgpack.decode(planned, type=kind.plan_type)
-    return {piece: tidy(render(decoded, facts), trim=facts.trims_lines) for piece, render in kind.pieces.items()}
+    return {piece: render(planned, facts) for piece, render in kind.pieces.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pipeline.model.autograd import Info
+from pipeline.model.entries import grouped
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
@@ -109,26 +110,46 @@ def synthesized(db: Database, name: str) -> Info | None:
         return None
 
 
+@table
+def groups(db: Database) -> dict[str, list[str]]:
+    """Foreach functions in groups of neighbours, each called after its first."""
+    return {group[0]: group for group in grouped(db.names(references))}
+
+
+@query
+def rows_of(db: Database, group: str) -> list[NodeRow]:
+    """The rows of a group of foreach functions."""
+    found = []
+    for name in groups.item(db, group) or ():
+        reference, row, info = references.item(db, name), source(db, name), synthesized(db, name)
+        if reference is not None and row is not None and info is not None:
+            node = foreach_node(row.node, reference.overload) if info.args_with_derivatives else None
+            found.append(_row(node, reference))
+    return found
+
+
+def _row(node: str | None, reference: Reference) -> NodeRow:
+    return NodeRow(
+        node,
+        reference.base,
+        reference.schema,
+        DISPATCH_KEY,
+        reference.function,
+        reference.definition,
+        synthesized=True,
+    )
+
+
 @query
 def rows(db: Database) -> list[NodeRow]:
     """Every synthesized info with the Node that it is printed as."""
-    found = []
-    for name, reference in references(db).items():
-        row, info = source(db, name), synthesized(db, name)
-        if row is not None and info is not None:
-            node = foreach_node(row.node, reference.overload) if info.args_with_derivatives else None
-            found.append(
-                NodeRow(
-                    node,
-                    reference.base,
-                    reference.schema,
-                    DISPATCH_KEY,
-                    name,
-                    reference.definition,
-                    synthesized=True,
-                )
-            )
-    return found
+    return [row for group in db.names(groups) for row in rows_of(db, group)]
+
+
+@table
+def row(db: Database) -> dict[str, NodeRow]:
+    """The rows by dispatch key and function."""
+    return {infos.keyed(found.function, found.dispatch_key): found for found in rows(db)}
 
 
 @query
@@ -142,7 +163,12 @@ def borrowed(db: Database) -> list[tuple[str, str]]:
 
 
 @query
+def digests(db: Database, group: str) -> list[bytes]:
+    """What was synthesized for a group of functions: digests."""
+    return [db.digest(synthesized, name) for name in groups.item(db, group) or ()]
+
+
+@query
 def stage(db: Database) -> int:
     """All synthesized infos."""
-    borrowed(db)
-    return len([db.digest(rows), *(db.digest(synthesized, name) for name in db.names(references))])
+    return len([db.digest(rows), db.digest(borrowed), *(db.digest(digests, group) for group in db.names(groups))])

@@ -100,12 +100,13 @@ def defined(db: Database) -> list[Defined]:
 
 def _copies(db: Database, found: dict[str, Defined]) -> list[Defined]:
     """The copies of views with derivatives that have none of their own."""
+    with_rows = {shape.definition for shape in _shapes(db) if shape.keys}
     heads = dict(all_heads(db))
     copy_of = {heads[view].name: copy for view, copy in copies(db)}
     wanted: dict[str, Defined] = {}
     for name, given in found.items():
         copy = copy_of.get(heads[name].name)
-        if copy is not None and copy not in found:
+        if copy is not None and copy not in found and given.definition in with_rows:
             wanted[copy] = Defined(copy, heads[copy].schema, given.definition, True)
     return list(wanted.values())
 

@@ -58,7 +58,10 @@ def _file(db: Database, layout: str, shards: int, name: str) -> ManifestFile:
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
     inputs = (*(spec_set(db).files[role] for role in ROLES), *template, "gradmill")
-    return ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, file.units)
+    titles = {unit.name: unit.title for unit in units(db, file.family)}
+    return ManifestFile(
+        name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, tuple(titles[unit] for unit in file.units)
+    )
 
 
 def _units(db: Database) -> Iterator[ManifestUnit]:
@@ -70,7 +73,7 @@ def _units(db: Database) -> Iterator[ManifestUnit]:
         for unit in units(db, family):
             line = places[unit.role].get(unit.entry, 0)
             yield ManifestUnit(
-                unit.name, family, unit.schema, unit.dispatch_key, named[unit.role], line, unit.synthesized
+                unit.title, family, unit.schema, unit.dispatch_key, named[unit.role], line, unit.synthesized
             )
 
 

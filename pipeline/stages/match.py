@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.model.autograd import ForwardDerivative, Info
-from pipeline.model.entries import grouped, numbered
+from pipeline.model.entries import grouped
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
 from pipeline.problems.problem import SpecError, problem_of
@@ -18,15 +18,14 @@ Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
 @query
 def nodes(db: Database) -> list[tuple[str, NodeRow]]:
-    """The Nodes in the order in which they are printed, by unit: the name, numbered where two have the same."""
+    """The Nodes in the order in which they are printed, by dispatch key and function."""
     found = [row for row in (*infos.rows(db), *foreach.rows(db)) if row.node is not None]
-    return list(zip(numbered(row.node or "" for row in found), found))
+    return [(infos.keyed(row.function, row.dispatch_key), row) for row in found]
 
 
-@table
-def nodes_by_name(db: Database) -> dict[str, NodeRow]:
-    """The Nodes by unit."""
-    return dict(nodes(db))
+def node(db: Database, name: str) -> NodeRow | None:
+    """The row of a Node."""
+    return infos.row.item(db, name) or foreach.row.item(db, name)
 
 
 def info(db: Database, function: str, dispatch_key: str) -> Info | None:

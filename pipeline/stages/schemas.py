@@ -1,7 +1,7 @@
 """Stage `schemas`: the entries of native_functions.yaml and tags.yaml to native functions.
 
 A function goes by its entry's identity; one that upstream generates, a functional, out or copy variant, by its schema.
-What others ask of functions is kept in heads, group by group: lookups among all functions read heads only.
+What others ask of functions stands in heads, group by group: lookups among all functions read heads only.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from pipeline.rules.native.groups import (
 )
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
+
+GENERATED = "generated "  # before the schema: what a generated function goes by
 
 Listed = tuple[str, FunctionHead]  # a function, and what others ask of it
 
@@ -144,6 +146,8 @@ def head_of(parsed: NativeFunction) -> FunctionHead:
         IMPLICIT_NESTED in parsed.dispatch,
         any("out" in name for name in parsed.autogen),
         any(is_tensor_like(r.type) for r in schema.returns),
+        "function" in parsed.variants,
+        schema.options_index is not None,
     )
 
 
@@ -163,12 +167,11 @@ def generated(db: Database) -> dict[str, Generated]:
                 one = Generated(listed[missing.base][0], missing.kind)
                 made = variant(db, one.base, one.kind)
                 if made is not None:
-                    wanted.append((str(made.func), one))
+                    wanted.append((f"{GENERATED}{made.func}", one))
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed)
-    names = list(numbered([*(name for name, _ in listed), *(name for name, _ in wanted)]))
-    return dict(zip(names[len(listed) :], (one for _, one in wanted)))
+    return dict(zip(numbered(name for name, _ in wanted), (one for _, one in wanted)))
 
 
 @query
@@ -179,12 +182,14 @@ def variant(db: Database, base: str, kind: str) -> NativeFunction | None:
         return None
     facts = release(db)
     make = generate_out if kind == "out" else generate_functional
-    made = make(parsed, facts.automatic_tags)
+    schema = f"of '{parsed.func}'"
     try:
+        made = make(parsed, facts.automatic_tags)
+        schema = f"'{made.func}'"
         check_schema(made.func)
         check_function(made, facts)
     except SpecError as error:
-        wrong = SpecError(f"its generated variant '{made.func}' is wrong: {error.problem}", field=("func",))
+        wrong = SpecError(f"its generated variant {schema} is wrong: {error.problem}", field=("func",))
         db.report(_between(wrong, base, str(parsed.func.name)))
         return None
     return made
@@ -208,8 +213,10 @@ def generated_heads(db: Database, group: str) -> list[Listed]:
 
 def function(db: Database, name: str) -> NativeFunction | None:
     """A function by its identity, declared or generated."""
+    if not name.startswith(GENERATED):
+        return declared(db, name)
     made = generated.item(db, name)
-    return declared(db, name) if made is None else variant(db, made.base, made.kind)
+    return None if made is None else variant(db, made.base, made.kind)
 
 
 def declared_heads(db: Database) -> list[Listed]:
@@ -277,8 +284,8 @@ def stage(db: Database) -> int:
 @query
 def functions(db: Database, group: str) -> list[bytes]:
     """What the functions of a group are: their digests."""
-    made = generated_groups.item(db, group)
-    if made is not None:
+    if group.startswith(GENERATED):
+        made = generated_groups.item(db, group) or []
         origins = [generated.item(db, name) for name in made]
         return [db.digest(variant, origin.base, origin.kind) for origin in origins if origin is not None]
     return [db.digest(declared, entry) for entry in groups.item(db, group) or ()]
@@ -292,7 +299,7 @@ def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed]
 
 def _origin(db: Database, name: str, head: FunctionHead) -> str:
     """The entry that a function is from. No function is generated from one that is tagged so."""
-    made = generated.item(db, name) if head.generated else None
+    made = generated.item(db, name) if name.startswith(GENERATED) else None
     return name if made is None else made.base
 
 

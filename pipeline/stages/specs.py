@@ -13,7 +13,7 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_whole, read_text, refers
+from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole, read_text
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.set import spec_label, unreadable
 
@@ -41,7 +41,7 @@ def pieces(db: Database, role: Role) -> dict[str, list[str]]:
     """The texts of entries in groups, each called after its first; nothing where the text cannot be cut."""
     whole = text(db, role)
     found = cut(whole) if whole is not None else None
-    if not found or any(refers(piece.text) for piece in found):
+    if not found:
         return {}
     named = dict(zip(numbered(head(piece.text) for piece in found), (piece.text for piece in found)))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}
@@ -50,9 +50,20 @@ def pieces(db: Database, role: Role) -> dict[str, list[str]]:
 @query
 def parsed(db: Database, role: Role, group: str) -> list[Named] | None:
     """The entries of a group, None where they cannot be parsed apart from the rest."""
+    found = []
+    for text in pieces.item(db, role, group) or []:
+        value = parse_plain(text, role) or parsed_as_yaml(db, role, text)
+        if value is None:
+            return None
+        found.append((_name(value, role), Raw(value)))
+    return found
+
+
+@query
+def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
+    """The value of an entry that takes a YAML parser to read, None where it cannot be parsed on its own."""
     try:
-        found = parse_pieces(pieces.item(db, role, group) or [], role)
-        return [(_name(value, role), Raw(value)) for value in found]
+        return parse_pieces([text], role)[0]
     except TextMistake:
         return None
 

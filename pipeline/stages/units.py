@@ -6,9 +6,9 @@ from pipeline.families.table import FAMILIES
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
-from pipeline.stages.match import nodes
-from pipeline.stages.schemas import function, generated, generated_groups, groups
+from pipeline.query.query import query
+from pipeline.stages.match import node, nodes
+from pipeline.stages.schemas import GENERATED, function, generated, generated_groups, generated_heads, groups, heads
 from pipeline.stages.set import spec_set
 
 
@@ -26,25 +26,27 @@ def units(db: Database, family: str) -> list[Unit]:
     return [unit for group in (*db.names(groups), *db.names(generated_groups)) for unit in selected(db, family, group)]
 
 
-@table
-def unit(db: Database, family: str) -> dict[str, Unit]:
-    """The units of a family by name."""
-    return {found.name: found for found in units(db, family)}
+def unit(db: Database, family: str, name: str) -> Unit | None:
+    """A unit by its name."""
+    if FAMILIES[family].unit == "Node":
+        row = node(db, name)
+        return None if row is None else _node(name, row)
+    native = function(db, name)
+    return None if native is None else _function(db, name, str(native.func))
 
 
 @query
 def selected(db: Database, family: str, group: str) -> list[Unit]:
     """The functions of a group that are units of a family."""
-    made = generated_groups.item(db, group)
-    found = []
-    for name in made if made is not None else groups.item(db, group) or ():
-        native = function(db, name)
-        if native is not None and FAMILIES[family].selects(native):
-            origin = generated.item(db, name) if made is not None else None
-            operator = str(native.func.name)
-            entry = name if origin is None else origin.base
-            found.append(Unit(name, operator, operator, str(native.func), "native", entry, function=name))
-    return found
+    listed = generated_heads(db, group) if group.startswith(GENERATED) else heads(db, group)
+    return [_function(db, name, head.schema) for name, head in listed if FAMILIES[family].selects(head)]
+
+
+def _function(db: Database, name: str, schema: str) -> Unit:
+    origin = generated.item(db, name) if name.startswith(GENERATED) else None
+    operator = schema.partition("(")[0]
+    entry = name if origin is None else origin.base
+    return Unit(name, operator, operator, schema, "native", entry, function=name)
 
 
 def _node(name: str, row: NodeRow) -> Unit:

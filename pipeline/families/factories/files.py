@@ -24,7 +24,7 @@ def files(functions: Sequence[Unit], layout: Layout) -> list[File]:
     return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions), family="factories")]
 
 
-def plan(unit: Unit, function: NativeFunction, release: Release) -> FactoryPlan | None:
+def plan(unit: Unit, function: NativeFunction, release: Release) -> FactoryPlan:
     """What is printed of a function."""
     return plan_factory(function, release)
 
@@ -33,7 +33,6 @@ FACTORIES = Family(
     "factories",
     "function",
     plan,
-    FactoryPlan,
     {INCLUDE: factory.include, DEFINITION: factory.definition},
     files,
     TEMPLATE.__eq__,

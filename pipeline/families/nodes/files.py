@@ -48,7 +48,6 @@ NODES = Family(
     "nodes",
     "Node",
     plan,
-    NodePlan,
     {DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES},
     files,
     owns,

@@ -1,7 +1,8 @@
 """How a Node keeps what it saves: one row per C++ type.
 
 A row says how the attribute is declared, released, unpacked and checked, how it is passed on, and which getters
-show it in Python. `{name}` is the attribute. The order of the parts is upstream's (gen_autograd_functions).
+show it in Python. `{name}` is the attribute; `{optional_string_type}` and `{scalars_getter_tail}` are facts of the
+release. The order of the parts is upstream's (gen_autograd_functions).
 """
 
 from __future__ import annotations
@@ -18,30 +19,33 @@ class Getter(Struct, frozen=True):
     frame: str
     body: str
     raw: bool = False
+    tail: str = ""  # what follows it
 
 
 class SavedType(Struct, frozen=True):
     """What a saved attribute of some C++ type needs in its Node."""
 
     fields: tuple[str, ...]
+    passed: str  # type of the reference that the gradient function takes
     release: tuple[str, ...] = ()
-    unpack: str = ""  # {pointer}: the Node itself, for what it saved of its own outputs
+    unpack: str = ""  # {pointer}: the Node that made it
+    input_pointer: str = ""  # stands for that of an input, which this Node did not make
     check: str = ""
-    passed: str = ""  # type of the reference that the gradient function takes; from the last field when empty
     getters: tuple[Getter, ...] = ()
     member: str = "{name}"  # the field that compiled autograd visits
     is_variable: bool = False
 
 
-def _simple(field: str, *getters: Getter) -> SavedType:
-    return SavedType((field,), getters=getters)
+def _simple(cpp_type: str, *getters: Getter, initial: str = "") -> SavedType:
+    """What is held by value."""
+    return SavedType((f"{cpp_type} {{name}}{initial};",), f"{cpp_type}&", getters=getters)
 
 
 _VARIABLE = SavedType(
     ("SavedVariable {name}_;",),
-    ("{name}_.reset_data();",),
-    "auto {name} = {name}_.unpack({pointer});",
-    passed="Tensor&",
+    "Tensor&",
+    release=("{name}_.reset_data();",),
+    unpack="auto {name} = {name}_.unpack({pointer});",
     getters=(
         Getter("getter_of_variable", "body_variable"),
         Getter("raw_getter_of_variable", "body_raw_variable", True),
@@ -51,35 +55,34 @@ _VARIABLE = SavedType(
 )
 
 
-def _variables(unpack: str, passed: str) -> SavedType:
+def _variables(unpack: str, passed: str, input_pointer: str = "") -> SavedType:
     return SavedType(
         ("std::vector<SavedVariable> {name}_;", "bool {name}_released_ = false;"),
-        ("{name}_.clear();", "{name}_released_ = true;"),
-        unpack,
-        "TORCH_CHECK(!{name}_released_, ERR_BACKWARD_TWICE);",
         passed,
-        (
+        release=("{name}_.clear();", "{name}_released_ = true;"),
+        unpack=unpack,
+        input_pointer=input_pointer,
+        check="TORCH_CHECK(!{name}_released_, ERR_BACKWARD_TWICE);",
+        getters=(
             Getter("getter_of_variables", "body_variables"),
             Getter("raw_getter_of_variables", "body_raw_variables", True),
         ),
-        "{name}_",
-        True,
+        member="{name}_",
+        is_variable=True,
     )
 
 
-_TENSORS = _variables("auto {name} = unpack_list({name}_, {pointer});", "std::vector<Tensor>&")
+_TENSORS = _variables("auto {name} = unpack_list({name}_, {pointer});", "std::vector<Tensor>&", "nullptr")
 _OPTIONAL_TENSORS = _variables("auto {name} = unpack_opt_list({name}_);", "torch::List<std::optional<Tensor>>&")
 _SCALARS = SavedType(
     ("std::vector<at::Scalar> {name};", "bool {name}_released_ = false;"),
-    ("{name}.clear();",),
-    passed="std::vector<at::Scalar>&",
-    getters=(Getter("getter_of_scalars", "body_scalars"),),
+    "std::vector<at::Scalar>&",
+    release=("{name}.clear();",),
+    getters=(Getter("getter_of_scalars", "body_scalars", tail="{scalars_getter_tail}"),),
 )
 
-_OPTIONAL_INTS = _simple("c10::OptionalArray<int64_t> {name};", Getter("getter_of_optional_array", "body_ints"))
-_OPTIONAL_SYMINTS = _simple(
-    "c10::OptionalArray<c10::SymInt> {name};", Getter("getter_of_optional_array", "body_symints")
-)
+_OPTIONAL_INTS = _simple("c10::OptionalArray<int64_t>", Getter("getter_of_optional_array", "body_ints"))
+_OPTIONAL_SYMINTS = _simple("c10::OptionalArray<c10::SymInt>", Getter("getter_of_optional_array", "body_symints"))
 
 OPTIONAL_STRING = optional(STRING_VIEW)
 
@@ -90,34 +93,32 @@ SAVED_TYPES: dict[str, SavedType] = {
     ITENSOR_LIST: _TENSORS,
     TENSOR_VECTOR: _TENSORS,
     f"c10::List<{optional(TENSOR)}>": _OPTIONAL_TENSORS,
-    "at::IntArrayRef": _simple("std::vector<int64_t> {name};", Getter("getter", "body_ints")),
-    "c10::SymIntArrayRef": _simple("std::vector<c10::SymInt> {name};", Getter("getter", "body_symints")),
+    "at::IntArrayRef": _simple("std::vector<int64_t>", Getter("getter", "body_ints")),
+    "c10::SymIntArrayRef": _simple("std::vector<c10::SymInt>", Getter("getter", "body_symints")),
     "at::OptionalIntArrayRef": _OPTIONAL_INTS,
     optional("at::IntArrayRef"): _OPTIONAL_INTS,
     "at::OptionalSymIntArrayRef": _OPTIONAL_SYMINTS,
     optional("c10::SymIntArrayRef"): _OPTIONAL_SYMINTS,
     optional("at::ArrayRef<double>"): _simple(
-        "c10::OptionalArray<double> {name};", Getter("getter_of_optional_array", "body_doubles")
+        "c10::OptionalArray<double>", Getter("getter_of_optional_array", "body_doubles")
     ),
-    "int64_t": _simple("int64_t {name} = 0;", Getter("getter", "body_int")),
-    optional("int64_t"): _simple("::std::optional<int64_t> {name};", Getter("getter_of_optional", "body_int")),
-    "c10::SymInt": _simple("c10::SymInt {name};", Getter("getter", "body_symint")),
-    optional("c10::SymInt"): _simple(
-        "::std::optional<c10::SymInt> {name};", Getter("getter_of_optional", "body_symint")
-    ),
-    STRING_VIEW: _simple("std::string {name};", Getter("getter", "body_string")),
-    OPTIONAL_STRING: _simple("{optional_string_field}", Getter("getter_of_optional", "body_string")),
+    "int64_t": _simple("int64_t", Getter("getter", "body_int"), initial=" = 0"),
+    optional("int64_t"): _simple("::std::optional<int64_t>", Getter("getter_of_optional", "body_int")),
+    "c10::SymInt": _simple("c10::SymInt", Getter("getter", "body_symint")),
+    optional("c10::SymInt"): _simple("::std::optional<c10::SymInt>", Getter("getter_of_optional", "body_symint")),
+    STRING_VIEW: _simple("std::string", Getter("getter", "body_string")),
+    OPTIONAL_STRING: _simple("{optional_string_type}", Getter("getter_of_optional", "body_string")),
     "at::ArrayRef<at::Scalar>": _SCALARS,
-    "double": _simple("double {name};", Getter("getter", "body_double")),
-    optional("double"): _simple("::std::optional<double> {name};", Getter("getter_of_optional", "body_double")),
-    "bool": _simple("bool {name};", Getter("getter", "body_bool")),
-    "at::Scalar": _simple("at::Scalar {name};", Getter("getter", "body_scalar")),
-    optional("at::Scalar"): _simple("::std::optional<at::Scalar> {name};", Getter("getter_of_optional", "body_scalar")),
+    "double": _simple("double", Getter("getter", "body_double")),
+    optional("double"): _simple("::std::optional<double>", Getter("getter_of_optional", "body_double")),
+    "bool": _simple("bool", Getter("getter", "body_bool")),
+    "at::Scalar": _simple("at::Scalar", Getter("getter", "body_scalar")),
+    optional("at::Scalar"): _simple("::std::optional<at::Scalar>", Getter("getter_of_optional", "body_scalar")),
 }
 
 
 def saved_type(cpp_type: str, *, is_output: bool, is_foreach: bool) -> SavedType:
-    """The row for a C++ type. A type without a row is kept by value and has no getter."""
+    """The row for a C++ type. A type without a row is held by value and has no getter."""
     if cpp_type == "at::Scalar" and is_output:
         return _VARIABLE
     if cpp_type == TENSOR_VECTOR and not (is_foreach and is_output):
@@ -127,5 +128,6 @@ def saved_type(cpp_type: str, *, is_output: bool, is_foreach: bool) -> SavedType
         lowered = cpp_type.lower()
         if "ref" in lowered or "view" in lowered or "*" in cpp_type or "&" in cpp_type:
             raise SpecError(f"'{cpp_type}' does not own what it refers to and cannot be saved", "save a part of it")
-        row = _simple(f"{cpp_type} {{name}};")
+        # Upstream takes the type that is passed from the field's text, up to the first white space.
+        row = SavedType((f"{cpp_type} {{name}};",), f"{cpp_type.split(' ', maxsplit=1)[0]}&")
     return row

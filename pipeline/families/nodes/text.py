@@ -34,18 +34,33 @@ def definition(plan: NodePlan, release: Release) -> str:
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
     passed = _passed(plan, release)
     unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]
-    names, gradients = _gradient_names(plan), _gradients(plan, text)
-    values: dict[str, Value] = {
-        "node": plan.node,
-        "inputs": len(plan.inputs),
-        "lock": _lock(plan),
-        "asserts": [s.how.check.format(name=s.name) for s in plan.saved if s.how.check],
-        "unpacks": unpacks,
-        "index_ranges": ranges,
-        "body": [*names, *gradients],
-        "body_with_unpacks": [*names, *unpacks, *gradients],
-        "parameters": [f"{type_} {name}" for name, type_ in passed],
-        "arguments": [name for name, _ in passed],
+    names, gradients = _gradient_names(plan), _gradients(plan, text, release)
+    return text["definition"].fill(
+        {
+            "node": plan.node,
+            "inputs": len(plan.inputs),
+            "lock": _lock(plan),
+            "asserts": [s.how.check.format(name=s.name) for s in plan.saved if s.how.check],
+            "unpacks": unpacks,
+            "index_ranges": ranges,
+            "body": [*names, *gradients],
+            "body_with_unpacks": [*names, *unpacks, *gradients],
+            "parameters": [f"{type_} {name}" for name, type_ in passed],
+            "arguments": [name for name, _ in passed],
+            "needs_input_grad": _needs_input_grad(plan, ranges, text) if release.functional_apply else "",
+            **_compiled(plan, passed, release),
+        }
+    )
+
+
+def _needs_input_grad(plan: NodePlan, ranges: list[str], text: dict[str, Template]) -> str:
+    masks = [f"task_should_compute_output({{ {i.name}_ix }})," for i in plan.inputs]
+    return text["needs_input_grad"].fill({"count": len(masks), "index_ranges": ranges, "masks": masks})
+
+
+def _compiled(plan: NodePlan, passed: list[tuple[str, str]], release: Release) -> dict[str, Value]:
+    """What compiled autograd calls: saved attributes collected, swapped, packed and unpacked."""
+    return {
         "collected": [_collect(s, release) for s in plan.saved],
         "before": [f"saved.before({_member(s)});" for s in plan.saved],
         "after": [f"saved.after({_member(s)});" for s in plan.saved],
@@ -53,12 +68,6 @@ def definition(plan: NodePlan, release: Release) -> str:
         "unpacked_ivalues": [f"auto {n} = packed_args.unpack<{t.removesuffix('&')}>();" for n, t in passed],
         "packed_types": _packed_types(plan, passed),
     }
-    if "needs_input_grad" in text:
-        masks = [f"task_should_compute_output({{ {i.name}_ix }})," for i in plan.inputs]
-        values["needs_input_grad"] = text["needs_input_grad"].fill(
-            {"count": len(masks), "index_ranges": ranges, "masks": masks}
-        )
-    return text["definition"].fill(values)
 
 
 def _lock(plan: NodePlan) -> str:
@@ -68,15 +77,15 @@ def _lock(plan: NodePlan) -> str:
 
 def _lines(plan: NodePlan, part: str, release: Release) -> list[str]:
     return [
-        line.format(name=s.name, optional_string_field=release.optional_string_field.format(name=s.name))
+        line.format(name=s.name, optional_string_type=release.optional_string_type)
         for s in plan.saved
         for line in getattr(s.how, part)
     ]
 
 
 def _unpack(saved: Saved, release: Release) -> str:
-    """Saved outputs are unpacked with the Node that made them; a list of inputs with no Node."""
-    pointer = release.self_pointer if saved.is_output else "nullptr" if "unpack_list" in saved.how.unpack else ""
+    """Saved outputs are unpacked with the Node that made them, which is this one."""
+    pointer = release.self_pointer if saved.is_output else saved.how.input_pointer
     return saved.how.unpack.format(name=saved.name, pointer=pointer)
 
 
@@ -94,8 +103,7 @@ def _passed(plan: NodePlan, release: Release) -> list[tuple[str, str]]:
     """Names and types of what the gradient function takes: list sizes, saved attributes, retain_variables."""
     passed = [(f"{given.name}_size_", "size_t") for given in plan.inputs if given.is_list]
     for saved in plan.saved:
-        last = saved.how.fields[-1].format(name=saved.name, optional_string_field=release.optional_string_field)
-        passed.append((saved.name, saved.how.passed or f"{last.split(' ')[0]}&"))
+        passed.append((saved.name, saved.how.passed.format(optional_string_type=release.optional_string_type)))
     if plan.retains_variables:
         passed.append(("retain_variables", "bool"))
     return passed
@@ -114,9 +122,9 @@ def _gradient_names(plan: NodePlan) -> list[str]:
     return [f"const auto& {name} = grads[{index}];" for name, index in plan.gradient_names]
 
 
-def _gradients(plan: NodePlan, text: dict[str, Template]) -> list[str]:
+def _gradients(plan: NodePlan, text: dict[str, Template], release: Release) -> list[str]:
     blocks = [_ANY_DEFINED] if any(g.checks_any_defined for g in plan.gradients) else []
-    return blocks + [_one(g, plan, text) if len(g.inputs) == 1 else _several(g, text) for g in plan.gradients]
+    return blocks + [_one(g, plan, text) if len(g.inputs) == 1 else _several(g, text, release) for g in plan.gradients]
 
 
 def _one(gradient: Gradient, plan: NodePlan, text: dict[str, Template]) -> str:
@@ -126,8 +134,8 @@ def _one(gradient: Gradient, plan: NodePlan, text: dict[str, Template]) -> str:
     return text[section].fill({"name": given.name, "idx": given.index, "formula": formula})
 
 
-def _several(gradient: Gradient, text: dict[str, Template]) -> str:
-    ranges = "needs_input_grad" not in text
+def _several(gradient: Gradient, text: dict[str, Template], release: Release) -> str:
+    ranges = not release.functional_apply
     needed = [f"{i.name}_ix" if ranges else f"needs_input_grad[{i.index}]" for i in gradient.inputs]
     mask = ""
     if gradient.uses_mask:

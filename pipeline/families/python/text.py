@@ -22,7 +22,7 @@ def properties(plan: NodePlan, release: Release) -> str:
     for saved in plan.saved:
         names = {"node": plan.node, "name": saved.name}
         for getter in saved.how.getters:
-            tail = release.scalars_getter_tail if getter.frame == "getter_of_scalars" else ""
+            tail = getter.tail.format(scalars_getter_tail=release.scalars_getter_tail)
             getters.append(composed(FILE, release, getter.frame, getter.body).fill(names) + tail)
             rows.append(text["raw_property" if getter.raw else "property"].fill(names).rstrip("\n"))
     return text["properties"].fill(

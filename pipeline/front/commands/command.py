@@ -16,6 +16,7 @@ from pipeline.front.build import ANALYSIS, Build, CodeChanged, Root
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.problems.problem import SpecError
+from pipeline.query.account import problems
 from pipeline.query.row import Name
 
 CHANGED = "gradmill's own code changed while it started: run again"
@@ -71,7 +72,7 @@ def check(build: Build, roots: Iterable[Root]) -> None:
     roots = list(roots)
     for query, *args in roots:
         build.db.digest(query, *args)
-    found = causes(build.db.problems(roots, Problem))
+    found = causes(problems(build.db, roots, Problem))
     if build.failed(found):
         raise Failed(build.report(found))
 

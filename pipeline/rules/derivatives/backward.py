@@ -39,8 +39,7 @@ def create_derivative(
                 f"grads[{index}] is out of bounds: the op returns {len(function.func.returns)} value(s)",
                 needle=f"grads[{index}]",
             )
-    found = identifiers.words(formula)
-    named = tuple(sorted({name for name in available_named_gradients if name in found}))
+    named = tuple(sorted({name for name in available_named_gradients if identifiers.uses(formula, name)}))
     return Derivative(formula, row.formula, row.names, saved_inputs, saved_outputs, named)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.model.autograd import Definition, Formula
-from pipeline.model.entries import PAIRS
+from pipeline.model.entries import ODD_VALUE, PAIRS
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 
@@ -103,14 +103,32 @@ def _differentiability(
     field = ("output_differentiability",)
     if raw is None:
         return None, None
-    if not isinstance(raw, list):
-        raise SpecError(f"output_differentiability is not a list: {raw!r}", "write [True, False]", field=field)
-    if any(isinstance(item, str) for item in raw):
-        if len(raw) != 1:
+    items = _items(raw)
+    if items is None or not isinstance(raw, list):
+        mistake = SpecError(f"output_differentiability is not a list: {raw!r}", "write [True, False]", field=field)
+        if items is None:
+            raise mistake
+        suspicions.append(mistake)
+    if any(isinstance(item, str) for item in items):
+        if len(items) != 1:
             raise SpecError(
-                f"{len(raw)} output_differentiability conditions", "only one, for one output, is supported", field=field
+                f"{len(items)} output_differentiability conditions",
+                "only one, for one output, is supported",
+                field=field,
             )
-        return (True,), tuple(raw)
-    if not all(isinstance(item, bool) for item in raw):
+        return (True,), tuple(items)
+    if not all(isinstance(item, bool) for item in items):
         suspicions.append(SpecError("output_differentiability holds other values than True and False", field=field))
-    return tuple(bool(item) for item in raw), None
+    return tuple(bool(item) for item in items), None
+
+
+def _items(raw: object) -> list[Any] | None:
+    """What upstream finds in a value, over which it iterates whatever it is; None where that cannot be done.
+
+    Text gives its characters, a mapping its keys; what is empty or false is not looked into.
+    """
+    if isinstance(raw, Mapping) and any(str(key).startswith(ODD_VALUE) for key in raw):
+        return None
+    if isinstance(raw, (list, str, Mapping)):
+        return list(raw)
+    return None if raw else []

@@ -79,18 +79,17 @@ def complete(
 
 def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], is_foreach: bool) -> tuple[str, ...]:
     """The inputs whose tangent or primal the formula uses, sorted. Ops on tensor lists see to theirs themselves."""
-    found = identifiers.words(formula)
     required = []
     for given in inputs:
         if given.cpp_type in _TENSOR_LISTS and not is_foreach:
             continue
-        if given.name in found:
+        if identifiers.uses(formula, given.name):
             raise SpecError(
                 f"'{given.name}' is ambiguous in a forward formula",
                 f"write {given.name}_p for the primal or {given.name}_t for the tangent",
                 needle=given.name,
             )
-        if given.name + suffix in found:
+        if identifiers.uses(formula, given.name + suffix):
             required.append(given.name)
     return tuple(sorted(required))
 

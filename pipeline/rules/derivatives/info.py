@@ -11,12 +11,10 @@ from pipeline.cpp.bindings import Binding, bindings
 from pipeline.model.autograd import Definition, DifferentiableInput, Formula, Info, SavedAttribute
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import is_tensor_like
-from pipeline.problems.problem import SpecError, all_of, nearest
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
-from pipeline.rules.derivatives.backward import check_gradient_usage, create_derivative
-from pipeline.rules.derivatives.forward import complete, output_types
+from pipeline.rules.derivatives.rows import check_overlap, check_usage, complete_rows, read_rows
 
-NON_DIFFERENTIABLE = "non_differentiable"
 RESERVED_ARGUMENTS = {
     "grad_input_mask": "the generated code uses that name",
     "result": "only outputs may be called so",
@@ -53,79 +51,27 @@ def _create_info(
     arguments: Sequence[Binding],
     release: Release,
 ) -> Info:
-    names = [a.name for a in arguments]
     available = _named_gradients(function, definition.output_differentiability)
-    derivatives = []
-    forward = []
-    non_differentiable: list[str] = []
-    errors = []
-    for row in rows:
-        try:
-            _check_row(row, function, names)
-            if row.names[0] not in names:
-                forward.append((row, output_types(row, function, names)))
-            elif row.formula.lower().strip() == NON_DIFFERENTIABLE:
-                non_differentiable += row.names
-            else:
-                _check_inputs(row, names)
-                derivatives.append(create_derivative(row, function, arguments, available, release))
-        except SpecError as error:
-            error.field = error.field or (row.key,)
-            errors.append(error)
-    if errors:
-        raise all_of(errors)
-    differentiable = {name for d in derivatives for name in d.var_names}
-    both = sorted(differentiable.intersection(non_differentiable))
-    if both:
-        at = next(row.key for row in rows if both[0] in row.names and NON_DIFFERENTIABLE in row.formula.lower())
-        raise SpecError(
-            f"'{both[0]}' is both {NON_DIFFERENTIABLE} and given a formula", "remove one of them", field=(at,)
-        )
+    read = read_rows(rows, function, arguments, available, release)
+    differentiable = {name for d in read.backward for name in d.var_names}
+    check_overlap(differentiable.intersection(read.non_differentiable), rows)
     inputs = tuple(DifferentiableInput(a.name, a.cpp.passed, a.type) for a in arguments if a.name in differentiable)
-    completed = []
-    for row, types in forward:
-        try:
-            completed.append(
-                complete(row, types, len(forward), definition.name, function, arguments, derivatives, inputs)
-            )
-        except SpecError as error:
-            error.field = error.field or (row.key,)
-            raise
-    try:
-        check_gradient_usage(derivatives)
-    except SpecError as error:
-        culprit = next((d for d in derivatives if error.needle and error.needle in d.original_formula), derivatives[0])
-        error.field = error.field or next((row.key,) for row in rows if row.names == culprit.var_names)
-        raise
+    forward = complete_rows(read, definition.name, function, arguments, inputs)
+    check_usage(read.backward, rows)
     return Info(
         definition.name,
         str(function.func),
-        tuple(derivatives),
-        tuple(completed),
-        distinct([s for d in derivatives for s in d.saved_inputs]),
-        distinct([s for d in derivatives for s in d.saved_outputs]),
+        tuple(read.backward),
+        forward,
+        distinct([s for d in read.backward for s in d.saved_inputs]),
+        distinct([s for d in read.backward for s in d.saved_outputs]),
         available,
-        tuple(sorted({name for d in derivatives for name in d.named_gradients})),
+        tuple(sorted({name for d in read.backward for name in d.named_gradients})),
         inputs,
-        tuple(non_differentiable),
+        tuple(read.non_differentiable),
         definition.output_differentiability,
         definition.output_differentiability_conditions,
     )
-
-
-def _check_row(row: Formula, function: NativeFunction, argument_names: Sequence[str]) -> None:
-    returned = {r.name for r in function.func.returns}
-    for name in row.names:
-        if name in argument_names and name in returned:
-            raise SpecError(
-                f"'{name}' is both an input and an output of the op", "rename one in the schema", needle=name
-            )
-
-
-def _check_inputs(row: Formula, argument_names: Sequence[str]) -> None:
-    for name in row.names:
-        if name not in argument_names:
-            raise SpecError(f"'{name}' is not an input of the op", nearest(name, argument_names), needle=name)
 
 
 def _named_gradients(function: NativeFunction, differentiability: tuple[bool, ...] | None) -> tuple[str, ...]:

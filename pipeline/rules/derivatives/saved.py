@@ -114,16 +114,26 @@ def save(
     saved: list[SavedAttribute] = []
     for candidate in candidates:
         name = candidate.name.rpartition(".")[2] if candidate.name == REDUNDANT_MEMORY_FORMAT else candidate.name
-        if name not in formula:
+        is_word = identifiers.is_word(name)
+        if is_word and name not in formula:
             continue
         for rewrite in REWRITES:
-            if rewrite.mark in formula:
+            if rewrite.mark in formula or not is_word:
                 formula = _apply(rewrite, formula, name, var_names, saved, release)
         if candidate.type == optional(STRING_VIEW):
-            formula = re.sub(rf"\b{name}\b", release.optional_string.format(name=name), formula)
+            formula = _with_string_view(formula, name, release)
         if identifiers.uses(formula, name):
             saved.append(SavedAttribute(candidate.name, candidate.type, name))
     return formula, tuple(saved)
+
+
+def _with_string_view(formula: str, name: str, release: Release) -> str:
+    """The formula with an optional string as the op takes it: a Node keeps it as another type."""
+    pattern = identifiers.pattern(r"\b{}\b", name)
+    try:
+        return pattern.sub(release.optional_string.format(name=name), formula)
+    except re.error as error:
+        raise SpecError(f"'{name}' cannot be replaced: {error}", "rename the argument") from error
 
 
 def _apply(
@@ -135,8 +145,7 @@ def _apply(
     release: Release,
 ) -> str:
     def substitute(match: re.Match[str]) -> str:
-        groups = match.groups()
-        attribute = name + rewrite.suffix.format(*(g.replace("-", "minus_") for g in groups))
+        attribute = name + rewrite.suffix.format(*((g or "").replace("-", "minus_") for g in match.groups()))
         if rewrite.expr == _STRIDES and var_names != (name,):
             raise SpecError(
                 f"strides of '{name}' in a formula for {', '.join(var_names)}",
@@ -147,4 +156,4 @@ def _apply(
         saved.append(SavedAttribute(attribute, rewrite.type, template.format(name=name) or match.group()))
         return rewrite.result.format(name=name) or attribute
 
-    return re.sub(rewrite.pattern.format(name), substitute, formula)
+    return identifiers.pattern(rewrite.pattern, name).sub(substitute, formula)

@@ -10,26 +10,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
 
+# Whatever is repeated here is taken at once and never given back, so that time grows with the formula's length and no
+# faster. What is not closed goes on to the end.
 _TOKEN = re.compile(
     r"""
-    (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
-  | (?P<skip>(?:\.|->|::)\s*~?[A-Za-z_]\w*|/\*.*?\*/)   # members, qualified names, comments
-  | (?P<number>\.?\d[\w.]*(?:[eE][+-]\d+)?)
-  | (?P<name>[A-Za-z_]\w*)(?P<after>\s*(?:\(|::|<|\{))?
+    (?P<string>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z))
+  | (?P<skip>(?:\.|->|::)\s*+~?[A-Za-z_]\w*+|/\*.*?(?:\*/|\Z))   # members, qualified names, comments
+  | (?P<number>\.?\d[\w.]*+)
+  | (?P<name>[A-Za-z_]\w*+)(?P<after>\s*+(?:\(|::|<|\{))?
     """,
     re.VERBOSE | re.DOTALL,
 )
-# A declaration: a type, perhaps const, references, and the name that is declared.
+# A declaration: a type, white space and references, and the name that is declared.
 _DECLARED = re.compile(
-    r"\b(?:auto|bool|int|int64_t|double|float|size_t|Tensor|[\w:<>]+)\s*[&*]*\s+[&*]*([A-Za-z_]\w*)\s*(?=[=;:,)])"
+    r"""
+    (?<![\w:<>])[:<>]*+\w[\w:<>]*+
+    (?:\s++[&*]*+|\s*+[&*]++\s++[&*]*+)
+    ([A-Za-z_]\w*+)\s*+(?=[=;:,)])
+    """,
+    re.VERBOSE,
 )
-_BOUND = re.compile(r"\bauto\s*&{0,2}\s*\[([^\]]*)\]")
+_BOUND = re.compile(r"\bauto\s*+(?:&{1,2}\s*+)?\[([^\[\]]*+)\]")
 
 _WORDS = frozenset(
     """
@@ -38,6 +46,8 @@ _WORDS = frozenset(
     switch template this throw typename union unsigned using void volatile while std at c10 torch
     """.split()
 )
+
+_NEEDLE = 200  # characters from a name on: enough to tell it from others
 
 _CONSTANT = re.compile(r"[A-Z]|k[A-Z]")
 
@@ -65,14 +75,14 @@ def suspicious(definition: Definition, dispatch_key: str, info: Info, function: 
 
 def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
     """The unknown identifiers in the formulas of `info`."""
-    arguments = [a.name for a in function.func.arguments] + ["options"]
+    arguments = ["options", *(word for a in function.func.arguments for word in identifiers.words(a.name))]
     outputs = ["result" if name == "self" else name for name in return_names(function.func)]
     each = {"i"} if function.func.name.base.startswith("_foreach_") else set()  # the member of the list
     found = []
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
         known = {*arguments, *outputs, *saved, *info.available_named_gradients, *_GRADIENTS, *each}
-        found += _unknown(derivative.original_formula, derivative.var_names, known, rows)
+        found += _unknown(derivative.original_formula, known, rows[derivative.var_names])
     for forward in info.forward_derivatives:
         if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # made from the backward formula
@@ -81,29 +91,38 @@ def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str
         results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
         tangents = {f"{name}_t" for name in results}
         known = {*arguments, *given, *originals, *results, *tangents, *_GRADIENTS, *each}
-        found += _unknown(forward.formula, forward.var_names, known, rows)
+        found += _unknown(forward.formula, known, rows[forward.var_names])
     return found
 
 
-def _unknown(
-    formula: str, names: tuple[str, ...], known: Iterable[str], rows: Mapping[tuple[str, ...], Formula]
-) -> list[SpecError]:
-    declared = set(_DECLARED.findall(formula))
-    for group in _BOUND.findall(formula):
-        declared.update(name.strip() for name in group.split(","))
-    allowed = {*known, *declared, *_WORDS}
+def unknown_names(formula: str, known: Iterable[str]) -> list[tuple[str, int]]:
+    """Names in a formula that are neither known nor declared in it nor words of C++, and where each stands first."""
+    allowed = {*known, *_declared(formula), *_WORDS}
     found = []
     for match in _TOKEN.finditer(formula):
         name = match.group("name")
         if name is None or match.group("after") or name in allowed or _CONSTANT.match(name):
             continue
         allowed.add(name)
-        found.append(
-            SpecError(
-                f"unknown name '{name}'",
-                nearest(name, [*known, *declared]) or "only the C++ compiler will tell",
-                field=(rows[names].key,),
-                needle=formula[match.start() :],
-            )
-        )
+        found.append((name, match.start()))
     return found
+
+
+def _declared(formula: str) -> set[str]:
+    bound = {name.strip() for group in _BOUND.findall(formula) for name in group.split(",")}
+    return bound.union(_DECLARED.findall(formula))
+
+
+def _unknown(formula: str, known: Iterable[str], row: Formula) -> list[SpecError]:
+    """A suspicion for each unknown name in a formula that `row` defines."""
+    found = unknown_names(formula, known)
+    near = [*known, *_declared(formula)] if found else []
+    return [
+        SpecError(
+            f"unknown name '{name}'",
+            nearest(name, near) or "only the C++ compiler will tell",
+            field=(row.key,),
+            needle=formula[start : start + _NEEDLE],
+        )
+        for name, start in found
+    ]

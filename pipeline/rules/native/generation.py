@@ -14,6 +14,7 @@ from pipeline.grammar.names import out_overload, unambiguous_name, with_overload
 from pipeline.grammar.signature import signature_inputs, signature_returns
 from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.schema import Argument, OperatorName, Return, Schema, has_symint, is_tensor_like, schema_kind
+from pipeline.problems.problem import SpecError
 from pipeline.rules.native.dispatch import EXPLICIT
 
 # Of the tags of the function it is made from, a generated one keeps these.
@@ -91,6 +92,8 @@ def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, 
         if not is_tensor_like(returned.type):
             returns.append(returned)
             continue
+        if i >= len(free):
+            raise SpecError("more tensors are returned than there are letters for alias annotations")
         annotation = f"{free[i]}!"
         out.append(Argument("out" if len(schema.returns) == 1 else f"out{i}", returned.type, None, annotation))
         if only_tensors:

@@ -67,6 +67,12 @@ def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Re
     if "out" not in group and not can_out:
         _check_needs_no_out(base, index, release)
     wanted = [ToGenerate(index, "out")] if "out" not in group and can_out and base.autogen_out else []
+    if wanted and base_kind != "inplace" and base.returns_what_it_writes:
+        raise GroupError(
+            index,
+            f"no out variant can be generated of '{base.name}': it returns an argument that it writes to",
+            "drop it from the returns, or end the op's name with an underscore",
+        )
     if "functional" not in group and ("out" in group or wanted):
         wanted.append(ToGenerate(index, "functional"))
     return wanted

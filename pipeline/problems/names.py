@@ -1,0 +1,69 @@
+"""The nearest existing name to one that does not exist: what a hint suggests.
+
+What is near is difflib's to say, which is slow: it is asked only about names that share enough letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+NEAR = 0.6  # difflib's ratio, of names worth suggesting
+_SEEN_TIMES = 4  # of one letter in a name; more are counted together
+_LETTERS = 128
+
+
+class _Letters(NamedTuple):
+    """The letters of a name as bits, one for each of the first times that it has a letter, and how many more it has."""
+
+    bits: int
+    more: int
+    length: int
+    name: str
+
+
+def nearest(name: str, names: Iterable[str], *, what: str = "did you mean") -> str:
+    """A hint that names the closest of `names`, or the empty string when none is close."""
+    close = closest(name, tuple(names))
+    return f"{what} '{close}'?" if close else ""
+
+
+@lru_cache(maxsize=1024)
+def closest(name: str, names: tuple[str, ...]) -> str:
+    """What `difflib.get_close_matches` has first, the empty string when it has nothing."""
+    from difflib import SequenceMatcher
+
+    bits, more, length, _ = _letters(name)
+    shortest, longest = int(length * NEAR / (2 - NEAR)), int(length * (2 - NEAR) / NEAR) + 1
+    bounds = [
+        (2.0 * ((bits & others).bit_count() + (more and min(more, left))) / (length + size), other)
+        for others, left, size, other in _letters_of(names)
+        if shortest <= size <= longest and size
+    ]
+    near = sorted((pair for pair in bounds if pair[0] >= NEAR), reverse=True)
+    matcher = SequenceMatcher(b=name)
+    best = (NEAR, "")
+    for bound, other in near:
+        if bound < best[0]:
+            break
+        matcher.set_seq1(other)
+        best = max(best, (matcher.ratio(), other))
+    return best[1]
+
+
+@lru_cache(maxsize=64)
+def _letters_of(names: tuple[str, ...]) -> list[_Letters]:
+    return [_letters(name) for name in dict.fromkeys(names)]
+
+
+def _letters(name: str) -> _Letters:
+    bits = 0
+    for letter in name:
+        bit = 1 << (ord(letter) % _LETTERS * _SEEN_TIMES)
+        for _ in range(_SEEN_TIMES):
+            if not bits & bit:
+                bits |= bit
+                break
+            bit <<= 1
+    return _Letters(bits, len(name) - bits.bit_count(), len(name), name)

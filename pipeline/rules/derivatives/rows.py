@@ -1,0 +1,124 @@
+"""The rows of a definition under one dispatch key: what each is, and the rules of one row and between rows.
+
+Rules: upstream's load_derivatives, create_differentiability_info.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from pipeline.cpp.bindings import Binding
+from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
+from pipeline.model.native import NativeFunction
+from pipeline.problems.problem import SpecError, all_of, nearest
+from pipeline.releases.model import Release
+from pipeline.rules.derivatives.backward import check_gradient_usage, create_derivative
+from pipeline.rules.derivatives.forward import complete, output_types
+
+NON_DIFFERENTIABLE = "non_differentiable"
+
+
+class Rows(NamedTuple):
+    """What the rows of a definition are: backward formulas, forward formulas, inputs without a derivative."""
+
+    backward: list[Derivative]
+    forward: list[tuple[Formula, tuple[str, ...]]]  # with the schema types of the outputs
+    non_differentiable: list[str]
+
+
+def read_rows(
+    rows: Sequence[Formula],
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    available: Sequence[str],
+    release: Release,
+) -> Rows:
+    """The rows by what they are; one SpecError for all that are wrong."""
+    names = [a.name for a in arguments]
+    read = Rows([], [], [])
+    errors = []
+    for row in rows:
+        try:
+            with _in_row(row):
+                _check_row(row, function, names)
+                if row.names[0] not in names:
+                    read.forward.append((row, output_types(row, function, names)))
+                elif _says_non_differentiable(row):
+                    read.non_differentiable.extend(row.names)
+                else:
+                    _check_inputs(row, names)
+                    read.backward.append(create_derivative(row, function, arguments, available, release))
+        except SpecError as error:
+            errors.append(error)
+    if errors:
+        raise all_of(errors)
+    return read
+
+
+def complete_rows(
+    read: Rows,
+    name: str,
+    function: NativeFunction,
+    arguments: Sequence[Binding],
+    inputs: Sequence[DifferentiableInput],
+) -> tuple[ForwardDerivative, ...]:
+    """The forward derivatives, made once it is known which inputs are differentiable."""
+    completed = []
+    for row, types in read.forward:
+        with _in_row(row):
+            count = len(read.forward)
+            completed.append(complete(row, types, count, name, function, arguments, read.backward, inputs))
+    return tuple(completed)
+
+
+@contextmanager
+def _in_row(row: Formula) -> Iterator[None]:
+    """A mistake found within is one of that row, unless it says otherwise."""
+    try:
+        yield
+    except SpecError as error:
+        error.field = error.field or (row.key,)
+        raise
+
+
+def _says_non_differentiable(row: Formula) -> bool:
+    return row.formula.lower().strip() == NON_DIFFERENTIABLE
+
+
+def check_overlap(both: set[str], rows: Sequence[Formula]) -> None:
+    """Refuses inputs that have a derivative and have none."""
+    if not both:
+        return
+    name = min(both)
+    row = next(row for row in rows if name in row.names and NON_DIFFERENTIABLE in row.formula.lower())
+    raise SpecError(
+        f"'{name}' is both {NON_DIFFERENTIABLE} and given a formula", "remove one of them", field=(row.key,)
+    )
+
+
+def check_usage(derivatives: Sequence[Derivative], rows: Sequence[Formula]) -> None:
+    """The rules between the formulas; a mistake is one of the first formula that has what it points at."""
+    try:
+        check_gradient_usage(derivatives)
+    except SpecError as error:
+        users = (d for d in derivatives if error.needle and error.needle in d.original_formula)
+        culprit = next(users, derivatives[0])
+        with _in_row(next(row for row in rows if row.names == culprit.var_names)):
+            raise
+
+
+def _check_row(row: Formula, function: NativeFunction, argument_names: Sequence[str]) -> None:
+    returned = {r.name for r in function.func.returns}
+    for name in row.names:
+        if name in argument_names and name in returned:
+            raise SpecError(
+                f"'{name}' is both an input and an output of the op", "rename one in the schema", needle=name
+            )
+
+
+def _check_inputs(row: Formula, argument_names: Sequence[str]) -> None:
+    for name in row.names:
+        if name not in argument_names:
+            raise SpecError(f"'{name}' is not an input of the op", nearest(name, argument_names), needle=name)

@@ -1,0 +1,76 @@
+"""What is suspicious in a formula is found, in time that grows with the formula's length and no faster."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pipeline.rules.derivatives.suspicion import unknown_names
+
+LENGTH = 200_000
+
+
+def names(formula: str) -> list[str]:
+    return [name for name, _ in unknown_names(formula, ["grad", "self"])]
+
+
+@pytest.mark.parametrize(
+    ("formula", "unknown"),
+    [
+        ("grad * slef", ["slef"]),
+        ("grad * other + other", ["other"]),
+        ("at::other(self.other(), self->other)", []),
+        ("grad * 1e-3f + 0x1F", []),
+        ("self == \"none\" ? grad : 'a'", []),
+        ("/* other */ grad", []),
+        ("/* other", []),
+        ('"other', []),
+        ("auto x = self; return x", []),
+        ("const Tensor & x = self; x", []),
+        ("Tensor &x = self; x", []),
+        ("std::vector<Tensor>   x = {}; x", []),
+        ("auto [a, b] = f(self); auto&& [c, d] = g(self); a + b + c + d", []),
+        ("self < x", ["x"]),
+        ("self ? a : b", ["a", "b"]),
+        ("for (const auto& i : self) { grad = i; }", []),
+        ("[](Tensor x, int64_t y) { return x * y; }(grad, self)", []),
+    ],
+)
+def test_a_name_that_means_nothing_is_found(formula: str, unknown: list[str]) -> None:
+    assert names(formula) == unknown
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        " ",
+        "a ",
+        "auto ",
+        "auto [",
+        "auto &",
+        "& ",
+        "a& ",
+        "a:",
+        "a<",
+        "<",
+        ":",
+        '\\"',
+        '"',
+        "'\"",
+        "/*",
+        ". ",
+        "1e",
+        "x",
+        "\n",
+    ],
+)
+def test_a_long_formula_takes_little_time(part: str) -> None:
+    start = time.perf_counter()
+    for formula in (
+        part * (LENGTH // len(part)),
+        f"auto{part * (LENGTH // len(part))}",
+        f"a{part * (LENGTH // len(part))}b",
+    ):
+        names(formula)
+    assert time.perf_counter() - start < 10  # 0.2 s where nothing else runs
