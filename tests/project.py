@@ -28,7 +28,6 @@ NODE_FILES = [
     "python_functions_3.cpp",
     "python_functions_4.cpp",
     "python_functionsEverything.cpp",
-    "variable_factories.h",
 ]
 SHARDS = [*NODE_FILES, "variable_factories.h"]
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]

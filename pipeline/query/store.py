@@ -54,7 +54,8 @@ class Store:
 
     def begin(self) -> bool:
         """Starts to read one state of the file. False where it is not the state that this store left it in."""
-        same = self._connection is not None and not self._building and _seal(self.path) == self._left
+        open_ = self._connection is not None and not self._connection.in_transaction  # else a round was not kept
+        same = open_ and not self._building and _seal(self.path) == self._left
         try:
             if not same:
                 self.close()

@@ -185,6 +185,18 @@ def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy) -> None:
     assert toy.run((total, "x")) == ([11], [])
 
 
+def test_a_process_that_stays_goes_on_after_a_round_that_was_not_kept(toy: Toy) -> None:
+    db = toy.open()
+    toy.run((total, "x"), (page, "x"), db=db)
+    toy.inputs["x"] = b"a: o\n"
+    page(toy.begin(db), "x")
+    db.rows.flush()
+    toy.inputs["x"] = b"a: one\nb: o\n"
+    assert toy.run((total, "x"), (page, "x"), db=db)[0] == [4, "a 3\nb 1\n"]
+    toy.inputs["x"] = TEXT
+    assert toy.run((total, "x"), db=db) == ([11], [])
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
     chance = random.Random(seed)
