@@ -56,6 +56,7 @@ class Build:
         self.last = last_run.load(self.last_path)
         self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+        self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
         self._code: dict[str, str] = {}
         self._stats: dict[str, Any] = {}
@@ -104,9 +105,10 @@ class Build:
         if self._db is None:
             from pipeline.query.code import code
             from pipeline.query.database import Database
+            from pipeline.query.rows import ROOM
             from pipeline.query.store import Store
 
-            self._db = Database(Store(self.store_path), find_query, code)
+            self._db = Database(Store(self.store_path), find_query, code, self.room or ROOM)
             try:
                 self.refresh()
             except CodeChanged:

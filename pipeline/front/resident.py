@@ -12,6 +12,8 @@ from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem
 from pipeline.query.account import changes, problems
 
+ROOM = 64_000_000  # bytes of values that stay in memory: what the next edit needs is there
+
 
 class Updated(Struct, frozen=True):
     """What one pass did."""
@@ -30,6 +32,7 @@ class Resident:
         self._build = build
         self._names: list[str] = []  # of the files whose places were checked
         self._last: Updated | None = None
+        build.room = ROOM
         build.nothing_changed = False  # what was true at the start says nothing of later
 
     def update(self, *, anew: bool = True) -> Updated:

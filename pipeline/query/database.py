@@ -26,7 +26,7 @@ from pipeline.query.row import (
     unpacked,
     unpacked_ids,
 )
-from pipeline.query.rows import Damaged, Find, Rows
+from pipeline.query.rows import ROOM, Damaged, Find, Rows
 from pipeline.query.store import SMALL, Store
 
 OLDER = 7  # traces that a row keeps beside its latest
@@ -57,8 +57,9 @@ class Database:
     that a module reaches: the first thing that every row reads, but for those of `code`'s own module.
     """
 
-    def __init__(self, store: Store, find: Find, code: Query[[str], bytes]) -> None:
+    def __init__(self, store: Store, find: Find, code: Query[[str], bytes], room: int = ROOM) -> None:
         self._store = store
+        self._room = room  # bytes of values that may stay in memory
         self._find = find
         self._code = code
         self._frame: _Frame | None = None
@@ -66,7 +67,7 @@ class Database:
 
     def _reset(self, inputs: Mapping[str, Taken]) -> None:
         """Forgets all that is in memory, and takes nothing in the store on trust."""
-        self.rows = Rows(self._store, self._find, inputs)
+        self.rows = Rows(self._store, self._find, inputs, self._room)
         self.noisy: set[int] = set()  # rows with problems
         self.before: dict[int, Trace | None] = {}  # the latest traces of rows that this round replaced
         self.ran: set[Name] = set()  # by this round

@@ -31,12 +31,14 @@ class Damaged(Exception):
 class Rows:
     """The rows that somebody asked for. `touched` are those whose value may have changed in this round; None: any."""
 
-    def __init__(self, store: Store, find: Find, inputs: Mapping[str, Taken]) -> None:
+    def __init__(self, store: Store, find: Find, inputs: Mapping[str, Taken], room: int = ROOM) -> None:
         self._store = store
+        self._room = room
         self.find = lru_cache(maxsize=None)(find)
         self.by_name: dict[Name, Row] = {}
         self._by_number: dict[int, Row] = {}
         self._valued: list[Row] = []  # rows whose value is in memory
+        self._unput: list[Row] = []  # of these, what may not be in the store yet
         self._weight = 0  # of these values, encoded
         self.inputs = inputs
         self.touched: set[int] | None = None
@@ -212,10 +214,13 @@ class Rows:
 
     def weigh(self, row: Row, size: int) -> None:
         """Notes that a value is in memory, and makes room when there are many."""
-        self._valued.append(row)
-        self._weight += size
-        if self._weight > ROOM:
+        if self._weight + size > self._room:
+            self._valued = [other for other in self._valued if other is not row]  # it is about to be read
             self.flush()
+        self._valued.append(row)
+        if row.raw is not None:
+            self._unput.append(row)
+        self._weight += size
 
     def flush(self) -> None:
         """Moves values from memory to the store, to have room; a later commit keeps them."""
@@ -233,11 +238,12 @@ class Rows:
     def put_values(self) -> None:
         """Puts the values of rows into the store, those of items first: their table says where they are."""
         wanted: list[tuple[Trace | Item, bytes]] = []
-        for row in self._valued:
+        for row in self._unput:
             kept = self._keeper(row)
             if row.raw is not None and kept is not None and not kept.value and not kept.at:
                 wanted.append((kept, row.raw))
         self._put(wanted)
+        self._unput = []
         tables = (row for row in self.unsaved.values() if row.items is not None)
         traces = ((row.trace, row.items) for row in tables if row.trace is not None and not row.trace.at)
         self._put([(trace, sealed(encode(items))) for trace, items in traces])
