@@ -20,12 +20,12 @@ def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[
     return f"there is no command or task '{word}'\n  {hint}"
 
 
-def unknown_option(words: Iterable[str]) -> str:
-    """What is wrong with the first option that means a variable, "" where there is none."""
+def unknown_option(words: Iterable[str], *, exact: bool = False) -> str:
+    """What is wrong with the first option that means a variable, "" where there is none. `exact`: it has its name."""
     words = list(words)
     for word, following in zip(words, [*words[1:], ""]):
         name, _, value = word.removeprefix("--").partition("=")
-        if word.startswith("--") and (name in VARIABLES or nearest(name, VARIABLES)):
-            known = name if name in VARIABLES else nearest(name, VARIABLES, what="").strip(" '?")
-            return f"{word}: there is no such option\n  write {known}={value or following or '…'}"
+        near = name if name in VARIABLES or exact else nearest(name, VARIABLES, what="").strip(" '?")
+        if word.startswith("--") and near in VARIABLES:
+            return f"{word}: there is no such option\n  write {near}={value or following or '…'}"
     return ""
