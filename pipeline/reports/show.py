@@ -186,7 +186,7 @@ def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
 
 
 def _text(db: Database, family: str, unit: Unit) -> Row:
-    named = {"unit": unit.name, "family": family, "func": unit.schema, "dispatch_key": unit.dispatch_key}
+    named = {"unit": unit.title, "family": family, "func": unit.schema, "dispatch_key": unit.dispatch_key}
     return {**named, "entry": unit.entry, "pieces": text(db, family, unit.name)}
 
 
