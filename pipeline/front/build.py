@@ -181,8 +181,8 @@ class Build:
         }
 
     def _take_specs(self) -> dict[str, Taken]:
-        from pipeline.query.digest import encode
         from pipeline.query.files import Input, stat_of
+        from pipeline.query.row import encode
         from pipeline.stages.set import RELEASE, SET, UNREADABLE, Set, spec_label, template_label
 
         config, specs = self.config, self.config.specs
@@ -373,8 +373,8 @@ class Build:
 
     def put(self, path: str, data: bytes) -> bool:
         """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
-        from pipeline.query.digest import digest
         from pipeline.query.files import replace_file
+        from pipeline.query.row import digest
 
         found = digest(data)
         if self.outputs.holds(path, found):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.front.build import ANALYSIS
 from pipeline.query.account import reads_digest
-from pipeline.query.digest import digest_of
+from pipeline.query.row import digest_of
 
 if TYPE_CHECKING:
     from pipeline.front.build import Build

@@ -8,9 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from pipeline.query.database import Database
-from pipeline.query.digest import MISSING, digest, identity
 from pipeline.query.query import Query, Table
-from pipeline.query.row import ITEM, NAMES, Name, Row, unpacked
+from pipeline.query.row import ITEM, MISSING, NAMES, Name, Row, digest, identity, unpacked
 
 Change = Literal["added", "changed", "deleted"]
 Root = tuple[Any, ...]  # a query, and its key

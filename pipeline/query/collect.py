@@ -8,8 +8,19 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from pipeline.query.digest import encode, identity, sealed, unsealed
-from pipeline.query.row import ITEM, Item, Name, Record, packed_ids, unpacked, unpacked_ids
+from pipeline.query.row import (
+    ITEM,
+    Item,
+    Name,
+    Record,
+    encode,
+    identity,
+    packed_ids,
+    sealed,
+    unpacked,
+    unpacked_ids,
+    unsealed,
+)
 from pipeline.query.store import Store
 
 _items_decoder = msgspec.msgpack.Decoder(dict[str, Item])

@@ -9,18 +9,21 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from pipeline.query.digest import MISSING, digest, encode, identity
 from pipeline.query.doubt import spread
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
     INPUT,
     ITEM,
+    MISSING,
     NAMES,
     Item,
     Name,
     Row,
     Taken,
     Trace,
+    digest,
+    encode,
+    identity,
     packed,
     packed_ids,
     unpacked,

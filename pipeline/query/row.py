@@ -1,4 +1,4 @@
-"""Rows: what is kept of one call."""
+"""Rows: what is kept of one call, and as which bytes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,49 @@ from collections.abc import Iterable, Iterator
 from struct import Struct as Layout
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import UNSET, Raw, Struct
+from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
-from pipeline.query.digest import MISSING
 from pipeline.query.query import Query
 
 _READ = Layout("<q16s")
+_encoder = msgspec.msgpack.Encoder()
+
+SIZE = 16  # bytes of a digest
+MISSING = bytes(SIZE)  # the digest of what is not there
+
+
+def encode(value: object) -> bytes:
+    """MessagePack; equal values that were built the same way give equal bytes."""
+    return _encoder.encode(value)
+
+
+def digest(data: bytes) -> bytes:
+    """The 128-bit XXH3 of `data`."""
+    return xxh3_128_digest(data)
+
+
+def digest_of(*parts: object) -> bytes:
+    """The digest of several values, none of which can run into the next."""
+    return xxh3_128_digest(_encoder.encode(parts))
+
+
+def identity(name: tuple[object, ...]) -> int:
+    """The number that a row is stored under, from its query and key."""
+    return xxh3_64_intdigest(_encoder.encode(name)) - (1 << 63)
+
+
+def sealed(payload: bytes) -> bytes:
+    """`payload` with a checksum ahead of it."""
+    return xxh3_64_digest(payload) + payload
+
+
+def unsealed(data: bytes | None) -> bytes | None:
+    """The payload, None where the checksum does not hold."""
+    return data[8:] if data and xxh3_64_digest(data[8:]) == data[:8] else None
+
+
 INPUT, ITEM = "input", "item"  # the first words of the names of rows that are no calls
 NAMES = "\0"  # the item of a table that has the names of all its items
 

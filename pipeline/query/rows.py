@@ -10,9 +10,23 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from pipeline.query.digest import MISSING, encode, identity, sealed, unsealed
 from pipeline.query.query import Query, Table
-from pipeline.query.row import INPUT, ITEM, NAMES, Item, Name, Row, Taken, Trace, unpacked
+from pipeline.query.row import (
+    INPUT,
+    ITEM,
+    MISSING,
+    NAMES,
+    Item,
+    Name,
+    Row,
+    Taken,
+    Trace,
+    encode,
+    identity,
+    sealed,
+    unpacked,
+    unsealed,
+)
 from pipeline.query.store import Store
 
 ROOM = 2_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory

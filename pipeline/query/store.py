@@ -16,9 +16,8 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.digest import digest, encode, sealed, unsealed
 from pipeline.query.files import overwrite_file
-from pipeline.query.row import Item, Record, Row, Trace
+from pipeline.query.row import Item, Record, Row, Trace, digest, encode, sealed, unsealed
 
 FORMAT = 2  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row

@@ -15,7 +15,7 @@ from pipeline.model.nodes import NodeRow, Pair
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.digest import digest
+from pipeline.query.row import digest
 from pipeline.rules.derivatives.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
