@@ -7,21 +7,49 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from copies import copy_of
+from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, Project
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
+# The operators of core that most tests have: every kind of Node, of variant and of reference, and few of each.
+FAMILIES = """
+    add sub mul div pow exp sin cos neg mv pixel_shuffle lerp relu sigmoid clamp mean cat index_put select view
+    transpose zeros full rand_like
+""".split()
+
+
+@pytest.fixture(scope="session")
+def small_specs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A part of the core spec set."""
+    folder = make_folder(tmp_path_factory.mktemp("small") / "set", CORE, RELEASE)
+    of_families(read_specs(CORE), FAMILIES).write(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_built(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A build of it, to copy."""
+    return Project(tmp_path_factory.mktemp("built"), small_specs, RELEASE).build()
+
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
+def project(tmp_path: Path, small_specs: Path) -> Project:
+    """A copy of the small spec set, never built."""
+    return Project(tmp_path, small_specs, RELEASE)
+
+
+@pytest.fixture
+def built(tmp_path: Path, small_built: Project) -> Project:
+    """A copy of the small spec set, built."""
+    return copy_of(small_built, tmp_path)
+
+
+@pytest.fixture
+def core_project(tmp_path: Path) -> Project:
     """A copy of the core spec set, never built."""
     return Project(tmp_path, CORE, RELEASE)
-
-
-@pytest.fixture
-def built(project: Project) -> Project:
-    """A copy of the core spec set, built."""
-    return project.build()
 
 
 @pytest.fixture(scope="session")

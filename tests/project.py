@@ -8,14 +8,17 @@ import shutil
 import signal
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+import forked
+
+ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"
 
 ANALYSIS = ["specs", "schemas", "derivatives", "infos", "foreach", "match"]
-SHARDS = [
+NODE_FILES = [
     "Functions.h",
     "Functions.cpp",
     "python_functions.h",
@@ -26,6 +29,7 @@ SHARDS = [
     "python_functions_4.cpp",
     "python_functionsEverything.cpp",
 ]
+SHARDS = [*NODE_FILES, "variable_factories.h"]
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
 
 _FLAT = {name: name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")}
@@ -50,6 +54,16 @@ class Run(NamedTuple):
         return [line[2:].strip() for line in self.stdout.splitlines() if line.startswith(".  ")]
 
     @property
+    def units(self) -> list[str]:
+        """The units among them."""
+        return [task.removeprefix("emit:") for task in self.ran if task.startswith("emit:")]
+
+    @property
+    def shards(self) -> list[str]:
+        """The generated files among them."""
+        return [task.removeprefix("shard:") for task in self.ran if task.startswith("shard:")]
+
+    @property
     def rows(self) -> list[dict[str, Any]]:
         """The JSON objects that `doit show` printed."""
         assert self.status == 0, self.stderr
@@ -62,12 +76,7 @@ class Project:
     def __init__(
         self, folder: Path, source: Path, version: str, *, packaged: bool = False, root: Path = ROOT, name: str = "set"
     ) -> None:
-        self.root = root
-        self.specs = folder / name
-        self.cache = folder / "cache"
-        self.generated = folder / "generated"
-        self.spare = folder / "spare"
-        self._places = _PACKAGED if packaged else _FLAT
+        self._place(folder, packaged=packaged, root=root, name=name)
         found = _PACKAGED if (source / "autograd").is_dir() else _FLAT
         for file, place in self._places.items():
             target = self.specs / place
@@ -75,10 +84,28 @@ class Project:
             (shutil.copytree if file == "templates" else shutil.copyfile)(source / found[file], target)
         (self.specs / "RELEASE").write_text(version)
 
+    def _place(self, folder: Path, *, packaged: bool, root: Path, name: str) -> None:
+        self.root = root
+        self.folder = folder
+        self.specs = folder / name
+        self.cache = folder / "cache"
+        self.generated = folder / "generated"
+        self.spare = folder / "spare"
+        self._places = _PACKAGED if packaged else _FLAT
+
+    @classmethod
+    def at(cls, folder: Path, *, packaged: bool = False) -> Project:
+        """The project that is in a folder already."""
+        project = cls.__new__(cls)
+        project._place(folder, packaged=packaged, root=ROOT, name="set")
+        return project
+
     def path(self, name: str) -> Path:
         """Where a file of the set is: `derivatives.yaml`, `templates/Functions.h`."""
         first, *rest = name.split("/")
         return self.specs.joinpath(self._places[first], *rest)
+
+    # ---- edits
 
     def replace(self, name: str, old: str, new: str) -> None:
         """Replaces the one place in a file of the set where `old` stands."""
@@ -97,29 +124,48 @@ class Project:
         lines[at] = f"{lines[at][: lines[at].index(field)]}{field}: {formula}"
         path.write_text(head + start + "\n".join(lines) + end + tail)
 
+    def remove_entry(self, op: str) -> None:
+        """Removes the derivatives of an operator."""
+        path = self.path("derivatives.yaml")
+        head, start, rest = path.read_text().partition(f"- name: {op}(")
+        assert start, f"no entry for {op}"
+        path.write_text(head + rest.partition("\n\n")[2])
+
     def append(self, name: str, entry: str) -> None:
         """Adds text at the end of a file of the set."""
         with self.path(name).open("a") as file:
             file.write(f"\n{entry}\n")
 
+    # ---- runs
+
+    def _words(self, arguments: tuple[str, ...], variables: dict[str, object]) -> list[str]:
+        values = {"specs": self.specs, "generated": self.generated, "cache": self.cache, **variables}
+        return [*arguments, *(f"{name}={value}" for name, value in values.items())]
+
     def start(self, *arguments: str, **variables: object) -> subprocess.Popen[str]:
-        """`doit` with this spec set and these folders. `seed` is the hash seed; the rest are doit's variables."""
+        """`python -m doit` with this spec set and these folders. `seed` is the hash seed; the rest are variables."""
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         if "seed" in variables:
             environment["PYTHONHASHSEED"] = str(variables.pop("seed"))
-        values = {"specs": self.specs, "generated": self.generated, "cache": self.cache, **variables}
-        words = [*arguments, *(f"{name}={value}" for name, value in values.items())]
-        command = [sys.executable, "-m", "doit", *words]
+        if self.root != ROOT:
+            environment.pop("PYTHONPATH", None)
+        command = [sys.executable, "-m", "doit", *self._words(arguments, variables)]
         return subprocess.Popen(
             command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
     def run(self, *arguments: str, **variables: object) -> Run:
-        """`start`, and wait for the end."""
-        return finish(self.start(*arguments, **variables))
+        """The same, and waits for the end; in a copy of this process, where that makes no difference."""
+        if "seed" in variables or self.root != ROOT:
+            return finish(self.start(*arguments, **variables))
+        return Run(*forked.doit(self._words(arguments, variables)))
+
+    def gradmill(self, *arguments: str, **variables: object) -> Run:
+        """`gradmill`, in the folder of the project."""
+        return Run(*forked.gradmill(self._words(arguments, variables), self.folder))
 
     def kill_after(self, tasks: int) -> None:
-        """Starts a run, and kills it as soon as so many tasks have been told of."""
+        """Starts a run, and kills it as soon as so many tasks have been reported."""
         process = self.start()
         assert process.stdout is not None
         for _ in range(tasks):
@@ -127,15 +173,38 @@ class Project:
         process.kill()
         assert finish(process).status == -signal.SIGKILL, "the run ended before it was killed"
 
-    def build(self) -> Project:
+    def build(self, **variables: object) -> Project:
         """Runs doit, which must succeed."""
-        run = self.run()
+        run = self.run(**variables)
         assert run.status == 0, run.stderr
         return self
 
+    def clean_build(self, **variables: object) -> dict[str, bytes]:
+        """The generated files of a build of this spec set that knows nothing of earlier ones."""
+        return self._clean(variables)[0]
+
+    def clean_manifest(self, **variables: object) -> bytes:
+        """The manifest of such a build."""
+        return self._clean(variables)[1]
+
+    def _clean(self, variables: dict[str, object]) -> tuple[dict[str, bytes], bytes]:
+        """One clean build of each spec set serves all tests."""
+        parts = [str(self.root), self.specs.name, repr(sorted(variables.items()))]
+        parts += [f"{path.relative_to(self.specs)} {_digest(path)}" for path in sorted(self.specs.rglob("*"))]
+        key = "\n".join(parts)
+        if self.root != ROOT or key not in _CLEAN:
+            shutil.rmtree(self.spare, ignore_errors=True)
+            run = self.run(**{**variables, "generated": self.spare / "generated", "cache": self.spare / "cache"})
+            assert run.status == 0, run.stderr
+            _CLEAN[key] = files_in(self.spare / "generated"), self.manifest(self.spare / "cache")
+            shutil.rmtree(self.spare)
+        return _CLEAN[key]
+
+    # ---- what there is
+
     def files(self) -> dict[str, bytes]:
         """The generated files."""
-        return {path.name: path.read_bytes() for path in sorted(self.generated.glob("*"))}
+        return files_in(self.generated)
 
     def mtimes(self) -> dict[str, int]:
         """When each generated file was written."""
@@ -150,25 +219,30 @@ class Project:
         """What other build systems are told."""
         return ((cache or self.cache) / self.specs.name / "manifest.json").read_bytes()
 
-    def objects(self) -> list[Path]:
-        """The artifacts in the cache."""
-        return sorted(path for path in (self.cache / "objects").rglob("*") if path.is_file())
+    def units(self) -> list[str]:
+        """The names of all units, from the manifest."""
+        return [unit["unit"] for unit in json.loads(self.manifest())["units"]]
 
     @property
-    def pack(self) -> Path:
-        """The texts of all Nodes, in one file."""
-        return self.cache / "pack"
+    def rows(self) -> Path:
+        """The store: what is remembered of all queries."""
+        return self.cache / self.specs.name / "rows"
 
-    def states(self) -> list[Path]:
-        """What doit remembers of the runs of this project."""
-        return sorted((self.cache / self.specs.name).glob("state-*"))
+    def cached(self) -> list[Path]:
+        """All files of the cache."""
+        return sorted(path for path in self.cache.rglob("*") if path.is_file())
 
-    def clean_build(self) -> dict[str, bytes]:
-        """The generated files of a build of this spec set that knows nothing of earlier ones."""
-        shutil.rmtree(self.spare, ignore_errors=True)
-        run = self.run(generated=self.spare / "generated", cache=self.spare / "cache")
-        assert run.status == 0, run.stderr
-        return {path.name: path.read_bytes() for path in sorted((self.spare / "generated").glob("*"))}
+
+_CLEAN: dict[str, tuple[dict[str, bytes], bytes]] = {}
+
+
+def _digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """The files of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*"))}
 
 
 def finish(process: subprocess.Popen[str]) -> Run:

@@ -1,140 +1,224 @@
-"""The parts of the cache on their own: journal, state, places of pieces, what killed runs leave."""
+"""Contract: anything in the cache missing, truncated, altered, or of another age than the rest is noticed, and made
+again: no state of the cache may need a person.
+
+Every file of the cache is damaged in every way, alone and while the specs change. The next run is right, the one after
+it executes nothing.
+"""
 
 from __future__ import annotations
 
 import os
-import random
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from copies import copy_of
+from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project
 
-from pipeline.build.journal import Journal, record_bytes, records
-from pipeline.build.state import ALL_MADE, REMEMBERED, TEXTS, StateDB
-from pipeline.families.file import File
-from pipeline.families.template import lines_of
-from pipeline.model.artifact import digest
-from pipeline.releases import resolve
-from pipeline.stages import shard
+FIRST = "grad * result.conj()"
+SECOND = "grad * result.conj() * 2"
 
-DUPLICATE = """
-- name: exp(Tensor self) -> Tensor
-  self: grad * result.conj() * {}
-  result: auto_element_wise
-"""
+# The files of a set's folder in the cache, and those beside it.
+FILES = ["rows", "rows.seal", "last", "doit", "set", "manifest.json", "manifest.json.d", "../outputs"]
 
 
-def _write_journal(path: Path, entries: list[tuple[bytes, dict[str, bytes]]]) -> bytes:
-    path.write_bytes(b"".join(record_bytes(key, outputs) for key, outputs in entries))
-    return path.read_bytes()
+@pytest.fixture
+def twice(small_built: Project, tmp_path: Path) -> Project:
+    """A project built twice. The cache as it was after the first time is in the folder `older`."""
+    return build_twice(small_built, tmp_path)
 
 
-def test_the_journal_finds_the_last_record_of_a_key_by_search_and_by_reading_all(tmp_path: Path) -> None:
-    made = random.Random(5)
-    keys = [made.randbytes(16) for _ in range(40)]
-    entries = [(made.choice(keys), {"what": made.randbytes(16), "=fact": bytes([i % 256])}) for i in range(400)]
-    data = _write_journal(tmp_path / "journal", entries)
-    last = dict(entries)
-    assert dict(records(data)) == last
-    for key in keys:
-        assert Journal(str(tmp_path / "journal")).find(key) == last.get(key)
-    journal = Journal(str(tmp_path / "journal"))
-    assert [journal.find(key) for key in keys * 2] == [last.get(key) for key in keys * 2]
-    assert Journal(str(tmp_path / "journal")).find(b"\0" * 16) is None
+def build_twice(built: Project, folder: Path) -> Project:
+    project = copy_of(built, folder)
+    shutil.copytree(project.cache, folder / "older")
+    project.set_formula("exp", "self", SECOND)
+    project.build()
+    (project.rows.parent / "doit").write_text('{"emit:OfAnotherBranch": {"ignore:": "1"}}')  # what `doit ignore` notes
+    project.build()
+    return project
 
 
-def test_a_damaged_record_gives_way_to_the_one_before_it(tmp_path: Path) -> None:
-    key, other = b"k" * 16, b"o" * 16
-    entries = [(key, {"what": b"first"}), (other, {"what": b"other"}), (key, {"what": b"second"})]
-    data = bytearray(_write_journal(tmp_path / "journal", entries))
-    data[-1] ^= 1
-    (tmp_path / "journal").write_bytes(data)
-    assert Journal(str(tmp_path / "journal")).find(key) == {"what": b"first"}
-    assert Journal(str(tmp_path / "journal")).find(other) == {"what": b"other"}
-    assert dict(records(bytes(data))) == dict(entries[:2])
+def cached(project: Project, name: str, cache: str = "cache") -> Path:
+    """A file of the cache, or of the older one."""
+    folder = project.folder / cache / project.specs.name
+    return next(folder.glob("last-*")) if name == "last" else (folder / name).resolve()
 
 
-def test_what_a_state_says_of_all_tasks_goes_when_another_run_wrote_in_between(tmp_path: Path) -> None:
-    path = str(tmp_path / "state")
-    first = StateDB(path)
-    first.set("emit:A", "info", b"1")
-    first.dump()
+# ---- damage
 
-    slow, quick = StateDB(path), StateDB(path)
-    quick.set("emit:A", "info", b"2")
-    quick.dump()
-    slow.set("emit:B", "info", b"3")
-    for name in (ALL_MADE, TEXTS, "holes"):
-        slow.note(name, b"key", 1)
-    slow.dump()
-
-    after = StateDB(path)
-    assert (after.get("emit:A", "info"), after.get("emit:B", "info")) == (b"2", b"3")
-    assert [after.get(REMEMBERED, name) is None for name in (ALL_MADE, TEXTS, "holes")] == [True, True, False]
-
-    alone = StateDB(path)
-    alone.note(ALL_MADE, b"key", 1)
-    alone.dump()
-    assert StateDB(path).recall(ALL_MADE, b"key", int) == 1
+Damage = Callable[[Path, Path], None]  # to a file, of which an older age is there
 
 
-PIECES = ["struct A;\n\n", "", "struct \u00c9;\n  x;", "struct D;", "\n  \n"]
+def missing(path: Path, older: Path) -> None:
+    path.unlink()
 
 
-@pytest.mark.parametrize("indent", ["", "  "])
-def test_pieces_stand_in_the_file_where_their_places_say(indent: str) -> None:
-    release = resolve("2.13.0")
-    nodes = ("A", "B", "C", "D", "E")
-    file = File("Functions.cpp", "Functions.cpp", {}, {"nodes": "definition"}, nodes)
-    template = shard.parse_template(f"// ${{generated_comment}}\n{indent}${{nodes}}\n}}\n".encode(), file, release)
-    digests = [digest(piece.encode()) for piece in PIECES]
-    loaded = []
-
-    def load(node: str, piece: str) -> str:
-        loaded.append(node)
-        assert piece == "definition"
-        return PIECES[nodes.index(node)]
-
-    made = shard.run(file, template, "packaged", {"definition": digests}, {}, load, release)
-    filled = template.fill({"generated_comment": "", "nodes": lines_of(PIECES)}).partition("\n")[2]
-    assert made.data.decode().partition("\n")[2] == filled
-    assert loaded == ["A", "C", "D", "E"]  # B has no text
-    assert len(made.places) == 3
-
-    loaded.clear()
-    view = memoryview(made.data)
-    taken = {name: view[at : at + length] for name, (at, length) in made.places.items()}
-    assert shard.run(file, template, "packaged", {"definition": digests}, taken, load, release) == made
-    assert loaded == ["E"]  # nothing but white space: it has no place
+def empty(path: Path, older: Path) -> None:
+    path.write_bytes(b"")
 
 
-def test_a_second_definition_hides_the_first_one_also_when_only_the_first_is_edited(built: Project) -> None:
-    built.append("derivatives.yaml", DUPLICATE.format(2))
-    built.build()
-    built.set_formula("exp", "self", "grad * result.conj() * 3")
-    built.build()
-    assert built.files() == built.clean_build()
-    assert b"result.conj() * 2" in built.files()["Functions.cpp"]
-    assert b"result.conj() * 3" not in built.files()["Functions.cpp"]
+def truncated(path: Path, older: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def test_files_that_killed_runs_left_half_written_go_and_those_of_others_stay(built: Project) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    left = built.generated / f"Functions.cpp.{gone.pid}.tmp"
-    stays = [built.generated / f"Functions.cpp.{os.getpid()}.tmp", built.generated / f"notes.cpp.{gone.pid}.tmp"]
+def cut_by_a_byte(path: Path, older: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def lengthened(path: Path, older: Path) -> None:
+    path.write_bytes(path.read_bytes() + seeded(SEED).randbytes(5000))
+
+
+def garbage(path: Path, older: Path) -> None:
+    path.write_bytes(seeded(SEED).randbytes(path.stat().st_size))
+
+
+def zeros(path: Path, older: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def flipped(path: Path, older: Path) -> None:
+    """One bit, at the same size and time of change."""
+    flip(path, seeded(SEED).randrange(path.stat().st_size), SEED % 8)
+
+
+def flip(path: Path, at: int, bit: int) -> None:
+    stat, data = path.stat(), bytearray(path.read_bytes())
+    data[at] ^= 1 << bit
+    path.write_bytes(bytes(data))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def of_another_age(path: Path, older: Path) -> None:
+    """As it was after the run before, its time of change included."""
+    if older.exists():
+        shutil.copy2(older, path)
+    else:
+        path.unlink()
+
+
+def a_folder(path: Path, older: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def a_full_folder(path: Path, older: Path) -> None:
+    a_folder(path, older)
+    (path / "x").write_text("x")
+
+
+def a_link_to_nowhere(path: Path, older: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.parent / "nowhere" / "at all")
+
+
+DAMAGE: list[Damage] = [
+    missing,
+    empty,
+    truncated,
+    cut_by_a_byte,
+    lengthened,
+    garbage,
+    zeros,
+    flipped,
+    of_another_age,
+    a_folder,
+    a_full_folder,
+    a_link_to_nowhere,
+]
+
+# What the specs say when the next run starts: what they said, what they said before, something new.
+FORMULAS = [SECOND, FIRST, "grad * result.conj() * 4"]
+
+
+def assert_mended(project: Project) -> None:
+    """The next run is right, and the one after it executes nothing."""
+    run = project.run()
+    assert run.status == 0, f"{REPEAT}\n{run.stderr}"
+    assert "Traceback" not in run.stderr + run.stdout
+    assert project.files() == project.clean_build(), REPEAT
+    assert project.manifest() == project.clean_manifest(), REPEAT
+    again = project.run()
+    assert (again.status, again.ran) == (0, []), f"{REPEAT}\n{again.stderr}"
+
+
+def test_the_table_names_every_file_of_the_cache(twice: Project) -> None:
+    assert set(twice.cached()) == {cached(twice, name) for name in FILES}
+    assert all(cached(twice, name).read_bytes() for name in FILES)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_of_the_cache_is_mended(small_built: Project, tmp_path: Path, name: str, damage: Damage) -> None:
+    for number, formula in enumerate(FORMULAS):
+        project = build_twice(small_built, tmp_path / str(number))
+        project.set_formula("exp", "self", formula)
+        damage(cached(project, name), cached(project, name, "older"))
+        assert_mended(project)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize(
+    "names", [["rows", "rows.seal"], ["rows", "rows.seal", "last"], ["last", "manifest.json"], FILES]
+)
+def test_files_of_another_age_than_the_rest_are_noticed(twice: Project, names: list[str], formula: str) -> None:
+    for name in names:
+        of_another_age(cached(twice, name), cached(twice, name, "older"))
+    twice.set_formula("exp", "self", formula)
+    assert_mended(twice)
+
+
+def test_a_cache_that_is_deleted_moves_no_generated_file(built: Project) -> None:
+    times = built.mtimes()
+    shutil.rmtree(built.cache)
+    assert_mended(built)
+    assert built.mtimes() == times
+
+
+def test_a_cache_of_which_only_the_manifest_is_left_is_filled_again(built: Project) -> None:
+    for path in built.cached():
+        if path.name != "manifest.json":
+            path.unlink()
+    assert_mended(built)
+
+
+def test_a_set_s_folder_that_is_a_file_is_refused_by_its_name(project: Project) -> None:
+    project.cache.mkdir()
+    project.rows.parent.write_text("in the way")
+    run = project.run()
+    assert "Traceback" not in run.stderr + run.stdout
+    assert run.status == 0 or str(project.rows.parent) in run.stderr
+
+
+# ---- what killed runs leave
+
+
+def test_files_that_killed_runs_left_half_written_are_removed_and_those_of_others_stay(built: Project) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = built.generated / f"Functions.cpp.{ended.pid}.tmp"
+    stays = [built.generated / f"Functions.cpp.{os.getpid()}.tmp", built.generated / f"notes.cpp.{ended.pid}.tmp"]
     for path in (left, *stays):
         path.write_text("half")
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    built.set_formula("exp", "self", SECOND)
     built.build()
     assert not left.exists()
     assert all(path.exists() for path in stays)
 
 
-def test_a_node_that_is_forgotten_is_made_again(built: Project) -> None:
-    assert built.run().ran == []
-    assert built.run("forget", "emit:ExpBackward0").status == 0
-    assert built.run().ran == ["emit:ExpBackward0"]
-    assert built.run().ran == []
+# ---- what doit is told to forget
+
+
+@pytest.mark.parametrize("task", ["emit:ExpBackward0", "emit:zeros"])
+def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> None:
+    times = built.mtimes()
+    assert built.run("forget", task).status == 0
+    run = built.run()
+    assert (run.status, run.ran) == (0, [task]), run.stderr
+    run = built.run()
+    assert (run.status, run.ran) == (0, [])
+    assert built.mtimes() == times

@@ -6,9 +6,16 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
 from project import Project
 
 from pipeline.reports.diff.html import mark
+
+
+@pytest.fixture
+def project(core_project: Project) -> Project:
+    """What is compared with core is a copy of it."""
+    return core_project
 
 
 def diff(project: Project, **variables: object) -> dict[str, Any]:

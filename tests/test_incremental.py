@@ -1,4 +1,7 @@
-"""What runs after an edit, and what does not: the exact tasks, the files that move, the bytes of a clean build."""
+"""What runs after an edit, and what does not: the exact tasks, the files that move, the bytes of a clean build.
+
+The sections are the rows of the contract in docs/design.md: what happened since the last run, and what runs.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from project import ANALYSIS, CORE, ROOT, SHARD_TASKS, Project, finish
+from conftest import RELEASE
+from project import ANALYSIS, ROOT, SHARD_TASKS, SHARDS, Project, finish
 
-# The tasks that an edit of derivatives.yaml passes through, as long as something in it is new.
-DERIVATIVES = ["specs", "derivatives", "infos", "foreach", "match"]
+# All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
+# where none does.
+ALONE = ["specs", "derivatives", "infos"]
+FOLLOWED = [*ALONE, "foreach", "match"]
 
-# All that a Node is in, for Nodes whose bindings are in the third file, as those of mv and pixel_shuffle are.
-SHARDS_OF_M_AND_P = [
+# All files that a Node is in, for Nodes whose bindings are in the third file, as those of mv and pixel_shuffle are.
+FILES_OF_M_AND_P = [
     "shard:Functions.h",
     "shard:Functions.cpp",
     "shard:python_functions_3.cpp",
@@ -43,6 +49,8 @@ MV_SCALED_DERIVATIVE = """
 
 """
 MV = "- name: mv(Tensor self, Tensor vec) -> Tensor\n"
+MV_EDITED = "self.conj().t().mv(grad)"
+EXP_EDITED = "grad * result.conj() * 1"
 
 
 def assert_runs(project: Project, *tasks: str) -> None:
@@ -50,46 +58,82 @@ def assert_runs(project: Project, *tasks: str) -> None:
     run = project.run()
     assert run.status == 0, run.stderr
     assert run.ran == ([*tasks, "manifest"] if tasks else [])
+    assert_clean(project)
+
+
+def assert_clean(project: Project) -> None:
+    """All is as a clean build makes it, and the next run executes nothing."""
     assert project.files() == project.clean_build()
-    assert project.manifest() == project.manifest(project.spare / "cache")
+    assert project.manifest() == project.clean_manifest()
+    assert project.run().ran == []
 
 
 def moved(project: Project, before: dict[str, int]) -> list[str]:
     """The generated files that were written since."""
-    return [name for name, time in project.mtimes().items() if time != before.get(name)]
+    now = project.mtimes()
+    return sorted(name for name in {*before, *now} if now.get(name) != before.get(name))
 
 
-# ---- nothing
+# ---- nothing: nothing; no file is written, no mtime moves
 
 
-def test_first_run_makes_the_analysis_the_nodes_and_the_shards(project: Project) -> None:
+def test_first_run_makes_the_analysis_the_units_and_the_shards(project: Project) -> None:
     run = project.run()
-    assert run.status == 0
-    emitted = [task for task in run.ran if task.startswith("emit:")]
-    assert sorted(run.ran) == sorted([*ANALYSIS, *emitted, *SHARD_TASKS, "manifest"])
-    assert len(emitted) > 150
+    assert (run.status, run.stderr) == (0, "")
+    assert run.ran == [*ANALYSIS, *(f"emit:{unit}" for unit in run.units), *SHARD_TASKS, "manifest"]
+    assert sorted(run.units) == sorted(project.units())
+    assert sorted(project.files()) == sorted(SHARDS)
 
 
-def test_second_run_executes_nothing(built: Project) -> None:
-    assert built.run().ran == []
+def test_second_run_executes_nothing_and_writes_no_file(project: Project) -> None:
+    before = project.build().tree()
+    run = project.run()
+    assert (run.status, run.ran, run.stderr) == (0, [], "")
+    assert f"-- emit: {len(project.units())} units" in run.stdout
+    assert project.tree() == before
 
 
-def test_second_run_writes_no_file(built: Project) -> None:
+def test_a_copy_of_a_built_project_is_as_good_as_a_built_one(built: Project) -> None:
+    """The fixture that most tests begin with: nothing in it may be looked at twice."""
+    from pipeline.front.build import Build
+    from pipeline.front.config import read_config
+    from pipeline.query.store import Store
+
+    values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
+    assert Build(read_config(values)).nothing_changed
+    store = Store(str(built.rows))
+    store.begin()
+    assert store.sound
+    store.close()
     before = built.tree()
-    built.run()
+    assert built.run().ran == []
     assert built.tree() == before
 
 
-def test_touching_a_spec_executes_nothing(built: Project) -> None:
+def test_touching_a_spec_executes_nothing_and_moves_no_file(built: Project) -> None:
+    before = built.mtimes()
     built.path("derivatives.yaml").touch()
+    assert_runs(built)
+    assert moved(built, before) == []
+
+
+def test_a_spec_saved_with_the_same_bytes_executes_nothing(built: Project) -> None:
+    path = built.path("derivatives.yaml")
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(data)
     assert_runs(built)
 
 
-# ---- text that means nothing
+# ---- a comment, blank line or key order that means nothing: the stage that reads the text; no unit, no shard
 
 
 def _comment(project: Project) -> None:
     project.replace("derivatives.yaml", "- name: neg(Tensor self)", "# Odd.\n- name: neg(Tensor self)")
+
+
+def _comment_in_an_entry(project: Project) -> None:
+    project.replace("derivatives.yaml", "  self: grad.neg()\n", "  # Odd.\n  self: grad.neg()\n")
 
 
 def _comment_at_the_end_of_a_line(project: Project) -> None:
@@ -118,119 +162,160 @@ def _tags_comment(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "edit", [_comment, _comment_at_the_end_of_a_line, _blank_lines, _key_order, _quotes, _tags_comment]
+    "edit",
+    [
+        _comment,
+        _comment_in_an_entry,
+        _comment_at_the_end_of_a_line,
+        _blank_lines,
+        _key_order,
+        _quotes,
+        _tags_comment,
+    ],
 )
 def test_text_that_means_nothing_runs_only_the_stage_that_reads_it(
     built: Project, edit: Callable[[Project], None]
 ) -> None:
-    before = built.mtimes()
+    before, manifest = built.mtimes(), built.manifest()
     edit(built)
     assert_runs(built, "specs")
     assert moved(built, before) == []
+    assert built.manifest() != manifest
 
 
-# ---- formulas
+# ---- one derivative formula: that entry; the units whose text really changes; the shards that hold them
 
 
-def test_a_formula_runs_its_nodes_and_their_shards(built: Project) -> None:
+def test_a_formula_runs_its_node_and_its_shard(built: Project) -> None:
     before = built.mtimes()
-    built.set_formula("mv", "vec", "self.conj().t().mv(grad)")
-    assert_runs(built, *DERIVATIVES, "emit:MvBackward0", "shard:Functions.cpp")
+    built.set_formula("mv", "vec", MV_EDITED)
+    assert_runs(built, *ALONE, "emit:MvBackward0", "shard:Functions.cpp")
     assert moved(built, before) == ["Functions.cpp"]
 
 
 def test_a_formula_runs_the_foreach_nodes_made_from_it(built: Project) -> None:
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
-    assert_runs(built, *DERIVATIVES, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
+    before = built.mtimes()
+    built.set_formula("exp", "self", EXP_EDITED)
+    assert_runs(built, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
+    assert moved(built, before) == ["Functions.cpp"]
 
 
 def test_a_formula_that_serves_several_foreach_ops_runs_all_their_nodes(built: Project) -> None:
     built.set_formula("pow.Tensor_Scalar", "self", "power_base_adjoint(grad, self, exponent) * 1")
     foreach = ["emit:ForeachPowBackward0Scalar", "emit:ForeachPowBackward0ScalarList"]
-    assert_runs(built, *DERIVATIVES, "emit:PowBackward0", *foreach, "shard:Functions.cpp")
+    assert_runs(built, *FOLLOWED, "emit:PowBackward0", *foreach, "shard:Functions.cpp")
 
 
 def test_a_formula_that_saves_something_else_runs_the_shards_with_declarations_and_bindings(built: Project) -> None:
+    before = built.mtimes()
     built.set_formula("pixel_shuffle", "self", "at::pixel_unshuffle(grad, upscale_factor) + 0 * self")
-    assert_runs(built, *DERIVATIVES, "emit:PixelShuffleBackward0", *SHARDS_OF_M_AND_P)
+    assert_runs(built, *ALONE, "emit:PixelShuffleBackward0", *FILES_OF_M_AND_P)
+    assert moved(built, before) == sorted(task.removeprefix("shard:") for task in FILES_OF_M_AND_P)
 
 
-def test_a_forward_formula_that_no_node_prints_moves_no_file(built: Project) -> None:
+def test_a_forward_formula_that_no_node_prints_runs_no_unit_and_moves_no_file(built: Project) -> None:
     before = built.mtimes()
     built.set_formula("mv", "result", "at::mv(self_p, vec_t) + at::mv(self_t, vec_p)")
-    run = built.run()
-    assert [task for task in run.ran if task.startswith("shard:")] == []
+    assert_runs(built, *ALONE)
     assert moved(built, before) == []
-    assert built.files() == built.clean_build()
 
 
+def test_one_formula_of_core_runs_two_nodes_and_one_shard(core_project: Project) -> None:
+    core_project.build()
+    before = core_project.mtimes()
+    core_project.set_formula("exp", "self", EXP_EDITED)
+    assert_runs(core_project, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
+    assert moved(core_project, before) == ["Functions.cpp"]
+
+
+@pytest.mark.slow
 def test_one_formula_of_torch_runs_two_nodes_and_one_shard(torch_project: Project) -> None:
     torch_project.build()
     before = torch_project.mtimes()
-    torch_project.set_formula("exp", "self", "grad * result.conj() * 1")
-    assert_runs(torch_project, *DERIVATIVES, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
+    torch_project.set_formula("exp", "self", EXP_EDITED)
+    assert_runs(torch_project, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
     assert moved(torch_project, before) == ["Functions.cpp"]
 
 
-# ---- schemas
+# ---- one schema: that entry and what refers to it
+
+
+def _in_schemas_of_mv(project: Project, old: str, new: str) -> None:
+    """Changes the arguments of mv in its schema, in that of its out variant, and where its derivatives name it."""
+    for name in ("native_functions.yaml", "derivatives.yaml"):
+        path = project.path(name)
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
 
 
 def test_a_default_that_no_node_holds_moves_no_file(built: Project) -> None:
-    before = built.mtimes()
-    built.replace("native_functions.yaml", "- func: mv(Tensor self, Tensor vec) -> Tensor",
-                  "- func: mv(Tensor self, Tensor vec, bool dense=True) -> Tensor")  # fmt: skip
-    built.replace("native_functions.yaml", "mv.out(Tensor self, Tensor vec, *,",
-                  "mv.out(Tensor self, Tensor vec, bool dense=True, *,")  # fmt: skip
-    built.replace(
-        "derivatives.yaml", "mv(Tensor self, Tensor vec) ->", "mv(Tensor self, Tensor vec, bool dense=True) ->"
-    )
+    _in_schemas_of_mv(built, "(Tensor self, Tensor vec", "(Tensor self, Tensor vec, bool dense=True")
     built.build()
-    for name in ("native_functions.yaml", "derivatives.yaml"):
-        text = built.path(name).read_text()
-        built.path(name).write_text(text.replace("bool dense=True", "bool dense=False"))
-    assert_runs(built, *ANALYSIS[:2], *DERIVATIVES[1:], "emit:MvBackward0")
-    assert moved(built, before) == []
-
-
-def test_a_type_runs_the_node_that_saves_the_argument(built: Project) -> None:
-    for name in ("native_functions.yaml", "derivatives.yaml"):
-        built.replace(name, "pixel_shuffle(Tensor self, int upscale", "pixel_shuffle(Tensor self, SymInt upscale")
-    assert_runs(
-        built, "specs", "schemas", "derivatives", "infos", "foreach", "match",
-        "emit:PixelShuffleBackward0", *SHARDS_OF_M_AND_P,
-    )  # fmt: skip
-
-
-def test_an_op_without_derivatives_runs_no_node(built: Project) -> None:
     before = built.mtimes()
-    built.append("native_functions.yaml", TRIPLE)
+    _in_schemas_of_mv(built, "dense=True", "dense=False")
     run = built.run()
-    assert [task for task in run.ran if ":" in task] == []
-    assert moved(built, before) == []
-
-
-def test_a_tag_that_no_op_carries_runs_no_node(built: Project) -> None:
-    before = built.mtimes()
-    built.append("tags.yaml", "- tag: unheard_of\n  desc: |\n    Nothing has it.")
-    run = built.run()
-    assert run.status == 0
+    assert (run.status, run.units, run.shards) == (0, ["MvBackward0"], [])  # another schema is another entry
     assert run.ran[:2] == ["specs", "schemas"]
-    assert [task for task in run.ran if ":" in task] == []
     assert moved(built, before) == []
+    assert_clean(built)
 
 
-# ---- entries
+def test_an_argument_that_its_node_does_not_print_runs_no_other_node(built: Project) -> None:
+    _in_schemas_of_mv(built, "(Tensor self, Tensor vec", "(Tensor self, Tensor vec, bool dense=True")
+    run = built.run()
+    assert run.status == 0, run.stderr
+    assert set(run.units) <= {"MvBackward0"}
+    assert_clean(built)
+
+
+def test_a_renamed_argument_runs_its_node_and_its_files(built: Project) -> None:
+    _in_schemas_of_mv(built, "(Tensor self, Tensor vec", "(Tensor self, Tensor by")
+    text = built.path("derivatives.yaml").read_text()
+    head, start, entry = text.partition("- name: mv(")
+    body, end, tail = entry.partition("\n\n")
+    body = body.replace("vec", "by")
+    built.path("derivatives.yaml").write_text(head + start + body + end + tail)
+    before = built.mtimes()
+    assert_runs(built, "specs", "schemas", "derivatives", "infos", "foreach", "match", "emit:MvBackward0",
+                *FILES_OF_M_AND_P)  # fmt: skip
+    assert moved(built, before) == sorted(task.removeprefix("shard:") for task in FILES_OF_M_AND_P)
+
+
+def test_a_function_that_makes_tensors_runs_its_wrapper_and_its_file(built: Project) -> None:
+    built.replace("native_functions.yaml", "- func: zeros(SymInt[] size, *, ScalarType? dtype=None",
+                  "- func: zeros(SymInt[] size, *, ScalarType? dtype=long")  # fmt: skip
+    before = built.mtimes()
+    run = built.run()
+    assert (run.status, run.units, run.shards) == (0, ["zeros"], ["variable_factories.h"])
+    assert moved(built, before) == ["variable_factories.h"]
+    assert_clean(built)
+
+
+def test_a_tag_of_a_function_runs_no_unit(built: Project) -> None:
+    built.replace("native_functions.yaml", "- func: mv(Tensor self, Tensor vec) -> Tensor\n",
+                  "- func: mv(Tensor self, Tensor vec) -> Tensor\n  tags: core\n")  # fmt: skip
+    run = built.run()
+    assert (run.status, run.units, run.shards) == (0, [], [])
+    assert run.ran[:2] == ["specs", "schemas"]
+    assert_clean(built)
+
+
+# ---- an entry added, removed or moved: itself, and later Nodes of the same prefix if their numbers move
+
+
+def test_a_function_without_derivatives_runs_no_unit(built: Project) -> None:
+    built.append("native_functions.yaml", TRIPLE)
+    assert_runs(built, "specs", "schemas", "infos", "foreach", "match")
 
 
 def test_an_added_entry_runs_its_own_node(built: Project) -> None:
     built.append("native_functions.yaml", TRIPLE)
     built.append("derivatives.yaml", TRIPLE_DERIVATIVE)
-    run = built.run()
-    assert [task for task in run.ran if task.startswith("emit:")] == ["emit:TripleBackward0"]
-    assert built.files() == built.clean_build()
+    assert_runs(built, *ANALYSIS, "emit:TripleBackward0", *FILES_OF_M_AND_P)
 
 
-def test_a_removed_entry_runs_no_other_node(built: Project) -> None:
+def test_a_removed_entry_runs_no_unit(built: Project) -> None:
     before = built.files()
     built.append("native_functions.yaml", TRIPLE)
     built.build()
@@ -239,23 +324,27 @@ def test_a_removed_entry_runs_no_other_node(built: Project) -> None:
     built.build()
     assert built.files() != before
     built.path("derivatives.yaml").write_text(text)
-    run = built.run()
-    assert [task for task in run.ran if task.startswith("emit:")] == []
+    assert_runs(built, *FILES_OF_M_AND_P)
     assert built.files() == before
+
+
+def test_an_entry_removed_for_the_first_time_runs_no_unit(built: Project) -> None:
+    built.remove_entry("mv")
+    assert_runs(built, *FOLLOWED, *FILES_OF_M_AND_P)
 
 
 def test_an_entry_added_before_others_of_its_prefix_moves_their_numbers_only(built: Project) -> None:
     built.append("native_functions.yaml", MV_SCALED)
     built.build()
     built.replace("derivatives.yaml", MV, MV_SCALED_DERIVATIVE + MV)
-    assert_runs(built, *DERIVATIVES, "emit:MvBackward0", "emit:MvBackward1", *SHARDS_OF_M_AND_P)
+    assert_runs(built, *FOLLOWED, "emit:MvBackward0", "emit:MvBackward1", *FILES_OF_M_AND_P)
 
 
 def test_an_entry_added_after_others_of_its_prefix_moves_no_number(built: Project) -> None:
     built.append("native_functions.yaml", MV_SCALED)
     built.build()
     built.append("derivatives.yaml", MV_SCALED_DERIVATIVE)
-    assert_runs(built, *DERIVATIVES, "emit:MvBackward1", *SHARDS_OF_M_AND_P)
+    assert_runs(built, *FOLLOWED, "emit:MvBackward1", *FILES_OF_M_AND_P)
 
 
 def test_swapped_entries_of_one_prefix_swap_their_numbers(built: Project) -> None:
@@ -264,21 +353,40 @@ def test_swapped_entries_of_one_prefix_swap_their_numbers(built: Project) -> Non
     built.build()
     built.replace("derivatives.yaml", MV_SCALED_DERIVATIVE, "")
     built.replace("derivatives.yaml", MV, MV_SCALED_DERIVATIVE + MV)
-    run = built.run()
-    assert [task for task in run.ran if task.startswith("emit:")] == ["emit:MvBackward0", "emit:MvBackward1"]
-    assert built.files() == built.clean_build()
+    assert_runs(built, *FOLLOWED, "emit:MvBackward0", "emit:MvBackward1", *FILES_OF_M_AND_P)
 
 
-def test_swapped_entries_of_different_prefixes_run_no_node(built: Project) -> None:
+def test_swapped_entries_of_different_prefixes_run_no_unit(built: Project) -> None:
     neg = "- name: neg(Tensor self) -> Tensor\n  self: grad.neg()\n  result: self_t.neg()\n\n"
     built.replace("derivatives.yaml", neg, "")
     built.append("derivatives.yaml", neg)
     run = built.run()
-    assert [task for task in run.ran if task.startswith("emit:")] == []
-    assert built.files() == built.clean_build()
+    assert (run.status, run.units) == (0, [])
+    assert run.shards == ["Functions.h", "Functions.cpp", "python_functions_0.cpp", "python_functionsEverything.cpp"]
+    assert_clean(built)
 
 
-# ---- templates
+def test_a_function_that_is_moved_runs_no_unit(built: Project) -> None:
+    path = built.path("native_functions.yaml")
+    head, start, rest = path.read_text().partition("- func: neg(")
+    entry, end, tail = rest.partition("\n\n")
+    path.write_text(f"{head}{tail}\n{start}{entry}{end}")
+    run = built.run()
+    assert (run.status, run.units) == (0, [])
+    assert_clean(built)
+
+
+def test_a_second_definition_hides_the_first_one_also_when_only_the_first_is_edited(built: Project) -> None:
+    second = "\n- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj() * 2\n  result: auto_element_wise\n"
+    built.append("derivatives.yaml", second)
+    built.build()
+    built.set_formula("exp", "self", "grad * result.conj() * 3")
+    assert_runs(built, *ALONE)
+    assert b"result.conj() * 2" in built.files()["Functions.cpp"]
+    assert b"result.conj() * 3" not in built.files()["Functions.cpp"]
+
+
+# ---- a template: the shards made from it
 
 
 @pytest.mark.parametrize(
@@ -287,14 +395,15 @@ def test_swapped_entries_of_different_prefixes_run_no_node(built: Project) -> No
         ("Functions.h", SHARD_TASKS[:1]),
         ("Functions.cpp", SHARD_TASKS[1:2]),
         ("python_functions.h", SHARD_TASKS[2:3]),
-        ("python_functions.cpp", SHARD_TASKS[3:]),
+        ("python_functions.cpp", SHARD_TASKS[3:9]),
+        ("variable_factories.h", SHARD_TASKS[9:]),
     ],
 )
 def test_a_template_runs_the_shards_made_from_it(built: Project, template: str, shards: list[str]) -> None:
     before = built.mtimes()
     built.append(f"templates/{template}", "// The end.")
     assert_runs(built, *shards)
-    assert sorted(moved(built, before)) == sorted(task.removeprefix("shard:") for task in shards)
+    assert moved(built, before) == sorted(task.removeprefix("shard:") for task in shards)
 
 
 def test_a_file_beside_the_templates_runs_nothing(built: Project) -> None:
@@ -305,16 +414,33 @@ def test_a_file_beside_the_templates_runs_nothing(built: Project) -> None:
 def test_a_template_that_drops_a_hole_and_takes_it_back_gives_the_first_file_again(built: Project) -> None:
     before = built.files()
     built.replace("templates/Functions.h", "${autograd_function_declarations}", "// none")
-    built.build()
+    assert_runs(built, "shard:Functions.h")
+    assert built.files() != before
     built.set_formula("pixel_shuffle", "self", "at::pixel_unshuffle(grad, upscale_factor) + 0 * self")
-    assert "shard:Functions.h" not in built.run().ran
+    assert_runs(built, *ALONE, "emit:PixelShuffleBackward0", *FILES_OF_M_AND_P[1:])
     built.set_formula("pixel_shuffle", "self", "at::pixel_unshuffle(grad, upscale_factor)")
     built.replace("templates/Functions.h", "// none", "${autograd_function_declarations}")
-    built.build()
+    assert_runs(built, *FILES_OF_M_AND_P)
     assert built.files() == before
 
 
-# ---- generated files
+def test_a_template_that_a_set_may_leave_out_takes_its_file_with_it(built: Project) -> None:
+    before = built.files()
+    path = built.path("templates/variable_factories.h")
+    data = path.read_bytes()
+    path.unlink()
+    run = built.run()
+    assert (run.status, run.units, run.shards) == (0, [], [])
+    assert sorted(built.files()) == sorted({*SHARDS} - {"variable_factories.h"})
+    assert_clean(built)
+    path.write_bytes(data)
+    run = built.run()
+    assert (run.status, run.units, run.shards) == (0, [], ["variable_factories.h"])
+    assert built.files() == before
+    assert_clean(built)
+
+
+# ---- a generated file edited, truncated or deleted by hand: that file is put back
 
 
 def _edit(path: Path) -> None:
@@ -353,108 +479,43 @@ def _flip_by_rename(path: Path) -> None:
     beside.replace(path)
 
 
-DAMAGE = [_edit, _truncate, _empty, _delete, _flip, _flip_by_rename]
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("name", ["Functions.cpp", "python_functions_3.cpp"])
+@pytest.mark.parametrize("damage", [_edit, _truncate, _empty, _delete, _flip, _flip_by_rename])
+@pytest.mark.parametrize("name", ["Functions.cpp", "python_functions_3.cpp", "variable_factories.h"])
 def test_a_generated_file_changed_by_hand_is_put_back_alone(
     built: Project, name: str, damage: Callable[[Path], None]
 ) -> None:
     files, times = built.files(), built.mtimes()
     damage(built.generated / name)
     run = built.run()
-    assert run.status == 0
-    assert run.ran == [f"shard:{name}"]
+    assert (run.status, run.ran) == (0, [f"shard:{name}"])
     assert built.files() == files
-    assert {k: v for k, v in built.mtimes().items() if k != name} == {k: v for k, v in times.items() if k != name}
+    assert moved(built, times) in ([name], [])
+    assert built.run().ran == []
+
+
+def test_a_generated_file_changed_by_hand_before_an_edit_is_put_back_too(built: Project) -> None:
+    _edit(built.generated / "Functions.h")
+    built.set_formula("mv", "vec", MV_EDITED)
+    assert_runs(built, *ALONE, "emit:MvBackward0", "shard:Functions.h", "shard:Functions.cpp")
 
 
 def test_a_foreign_file_among_the_generated_ones_is_left_alone(built: Project) -> None:
     (built.generated / "notes.txt").write_text("mine")
     assert built.run().ran == []
+    built.set_formula("mv", "vec", MV_EDITED)
+    built.build()
     assert (built.generated / "notes.txt").read_text() == "mine"
 
 
-def test_a_generated_folder_that_is_gone_is_made_again_from_the_cache(built: Project) -> None:
+def test_a_generated_folder_that_is_deleted_is_made_again_from_the_cache(built: Project) -> None:
     files = built.files()
     shutil.rmtree(built.generated)
     assert built.run().ran == SHARD_TASKS
     assert built.files() == files
-
-
-# ---- the cache
-
-
-@pytest.mark.parametrize("damage", [_truncate, _empty, _delete, _flip])
-def test_each_artifact_that_is_damaged_is_noticed_and_made_again(
-    built: Project, damage: Callable[[Path], None]
-) -> None:
-    older = set(built.objects())
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
-    built.build()
-    files, times = built.files(), built.mtimes()
-    made = [path for path in built.objects() if path not in older]
-    assert len(made) >= 5  # entries, definitions, infos, foreach, matches
-    for path in made:
-        data = path.read_bytes()
-        damage(path)
-        run = built.run()
-        assert (run.status, len(run.ran)) == (0, 1), run
-        assert path.read_bytes() == data
-        assert (built.files(), built.mtimes()) == (files, times)
     assert built.run().ran == []
 
 
-@pytest.mark.parametrize("damage", [_edit, _truncate, _empty, _delete, _flip])
-def test_damaged_texts_of_nodes_are_made_again_when_they_are_needed(
-    built: Project, damage: Callable[[Path], None]
-) -> None:
-    damage(built.pack)
-    built.append("templates/Functions.cpp", "// The end.")
-    built.build()
-    assert built.files() == built.clean_build()
-
-
-@pytest.mark.parametrize("damage", [_edit, _truncate, _empty, _delete, _flip])
-def test_damaged_texts_of_nodes_move_no_file(built: Project, damage: Callable[[Path], None]) -> None:
-    before = built.mtimes()
-    damage(built.pack)
-    built.build()
-    assert built.mtimes() == before
-    assert built.run().ran == []
-
-
-def test_a_cache_without_artifacts_is_filled_again(built: Project) -> None:
-    files, times = built.files(), built.mtimes()
-    names = built.objects()
-    shutil.rmtree(built.cache / "objects")
-    assert built.run().status == 0
-    assert built.objects() == names
-    assert (built.files(), built.mtimes()) == (files, times)
-    assert built.run().ran == []
-
-
-def test_a_cache_that_is_gone_moves_no_generated_file(built: Project) -> None:
-    times = built.mtimes()
-    shutil.rmtree(built.cache)
-    assert built.run().status == 0
-    assert built.mtimes() == times
-
-
-@pytest.mark.parametrize("damage", [_edit, _truncate, _empty, _delete, _flip])
-@pytest.mark.parametrize("which", ["state", "journal"])
-def test_damaged_records_cost_work_and_nothing_else(built: Project, which: str, damage: Callable[[Path], None]) -> None:
-    files, times = built.files(), built.mtimes()
-    for path in built.states() if which == "state" else [built.cache / "journal"]:
-        damage(path)
-    built.build()
-    assert (built.files(), built.mtimes()) == (files, times)
-    built.set_formula("mv", "vec", "self.conj().t().mv(grad)")
-    assert_runs(built, *DERIVATIVES, "emit:MvBackward0", "shard:Functions.cpp")
-
-
-# ---- mistakes in the specs
+# ---- a spec with an error: nothing in `generated/` changes; after the mend, only what changed runs
 
 
 def _unknown_op(project: Project) -> None:
@@ -482,110 +543,138 @@ def _unknown_hole(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "mistake", [_unknown_op, _broken_yaml, _broken_schema, _missing_file, _missing_template, _unknown_hole]
+    ("mistake", "said"),
+    [
+        (_unknown_op, "mw"),
+        (_broken_yaml, "derivatives.yaml"),
+        (_broken_schema, "exp"),
+        (_missing_file, "tags.yaml"),
+        (_missing_template, "python_functions.cpp"),
+        (_unknown_hole, "no_such_hole"),
+    ],
 )
-def test_a_mistake_changes_no_generated_file(built: Project, mistake: Callable[[Project], None]) -> None:
-    files, times = built.files(), built.mtimes()
+def test_a_mistake_changes_no_generated_file(built: Project, mistake: Callable[[Project], None], said: str) -> None:
+    files, times, manifest = built.files(), built.mtimes(), built.manifest()
     # An edit that is right, and changes Functions.h and Functions.cpp, goes with it.
     built.set_formula("pixel_shuffle", "self", "at::pixel_unshuffle(grad, upscale_factor) + 0 * self")
     mistake(built)
     run = built.run()
     assert run.status == 1
     assert "error:" in run.stderr
+    assert said in run.stderr
     assert "Traceback" not in run.stderr + run.stdout
-    assert (built.files(), built.mtimes()) == (files, times)
+    assert (built.files(), built.mtimes(), built.manifest()) == (files, times, manifest)
 
 
 def test_after_the_mend_only_what_changed_runs(built: Project) -> None:
     _unknown_op(built)
     assert built.run().status == 1
     built.replace("derivatives.yaml", "- name: mw(", "- name: mv(")
-    built.set_formula("mv", "vec", "self.conj().t().mv(grad)")
-    assert_runs(built, *DERIVATIVES, "emit:MvBackward0", "shard:Functions.cpp")
+    built.set_formula("mv", "vec", MV_EDITED)
+    assert_runs(built, *ALONE, "emit:MvBackward0", "shard:Functions.cpp")
 
 
-def test_a_mistake_that_is_taken_back_moves_no_file(built: Project) -> None:
-    files, times = built.files(), built.mtimes()
+def test_a_mistake_that_is_taken_back_runs_nothing_and_moves_no_file(built: Project) -> None:
+    times = built.mtimes()
     text = built.path("derivatives.yaml").read_text()
     _unknown_op(built)
     assert built.run().status == 1
     built.path("derivatives.yaml").write_text(text)
-    run = built.run()
-    assert run.status == 0
-    assert [task for task in run.ran if ":" in task] == []
-    assert (built.files(), built.mtimes()) == (files, times)
+    assert_runs(built)
+    assert moved(built, times) == []
 
 
-def test_a_mistake_is_told_again_by_the_next_run(built: Project) -> None:
+def test_a_mistake_is_reported_again_by_the_next_run(built: Project) -> None:
     _unknown_op(built)
     first, second = built.run(), built.run()
     assert (first.status, second.status) == (1, 1)
+    assert second.stderr == first.stderr != ""
+
+
+def test_a_warning_is_reported_again_by_a_run_that_has_nothing_to_do(built: Project) -> None:
+    built.set_formula("mv", "vec", "self.conj().t().mv(grad) + rezult")
+    first, second = built.run(), built.run()
+    assert (first.status, second.status, second.ran) == (0, 0, [])
     assert second.stderr == first.stderr
+    assert "unknown name 'rezult'" in first.stderr
 
 
-# ---- going back
+# ---- switching and back: what was made before is reused; files of the other layout do not stay behind
 
 
-def test_an_edit_taken_back_is_served_from_the_cache(built: Project) -> None:
+def test_an_edit_taken_back_runs_no_query_again(built: Project) -> None:
     files = built.files()
     text = built.path("derivatives.yaml").read_text()
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    built.set_formula("exp", "self", EXP_EDITED)
     built.build()
     assert built.files() != files
-    objects, journal = built.objects(), (built.cache / "journal").read_bytes()
     built.path("derivatives.yaml").write_text(text)
-    built.build()
+    assert_runs(built, "shard:Functions.cpp")
     assert built.files() == files
-    assert (built.objects(), (built.cache / "journal").read_bytes()) == (objects, journal)
+    built.set_formula("exp", "self", EXP_EDITED)
+    assert_runs(built, "shard:Functions.cpp")
 
 
 def test_two_spec_sets_on_one_cache_do_not_disturb_each_other(built: Project, tmp_path: Path) -> None:
-    other = Project(tmp_path, CORE, "2.13.0", name="other")
+    other = Project(tmp_path, built.specs, RELEASE, name="other")
     other.generated = tmp_path / "other files"
-    other.set_formula("exp", "self", "grad * result.conj() * 1")
+    other.set_formula("exp", "self", EXP_EDITED)
     other.build()
     assert built.files() != other.files()
     assert (built.run().ran, other.run().ran) == ([], [])
     assert (built.files(), other.files()) == (built.clean_build(), other.clean_build())
 
 
-def test_two_spec_sets_that_take_turns_in_one_generated_folder_leave_the_last_one_there(
-    built: Project, tmp_path: Path
-) -> None:
-    first = built.files()
-    other = Project(tmp_path, CORE, "2.13.0", name="other")
-    other.set_formula("exp", "self", "grad * result.conj() * 1")
-    other.build()
-    assert built.files() == other.clean_build()
-    assert built.run().ran == ["shard:Functions.cpp"]
-    assert built.files() == first
+def test_a_folder_that_belongs_to_another_spec_set_is_refused(built: Project, tmp_path: Path) -> None:
+    before = built.files()
+    other = Project(tmp_path, built.specs, RELEASE, name="other")
+    run = other.run()
+    assert run.status in (1, 2, 3)
+    assert "belongs to another spec set" in run.stderr
+    assert "Traceback" not in run.stderr + run.stdout
+    assert built.files() == before
+    assert built.run().ran == []
 
 
 def test_two_releases_that_take_turns_leave_the_last_one_there(built: Project) -> None:
+    (built.specs / "RELEASE").unlink()
+    built.build(release="2.13.0")
     newer = built.files()
-    assert built.run(release="2.12.1").status == 0
+    built.build(release="2.12.1")
     older = built.files()
-    objects = built.objects()
-    assert built.run(release="2.13.0").status == 0
-    assert built.files() == newer
-    assert built.run(release="2.12.1").status == 0
-    assert (built.files(), built.objects()) == (older, objects)
+    assert newer != older
+    for release, files in (("2.13.0", newer), ("2.12.1", older)):
+        run = built.run(release=release)
+        assert (run.status, run.units) == (0, [])
+        assert not set(run.ran) & set(ANALYSIS)
+        assert built.files() == files
 
 
-def test_two_generated_folders_on_one_cache_share_artifacts(built: Project, tmp_path: Path) -> None:
-    objects = built.objects()
+def test_two_layouts_that_take_turns_leave_no_file_of_the_other(built: Project) -> None:
+    upstream = built.files()
+    built.build(layout="split", shards=4)
+    split = built.files()
+    assert "Functions_3.cpp" in split and "Functions_3.cpp" not in upstream
+    run = built.run()
+    assert (run.status, run.units, set(run.ran) & set(ANALYSIS)) == (0, [], set())
+    assert built.files() == upstream
+    built.build(layout="split", shards=4)
+    assert built.files() == split
+
+
+def test_two_generated_folders_on_one_cache_share_what_is_made(built: Project, tmp_path: Path) -> None:
     second = tmp_path / "second"
-    assert built.run(generated=second).status == 0
+    run = built.run(generated=second)
+    assert (run.status, run.ran) == (0, SHARD_TASKS)
     assert {path.name: path.read_bytes() for path in second.iterdir()} == built.files()
-    assert built.objects() == objects
     assert (built.run().ran, built.run(generated=second).ran) == ([], [])
 
 
-# ---- gradmill's own code
+# ---- gradmill's own code, or a library it relies on for output: what that code makes; never a stale mix
 
 
 @pytest.fixture
-def own_code(tmp_path: Path) -> Project:
+def own_code(tmp_path: Path, small_specs: Path) -> Project:
     """A project that is built by a copy of gradmill."""
     root = tmp_path / "gradmill"
     root.mkdir()
@@ -593,136 +682,86 @@ def own_code(tmp_path: Path) -> Project:
         shutil.copyfile(ROOT / name, root / name)
     for name in ("pipeline", "specs"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return Project(tmp_path, CORE, "2.13.0", root=root).build()
+    return Project(tmp_path, small_specs, RELEASE, root=root).build()
+
+
+def _add_comment(project: Project, module: str) -> None:
+    path = project.root / "pipeline" / module
+    path.write_text(path.read_text() + "\n# The end.\n")
 
 
 def test_text_that_nodes_are_printed_from_makes_every_node_anew(own_code: Project) -> None:
-    path = own_code.root / "pipeline/outputs/text/node.cpp"
+    path = own_code.root / "pipeline/families/nodes/node.cpp"
     path.write_text(path.read_text().replace("variable_list apply(variable_list&& grads)", "variable_list apply2()"))
     before = own_code.mtimes()
     run = own_code.run()
-    nodes = len([task for task in run.ran if task.startswith("emit:")])
-    assert nodes > 150
-    assert moved(own_code, before) == ["Functions.h"]
-    assert own_code.files()["Functions.h"].count(b"variable_list apply2()") == nodes
-    assert own_code.files() == own_code.clean_build()
-
-
-def test_code_that_prints_nodes_makes_every_node_anew(own_code: Project) -> None:
-    path = own_code.root / "pipeline/outputs/node.py"
-    path.write_text(path.read_text() + "\n# The end.\n")
-    times = own_code.mtimes()
-    run = own_code.run()
-    assert len([task for task in run.ran if task.startswith("emit:")]) > 150
+    nodes = [unit for unit in own_code.units() if "Backward" in unit]
+    assert set(nodes) <= set(run.units)
     assert not set(run.ran) & set(ANALYSIS)
-    assert own_code.mtimes() == times
+    assert moved(own_code, before) == ["Functions.h"]
+    assert own_code.files()["Functions.h"].count(b"variable_list apply2()") == len(nodes)
+    assert_clean(own_code)
+
+
+@pytest.mark.parametrize(
+    ("module", "run", "kept"),
+    [
+        ("families/nodes/plan.py", "emit:ExpBackward0", ANALYSIS),
+        ("rules/derivatives/foreach.py", "foreach", ["specs", "schemas", "derivatives", "infos"]),
+        ("grammar/schema.py", "schemas", ["specs"]),
+        ("query/store.py", "specs", []),
+    ],
+)
+def test_code_makes_anew_what_is_made_by_it(own_code: Project, module: str, run: str, kept: list[str]) -> None:
+    _add_comment(own_code, module)
+    times = own_code.mtimes()
+    found = own_code.run()
+    assert found.status == 0, found.stderr
+    assert run in found.ran
+    assert set(found.ran) & set(kept) == set()
+    assert "manifest" in found.ran
+    assert moved(own_code, times) == []
+    assert_clean(own_code)
 
 
 def test_code_that_assembles_files_makes_every_file_anew(own_code: Project) -> None:
     path = own_code.root / "pipeline/stages/shard.py"
-    path.write_text(path.read_text() + "\n# The end.\n")
-    times = own_code.mtimes()
-    assert own_code.run().ran == [*SHARD_TASKS, "manifest"]
-    assert own_code.mtimes() == times
+    assert path.read_text().count("return made.encode()") == 1
+    path.write_text(path.read_text().replace("return made.encode()", 'return made.encode() + b"// The end.\\n"'))
+    assert_runs(own_code, *SHARD_TASKS)
+    assert all(data.endswith(b"// The end.\n") for data in own_code.files().values())
 
 
-def test_code_of_one_stage_runs_that_stage(own_code: Project) -> None:
-    path = own_code.root / "pipeline/rules/foreach.py"
-    path.write_text(path.read_text() + "\n# The end.\n")
-    assert own_code.run().ran in (["foreach"], ["foreach", "manifest"])
-
-
-@pytest.mark.parametrize("module", ["graph.py", "graph_shard.py", "build/texts.py"])
-def test_code_that_carries_artifacts_makes_everything_anew(own_code: Project, module: str) -> None:
-    path = own_code.root / "pipeline" / module
-    path.write_text(path.read_text() + "\n# The end.\n")
-    times = own_code.mtimes()
-    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0", "manifest"} <= set(own_code.run().ran)
-    assert own_code.mtimes() == times
-
-
-def test_the_manifest_tells_the_code_that_was_used(own_code: Project) -> None:
-    path = own_code.root / "pipeline/rules/foreach.py"
-    path.write_text(path.read_text() + "\n# The end.\n")
-    own_code.build()
-    own_code.clean_build()
-    assert own_code.manifest() == own_code.manifest(own_code.spare / "cache")
-
-
-def test_code_that_makes_no_output_runs_nothing(own_code: Project) -> None:
-    path = own_code.root / "pipeline/commands/show.py"
-    path.write_text(path.read_text() + "\n# The end.\n")
+@pytest.mark.parametrize("module", ["front/commands/show.py", "front/reporter.py"])
+def test_code_that_makes_no_output_runs_nothing(own_code: Project, module: str) -> None:
+    _add_comment(own_code, module)
     assert own_code.run().ran == []
 
 
-# ---- what is looked up
+def test_code_that_is_taken_back_runs_nothing(own_code: Project) -> None:
+    path = own_code.root / "pipeline/families/nodes/plan.py"
+    text = path.read_text()
+    _add_comment(own_code, "families/nodes/plan.py")
+    own_code.build()
+    path.write_text(text)
+    assert own_code.run().ran == ["manifest"]
 
 
-def _without_exp(project: Project) -> None:
-    path = project.path("derivatives.yaml")
-    head, start, rest = path.read_text().partition("- name: exp(")
-    path.write_text(head + rest.partition("\n\n")[2])
-    assert start
-
-
-def _another_formula(project: Project) -> None:
-    project.set_formula("exp", "self", "grad * result.conj() * 1")
-
-
-def _new_function(project: Project) -> None:
-    project.append("native_functions.yaml", TRIPLE)
-    project.append("derivatives.yaml", TRIPLE_DERIVATIVE)
-
-
-def _function_without_derivative(project: Project) -> None:
-    project.append("native_functions.yaml", TRIPLE)
-
-
-def _another_function_then_another_formula(project: Project) -> None:
-    start = "- func: exp(Tensor self) -> Tensor\n"
-    project.replace("native_functions.yaml", f"{start}  variants: function, method\n", f"{start}  variants: function\n")
-    project.build()
-    _another_formula(project)
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        _without_exp,
-        _another_formula,
-        _new_function,
-        _function_without_derivative,
-        _another_function_then_another_formula,
-    ],
-)
-def test_what_serves_every_function_is_that_of_a_clean_build(
-    built: Project, tmp_path: Path, edit: Callable[[Project], None]
-) -> None:
-    edit(built)
-    built.build()
-    for stage in ("infos", "foreach", "match"):
-        found, clean = built.run("show", stage), built.run("show", stage, cache=tmp_path / "clean")
-        assert (found.status, clean.status) == (0, 0)
-        assert found.stdout == clean.stdout
-    assert built.files() == built.clean_build()
-
-
-# ---- more than one process
+# ---- two runs at once on one cache: both end with right output
 
 
 def test_two_processes_make_what_one_makes(project: Project) -> None:
     run = project.run("-n", "2")
     assert run.status == 0, run.stderr
-    assert project.files() == project.clean_build()
-    assert project.run().ran == []
+    assert_clean(project)
 
 
 def test_two_processes_run_what_one_runs_after_an_edit(built: Project) -> None:
-    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    built.set_formula("exp", "self", EXP_EDITED)
     run = built.run("-n", "2")
-    expected = [*DERIVATIVES, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp", "manifest"]
+    expected = [*FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp", "manifest"]
     assert sorted(run.ran) == sorted(expected)
-    assert built.files() == built.clean_build()
+    assert_clean(built)
 
 
 def test_two_runs_at_once_on_one_cache_both_end_right(project: Project, tmp_path: Path) -> None:
@@ -737,4 +776,44 @@ def test_two_runs_at_once_on_one_cache_both_end_right(project: Project, tmp_path
 def test_two_runs_at_once_into_one_folder_both_end_right(project: Project) -> None:
     both = [project.start(), project.start()]
     assert [finish(process).status for process in both] == [0, 0]
-    assert project.files() == project.clean_build()
+    assert_clean(project)
+
+
+# ---- what serves every function
+
+
+def _another_function_then_another_formula(project: Project) -> None:
+    start = "- func: exp(Tensor self) -> Tensor\n"
+    project.replace("native_functions.yaml", f"{start}  variants: function, method\n", f"{start}  variants: function\n")
+    project.build()
+    project.set_formula("exp", "self", EXP_EDITED)
+
+
+def _new_function(project: Project) -> None:
+    project.append("native_functions.yaml", TRIPLE)
+    project.append("derivatives.yaml", TRIPLE_DERIVATIVE)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda project: project.remove_entry("exp"),
+        lambda project: project.set_formula("exp", "self", EXP_EDITED),
+        _new_function,
+        lambda project: project.append("native_functions.yaml", TRIPLE),
+        _another_function_then_another_formula,
+    ],
+    ids=["entry removed", "formula", "function", "function without derivatives", "function, then formula"],
+)
+def test_what_serves_every_function_is_that_of_a_clean_build(
+    built: Project, tmp_path: Path, edit: Callable[[Project], None]
+) -> None:
+    before = built.run("show", "match").stdout
+    edit(built)
+    built.build()
+    for stage in ("infos", "foreach", "match"):
+        found, clean = built.run("show", stage), built.run("show", stage, cache=tmp_path / "clean")
+        assert (found.status, clean.status) == (0, 0)
+        assert found.stdout == clean.stdout
+    assert built.run("show", "match").stdout != before
+    assert_clean(built)

@@ -1,6 +1,6 @@
 """The oracle: runs torchgen itself on a spec set, in a process of its own.
 
-Writes the nine Node files and, as JSON lines, what `doit show match` must print. Needs a Python that can import
+Writes the nine Node files, variable_factories.h where there is a template of it, and, as JSON lines, what `doit show match` must print. Needs a Python that can import
 the release's torchgen: the installed torch, or `--root`, a folder that holds an unpacked `torchgen/`.
 """
 
@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--tags", required=True)
     parser.add_argument("--derivatives", required=True)
     parser.add_argument("--templates", required=True)
-    parser.add_argument("--out", help="folder for the nine files")
+    parser.add_argument("--out", help="folder for the files")
     parser.add_argument("--match", help="file for the JSON lines")
     parser.add_argument("--differentiability", help="file for what `doit show differentiability` must print")
     options = parser.parse_args()
@@ -31,6 +31,7 @@ def run(options: argparse.Namespace) -> None:
     from torchgen.api.autograd import match_differentiability_info
     from torchgen.gen import parse_native_yaml
     from torchgen.packaged.autograd import gen_autograd_functions as emit
+    from torchgen.packaged.autograd.gen_variable_factories import gen_variable_factories
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.utils import FileManager
 
@@ -44,6 +45,8 @@ def run(options: argparse.Namespace) -> None:
     matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
     if options.out:
         emit.gen_autograd_functions_lib(options.out, infos, options.templates)
+        if (Path(options.templates) / "variable_factories.h").exists():
+            gen_variable_factories(options.out, options.native, options.tags, options.templates)
     if options.match:
         lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]
         Path(options.match).write_text("\n".join(lines) + "\n")

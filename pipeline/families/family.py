@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
-from msgspec.msgpack import Decoder
 
 from pipeline.families.file import File
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -30,12 +29,11 @@ class Family(Struct, frozen=True):
     name: str
     unit: Literal["Node", "function"]
     plan: Callable[[Unit, Any, Release], Any]
-    decoder: Decoder[Any]  # of plans
     pieces: Mapping[str, Callable[[Any, Release], str]]  # by name, each rendered from a plan
     files: Callable[[Sequence[Unit], Layout], list[File]]
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout
     needs: str = ""  # a template without which a spec set leaves the family out
-    selects: Callable[[NativeFunction], bool] = bool  # which functions are units
+    selects: Callable[[FunctionHead], bool] = bool  # which functions are units
 
 
 def generated_comment(folder: str, template: str) -> str:

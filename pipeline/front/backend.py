@@ -18,7 +18,7 @@ def read_notes(path: str) -> Notes:
     """What doit was told; nothing where the file is missing or damaged."""
     try:
         return msgspec.json.decode(read_file(path) or b"{}", type=Notes)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return {}
 
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pipeline.families.file import File
     from pipeline.model.units import Unit
     from pipeline.query.code import Source
-    from pipeline.query.database import Database, Taken
+    from pipeline.query.database import Database
     from pipeline.query.query import Query
+    from pipeline.query.row import Taken
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
@@ -55,6 +56,7 @@ class Build:
         self.last = last_run.load(self.last_path)
         self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+        self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
         self._code: dict[str, str] = {}
         self._stats: dict[str, Any] = {}
@@ -103,9 +105,10 @@ class Build:
         if self._db is None:
             from pipeline.query.code import code
             from pipeline.query.database import Database
+            from pipeline.query.rows import ROOM
             from pipeline.query.store import Store
 
-            self._db = Database(Store(self.store_path), find_query, code)
+            self._db = Database(Store(self.store_path), find_query, code, self.room or ROOM)
             try:
                 self.refresh()
             except CodeChanged:
@@ -181,8 +184,8 @@ class Build:
         }
 
     def _take_specs(self) -> dict[str, Taken]:
-        from pipeline.query.digest import encode
         from pipeline.query.files import Input, stat_of
+        from pipeline.query.row import encode
         from pipeline.stages.set import RELEASE, SET, UNREADABLE, Set, spec_label, template_label
 
         config, specs = self.config, self.config.specs
@@ -277,9 +280,10 @@ class Build:
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
         from pipeline.problems.causes import causes
+        from pipeline.query.account import problems
 
         self.bring()
-        return causes(self.db.problems(self.roots(), Problem))
+        return causes(problems(self.db, self.roots(), Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
@@ -344,6 +348,18 @@ class Build:
                 if is_generated(path) or (path != source and path not in self.outputs.known):
                     yield path
 
+    def write_files(self) -> list[str]:
+        """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
+        from pipeline.stages.shard import contents, made
+
+        written = []
+        for name in self.file_names():
+            path = self.path(name)
+            if not self.outputs.holds(path, made(self.db, *self.layout, name).xxh3):
+                self.outputs.write(path, contents(self.db, *self.layout, name))
+                written.append(name)
+        return written
+
     def write_manifest(self) -> bool:
         """Writes the manifest and the depfiles; says whether anything was written."""
         from pipeline.stages.manifest import depfile, manifest
@@ -360,8 +376,8 @@ class Build:
 
     def put(self, path: str, data: bytes) -> bool:
         """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
-        from pipeline.query.digest import digest
         from pipeline.query.files import replace_file
+        from pipeline.query.row import digest
 
         found = digest(data)
         if self.outputs.holds(path, found):
@@ -398,6 +414,11 @@ class Build:
         except OSError as error:
             sys.stderr.write(f"{self.config.folder}: {error.strerror}; the next run will do everything again\n")
         self.last = last
+
+    def close(self) -> None:
+        """Lets go of the database; what was not kept is dropped."""
+        if self._db is not None:
+            self._db.close()
 
 
 OPTIONAL = ("variable_factories.h",)  # templates that a spec set may leave out

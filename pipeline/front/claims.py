@@ -15,7 +15,7 @@ def claim(path: str, owners: Mapping[str, str], remedy: str) -> None:
     """Notes in the file `path` who owns what; a SpecError where somebody else does, and is still there."""
     try:
         known = msgspec.json.decode(read_file(path) or b"{}", type=dict[str, str])
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         known = {}
     for what, owner in owners.items():
         other = known.get(what, owner)

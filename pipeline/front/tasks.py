@@ -103,16 +103,16 @@ class Tasks:
         db, root = self.build.db, self.build.root(name)
         holds = db.holds(*root)
         db.digest(*root)
-        db.flush()
         effect.failure = self._failure([root])
         return holds and not effect.failure and not any(row[0].startswith(f"{name}:") for row in db.ran)
 
     def _failure(self, roots: Sequence[Any]) -> str:
         """The report of all mistakes, where the rows under `roots` have one."""
         from pipeline.problems.problem import Problem
+        from pipeline.query.account import problems
 
         build = self.build
-        if not build.failed(build.db.problems(roots, Problem)):
+        if not build.failed(problems(build.db, roots, Problem)):
             return ""
         return build.report(build.problems())
 
@@ -140,7 +140,6 @@ class Tasks:
         ran = (text.name, family, unit.name) in db.ran
         holds = db.holds(text, family, unit.name)
         db.digest(text, family, unit.name)
-        db.flush()
         effect.failure = self._failure([(text, family, unit.name)])
         return holds and not ran and not effect.failure
 

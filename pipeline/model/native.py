@@ -90,6 +90,8 @@ class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
     implicit_nested: bool
     autogen_out: bool
     returns_tensors: bool
+    callable: bool  # as a function, not only as a method
+    has_options: bool  # dtype, layout, device, pin_memory
 
     @property
     def plain_signature(self) -> str:

@@ -11,9 +11,9 @@ from importlib.machinery import PathFinder
 from importlib.util import cache_from_source
 
 from pipeline.query.database import ENGINE, Database
-from pipeline.query.digest import digest_of
 from pipeline.query.files import Input, Stat, read_file, stat_of
 from pipeline.query.query import query
+from pipeline.query.row import digest_of
 
 PREFIX = "code/"  # of the labels of source files
 FILES = "code files"  # the input that lists the labels, by line

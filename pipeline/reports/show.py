@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from pipeline.model.autograd import Info
-from pipeline.model.nodes import NodeRow
+from pipeline.model.native import FunctionHead
+from pipeline.model.nodes import NodeRow, Pair
+from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.digest import digest
+from pipeline.query.row import digest
 from pipeline.rules.derivatives.differentiability import differentiable_outputs, dispatch_strategy
+from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, foreach, infos, match, schemas, shard, specs, units
 from pipeline.stages.emit import text
 from pipeline.stages.set import release, spec_set
 
 Row = dict[str, Any]
+Layout = tuple[str, int]  # of the generated files, and how many shards
 Listed = tuple[set[str], Callable[[], Row]]  # what a row may be asked by, and the row
 
 
@@ -27,7 +32,7 @@ class Shown(Struct, frozen=True):
     """What `show` prints for a stage: the stage that must be free of mistakes, and its rows."""
 
     stage: str
-    rows: Callable[[Database, tuple[str, int]], Iterator[Listed]]  # from the layout of the files
+    rows: Callable[[Database, Layout], Iterator[Listed]]
 
 
 def plain(value: object) -> Any:
@@ -45,7 +50,7 @@ def plain(value: object) -> Any:
     return value
 
 
-def rows(db: Database, layout: tuple[str, int], stage: str, name: str = "") -> Iterator[Row]:
+def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[Row]:
     """The rows of a stage. `name` is an operator, with or without overload, a schema, an entry, a unit or a file."""
     found = STAGES[stage].rows(db, layout)
     if not name:
@@ -69,70 +74,62 @@ def op_names(schema: str) -> set[str]:
     return {schema, full, full.partition(".")[0]}
 
 
-def _specs(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _specs(db: Database, layout: Layout) -> Iterator[Listed]:
     for role in ROLES:
-        file = spec_set(db).files[role]
         for entry, piece in zip(db.names(specs.entries, role), specs.texts(db, role)):
-            names = {entry} | op_names(_named(specs.value(db, role, entry), role))
-            yield names, lambda role=role, entry=entry, piece=piece, file=file: {  # type: ignore[misc]
-                "file": file,
-                "entry": entry,
-                "line": piece.line,
-                "text": piece.text,
-                "value": specs.value(db, role, entry),
-                "digest": digest(bytes(specs.entries.item(db, role, entry) or b"")).hex(),
-            }
+            value = specs.value(db, role, entry)
+            name = value.get(specs.KEYS[role]) if isinstance(value, dict) else None
+            yield {entry, *(op_names(name) if isinstance(name, str) else ())}, partial(_entry, db, role, entry, piece)
 
 
-def _named(value: object, role: Role) -> str:
-    name = value.get(specs.KEYS[role]) if isinstance(value, dict) else None
-    return name if isinstance(name, str) else ""
+def _entry(db: Database, role: Role, entry: str, piece: Piece) -> Row:
+    raw = specs.entries.item(db, role, entry) or Raw()
+    where = {"file": spec_set(db).files[role], "entry": entry, "line": piece.line, "text": piece.text}
+    return {**where, "value": plain(raw), "digest": digest(bytes(raw)).hex()}
 
 
-def _schemas(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _schemas(db: Database, layout: Layout) -> Iterator[Listed]:
     for name, head in schemas.all_heads(db):
-        yield (
-            op_names(head.schema) | {name},
-            lambda name=name, head=head: {  # type: ignore[misc]
-                **plain(schemas.function(db, name)),
-                "func": head.schema,
-                "kind": head.kind,
-                "view_kind": head.view_kind,
-                "signature": head.signature,
-                "schema": plain(getattr(schemas.function(db, name), "func", None)),
-            },
-        )
+        yield {name, *op_names(head.schema)}, partial(_function, db, name, head)
 
 
-def _derivatives(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _function(db: Database, name: str, head: FunctionHead) -> Row:
+    function = schemas.function(db, name)
+    assert function is not None
+    derived = {"kind": head.kind, "view_kind": head.view_kind, "signature": head.signature}
+    return {**plain(function), "func": head.schema, **derived, "schema": plain(function.func)}
+
+
+def _derivatives(db: Database, layout: Layout) -> Iterator[Listed]:
     for entry, schema, _ in derivatives.all_titles(db):
-        definition = lambda entry=entry: {"entry": entry, **plain(derivatives.definition(db, entry))}  # noqa: E731
-        yield op_names(schema) | {entry}, definition
+        yield {entry, *op_names(schema)}, partial(_definition, db, entry)
 
 
-def _infos(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _definition(db: Database, entry: str) -> Row:
+    return {"entry": entry, **plain(derivatives.definition(db, entry))}
+
+
+def _infos(db: Database, layout: Layout) -> Iterator[Listed]:
     return _info_rows(db, infos.rows(db))
 
 
-def _foreach(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _foreach(db: Database, layout: Layout) -> Iterator[Listed]:
     yield from _info_rows(db, foreach.rows(db))
     heads = dict(schemas.all_heads(db))
     for function, reference in foreach.borrowed(db):
-        pair = {"func": heads[function].schema, "borrows": heads[reference].schema}
-        yield op_names(heads[function].schema), lambda pair=pair: pair  # type: ignore[misc]
+        row = {"func": heads[function].schema, "borrows": heads[reference].schema}
+        yield op_names(heads[function].schema), partial(dict, row)
 
 
 def _info_rows(db: Database, found: Iterable[NodeRow]) -> Iterator[Listed]:
     for row in found:
-        names = op_names(row.schema) | ({row.node} if row.node else set())
-        yield (
-            names,
-            lambda row=row: {  # type: ignore[misc]
-                "dispatch_key": row.dispatch_key,
-                "entry": row.definition,
-                **info_json(_info(db, row.function, row.dispatch_key), row.node),
-            },
-        )
+        yield {*op_names(row.schema), *([row.node] if row.node else ())}, partial(_info_row, db, row)
+
+
+def _info_row(db: Database, row: NodeRow) -> Row:
+    info = match.info(db, row.function, row.dispatch_key)
+    assert info is not None
+    return {"dispatch_key": row.dispatch_key, "entry": row.definition, **info_json(info, row.node)}
 
 
 def info_json(info: Info, node: str | None) -> Row:
@@ -143,39 +140,34 @@ def info_json(info: Info, node: str | None) -> Row:
     return found
 
 
-def _info(db: Database, function: str, key: str) -> Info:
-    found = match.info(db, function, key)
-    assert found is not None
-    return found
-
-
-def _match(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _match(db: Database, layout: Layout) -> Iterator[Listed]:
     nodes = {(row.function, row.dispatch_key): row.node for row in (*infos.rows(db), *foreach.rows(db))}
     for pair in match.pairs(db):
-        served = (nodes.get((function, key)) for key, function in (pair.source or {}).items())
-        names = op_names(pair.schema) | {node for node in served if node}
-        yield names, lambda pair=pair: _matched(db, pair, nodes)  # type: ignore[misc]
+        serving = {key: nodes.get((function, key)) for key, function in (pair.source or {}).items()}
+        names = {*op_names(pair.schema), *(node for node in serving.values() if node)}
+        yield names, partial(_matched, db, pair, serving)
 
 
-def _matched(db: Database, pair: match.Pair, nodes: dict[tuple[str, str], str | None]) -> Row:
+def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
     if pair.source is None:
         return {"func": pair.schema, "info": None, "fw_derivatives": None}
     dependent = match.dependents.item(db, pair.function)
     rewritten = dict(match.rewritten(db, pair.function)) if dependent is not None and dependent.inplace else {}
-    info, forward = {}, {}
-    for key, found in match.matched(db, pair):
-        info[key] = info_json(found, nodes[pair.source[key], key])
-        forward[key] = plain(rewritten.get(key, found.forward_derivatives))
-    return {"func": pair.schema, "info": info, "fw_derivatives": forward}
+    found = match.matched(db, pair)
+    return {
+        "func": pair.schema,
+        "info": {key: info_json(info, nodes[key]) for key, info in found},
+        "fw_derivatives": {key: plain(rewritten.get(key, info.forward_derivatives)) for key, info in found},
+    }
 
 
-def _differentiability(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
     """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
     for pair in match.pairs(db):
-        yield op_names(pair.schema), lambda pair=pair: _differentiated(db, pair)  # type: ignore[misc]
+        yield op_names(pair.schema), partial(_differentiated, db, pair)
 
 
-def _differentiated(db: Database, pair: match.Pair) -> Row:
+def _differentiated(db: Database, pair: Pair) -> Row:
     function, facts = schemas.function(db, pair.function), release(db)
     assert function is not None
     found = dict(match.matched(db, pair))
@@ -187,25 +179,20 @@ def _differentiated(db: Database, pair: match.Pair) -> Row:
     }
 
 
-def _emit(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
     for family in units.families(db):
         for unit in units.units(db, family):
-            yield (
-                {unit.name, unit.title, *op_names(unit.schema)},
-                lambda family=family, unit=unit: {  # type: ignore[misc]
-                    "unit": unit.name,
-                    "family": family,
-                    "func": unit.schema,
-                    "dispatch_key": unit.dispatch_key,
-                    "entry": unit.entry,
-                    "pieces": text(db, family, unit.name),
-                },
-            )
+            yield {unit.name, unit.title, *op_names(unit.schema)}, partial(_text, db, family, unit)
 
 
-def _shard(db: Database, layout: tuple[str, int]) -> Iterator[Listed]:
+def _text(db: Database, family: str, unit: Unit) -> Row:
+    named = {"unit": unit.title, "family": family, "func": unit.schema, "dispatch_key": unit.dispatch_key}
+    return {**named, "entry": unit.entry, "pieces": text(db, family, unit.name)}
+
+
+def _shard(db: Database, layout: Layout) -> Iterator[Listed]:
     for name, file in shard.files(db, *layout).items():
-        yield {name}, lambda file=file: plain(file)  # type: ignore[misc]
+        yield {name}, partial(plain, file)
 
 
 STAGES = {

@@ -146,6 +146,8 @@ def head_of(parsed: NativeFunction) -> FunctionHead:
         IMPLICIT_NESTED in parsed.dispatch,
         any("out" in name for name in parsed.autogen),
         any(is_tensor_like(r.type) for r in schema.returns),
+        "function" in parsed.variants,
+        schema.options_index is not None,
     )
 
 

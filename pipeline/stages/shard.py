@@ -17,8 +17,8 @@ from pipeline.families.template import Hole, Template, Value, indented, template
 from pipeline.model.entries import grouped
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.digest import digest
 from pipeline.query.query import query, table, unkept
+from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
 from pipeline.stages.set import release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
@@ -68,8 +68,11 @@ def block_of(db: Database, layout: str, shards: int, name: str) -> list[tuple[st
     if file is None or db.current(made, layout, shards, name):
         return []
     found = []
-    template = template_of(db, file)
-    for part in template.parts if template is not None else ():
+    try:
+        template = _template_of(db, file)
+    except SpecError:  # reported by what is made from it
+        return []
+    for part in template.parts:
         if isinstance(part, Hole) and part.name in file.slots:
             for group in db.names(groups, layout, shards, name):
                 if not db.current(block, layout, shards, name, part.name, part.indent or "", group):
@@ -79,15 +82,19 @@ def block_of(db: Database, layout: str, shards: int, name: str) -> list[tuple[st
 
 def template_of(db: Database, file: File) -> Template | None:
     """A file's template, None where it cannot be read or has a hole that nothing fills."""
-    label = template_label(file.template)
-    data = db.input(label) if file.template else b""
     try:
-        if data is None:
-            raise SpecError(f"cannot be read: {unreadable(db).get(label, 'it is missing')}")
-        return _parsed(template_text(data), file, trim=release(db).trims_lines)
+        return _template_of(db, file)
     except SpecError as error:
         db.report(Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template))
         return None
+
+
+def _template_of(db: Database, file: File) -> Template:
+    label = template_label(file.template)
+    data = db.input(label) if file.template else b""
+    if data is None:
+        raise SpecError(f"cannot be read: {unreadable(db).get(label, 'it is missing')}")
+    return _parsed(template_text(data), file, trim=release(db).trims_lines)
 
 
 def _parsed(found: str, file: File, *, trim: bool) -> Template:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pipeline.families.table import FAMILIES
-from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.match import node, nodes
-from pipeline.stages.schemas import GENERATED, function, generated, generated_groups, groups
+from pipeline.stages.schemas import GENERATED, function, generated, generated_groups, generated_heads, groups, heads
 from pipeline.stages.set import spec_set
 
 
@@ -33,22 +32,21 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         row = node(db, name)
         return None if row is None else _node(name, row)
     native = function(db, name)
-    return None if native is None else _function(db, name, native)
+    return None if native is None else _function(db, name, str(native.func))
 
 
 @query
 def selected(db: Database, family: str, group: str) -> list[Unit]:
     """The functions of a group that are units of a family."""
-    members = (generated_groups if group.startswith(GENERATED) else groups).item(db, group)
-    found = ((name, function(db, name)) for name in members or ())
-    return [_function(db, name, native) for name, native in found if native and FAMILIES[family].selects(native)]
+    listed = generated_heads(db, group) if group.startswith(GENERATED) else heads(db, group)
+    return [_function(db, name, head.schema) for name, head in listed if FAMILIES[family].selects(head)]
 
 
-def _function(db: Database, name: str, native: NativeFunction) -> Unit:
+def _function(db: Database, name: str, schema: str) -> Unit:
     origin = generated.item(db, name) if name.startswith(GENERATED) else None
-    operator = str(native.func.name)
+    operator = schema.partition("(")[0]
     entry = name if origin is None else origin.base
-    return Unit(name, operator, operator, str(native.func), "native", entry, function=name)
+    return Unit(name, operator, operator, schema, "native", entry, function=name)
 
 
 def _node(name: str, row: NodeRow) -> Unit:

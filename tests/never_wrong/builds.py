@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import traceback
-from contextlib import redirect_stderr
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.build.engine import Build, state_path
-from pipeline.build.resident import Resident
-from pipeline.build.state import StateDB
-from pipeline.build.step import Failed
-from pipeline.diagnose import report_problems
+from pipeline.front.build import Build
 from pipeline.front.config import read_config
+from pipeline.stages.shard import contents
 
 
 class Result(NamedTuple):
@@ -38,24 +33,39 @@ class Kept:
         self.reopen()
 
     def reopen(self) -> None:
-        self._config = read_config(self._variables)
-        self._build = Build(self._config, StateDB(state_path(self._config)))
-        self._resident = Resident(self._build)
+        self._build = Build(read_config(self._variables))
+        self._opened = False
 
     def update(self) -> Result:
-        """Brings the build up to date."""
-        with redirect_stderr(io.StringIO()):
-            try:
-                self._resident.update()
-                self._resident.save()
-            except Failed as failed:
-                return Result(self.files(), refusal=self._report(failed))
-            except Exception:
-                return Result(self.files(), crash=traceback.format_exc())
-        return Result({**self.files(), "manifest.json": (Path(self._config.folder) / "manifest.json").read_bytes()})
+        """Brings the build up to date, as a run does."""
+        try:
+            refusal = self._update()
+        except Exception:
+            return Result(self.files(), crash=traceback.format_exc())
+        if refusal:
+            return Result(self.files(), refusal=refusal)
+        return Result({**self.files(), "manifest.json": Path(self._build.manifest_path).read_bytes()})
 
-    def _report(self, failed: Failed) -> str:
-        return report_problems(self._build, failed)
+    def _update(self) -> str:
+        """Does it; gives the report of mistakes."""
+        build = self._build
+        if not self._opened and build.nothing_changed:
+            return ""
+        if self._opened:
+            build.refresh()
+        self._opened = True
+        db = build.db
+        problems = build.problems()
+        failed = build.failed(problems)
+        report = build.report(problems)
+        if not failed:
+            build.check_places()
+            build.remove_orphans()
+            for name in build.file_names():
+                build.put(build.path(name), contents(db, *build.layout, name))
+            build.write_manifest()
+        build.commit(report, complete=not failed)
+        return report if failed else ""
 
     def files(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in sorted(self.generated.glob("*"))}

@@ -61,7 +61,7 @@ def _run(specs: Path, out: Path) -> None:
     from torchgen import gen
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
-    from torchgen.packaged.autograd import gen_autograd_functions, load_derivatives
+    from torchgen.packaged.autograd import gen_autograd_functions, gen_variable_factories, load_derivatives
     from torchgen.utils import FileManager, _read_template
 
     # Everything that torchgen keeps by path.
@@ -80,6 +80,8 @@ def _run(specs: Path, out: Path) -> None:
     functions = gen.parse_native_yaml(native, tags).native_functions
     match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
     gen_autograd_functions.gen_autograd_functions_lib(str(out), infos, str(specs / "templates"))
+    if (specs / "templates" / "variable_factories.h").exists():
+        gen_variable_factories.gen_variable_factories(str(out), native, tags, str(specs / "templates"))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -87,9 +88,14 @@ def family(entry: str) -> str:
     return re.sub(r"^__i(?=(and|or|xor|lshift|rshift)$)", "__", name)
 
 
-def subset(specs: Specs, random: Random, families: int) -> Specs:
-    """A few operators with all of their variants and derivatives."""
-    known = sorted({family(entry) for entry in specs.derivatives})
-    chosen = set(random.sample(known, families)) | {"add", "mul"}
+def of_families(specs: Specs, families: Iterable[str]) -> Specs:
+    """Some operators with all of their variants and derivatives."""
+    chosen = set(families)
     kept = {n: [e for e in specs.entries[n] if family(e) in chosen] for n in (NATIVE, DERIVATIVES)}
     return Specs(dict(specs.heads), {**kept, TAGS: list(specs.entries[TAGS])})
+
+
+def subset(specs: Specs, random: Random, families: int) -> Specs:
+    """A few operators, always among them `add` and `mul`."""
+    known = sorted({family(entry) for entry in specs.derivatives})
+    return of_families(specs, {*random.sample(known, families), "add", "mul"})

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import bindings, cpp_name
 from pipeline.cpp.defaults import binding_default
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import has_symint
 from pipeline.releases.model import Release
 
@@ -38,16 +38,13 @@ class FactoryPlan(Struct, frozen=True, gc=False):
     overloads: tuple[Overload, ...]  # that of int64_t, then that of SymInt where the schema has any
 
 
-def is_factory(function: NativeFunction) -> bool:
+def is_factory(head: FunctionHead) -> bool:
     """Whether a function has wrappers. It has to be callable as a function; methods and out variants never are."""
-    made_from_options = function.func.options_index is not None
-    return "function" in function.variants and (made_from_options or cpp_name(function.func).endswith("_like"))
+    return head.callable and (head.has_options or head.cpp_name.endswith("_like"))
 
 
-def plan_factory(function: NativeFunction, release: Release) -> FactoryPlan | None:
-    """The plan of `function`, None where it is no factory; a SpecError for an argument that C++ cannot have."""
-    if not is_factory(function):
-        return None
+def plan_factory(function: NativeFunction, release: Release) -> FactoryPlan:
+    """The plan of a factory; a SpecError for an argument that C++ cannot have."""
     overloads = [_overload(function, release, symint=False)]
     if has_symint(function.func):
         overloads.append(_overload(function, release, symint=True))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 from doit import get_var
 from doit.cmd_base import Command
+from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.build import Build, CodeChanged, Root
+from pipeline.front.build import ANALYSIS, Build, CodeChanged, Root
+from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.problems.problem import SpecError
+from pipeline.query.account import problems
+from pipeline.query.row import Name
 
 CHANGED = "gradmill's own code changed while it started: run again"
 INTERRUPTED = 130
@@ -25,9 +30,18 @@ class Failed(Exception):
 class BuildCommand(Command):  # type: ignore[misc]
     """A doit command that needs no tasks, only a build. Subclasses implement `work`."""
 
+    def parse_execute(self, in_args: list[str]) -> int:
+        try:
+            status: int = super().parse_execute(in_args)
+            return status
+        except CmdParseError as error:
+            problem = unknown_option(in_args) or str(error).partition(" (parsing options:")[0]
+            raise InvalidCommand(f"{self.name}: {problem}") from None
+
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
-            return self.work(open_build(self.variables()), opt_values, pos_args)
+            with closing(open_build(self.variables())) as build:
+                return self.work(build, opt_values, pos_args)
         except Failed as failed:
             sys.stderr.write(str(failed))
             return 1
@@ -58,7 +72,7 @@ def check(build: Build, roots: Iterable[Root]) -> None:
     roots = list(roots)
     for query, *args in roots:
         build.db.digest(query, *args)
-    found = causes(build.db.problems(roots, Problem))
+    found = causes(problems(build.db, roots, Problem))
     if build.failed(found):
         raise Failed(build.report(found))
 
@@ -67,6 +81,12 @@ def keep(build: Build) -> None:
     """Keeps what a command that only reads found out, unless a whole run is there, which `explain` compares with."""
     if build.last is None or not build.last.complete:
         build.commit()
+
+
+def stage_rows(build: Build) -> dict[str, Name]:
+    """The names of the rows that stand for the stages."""
+    roots = {stage: build.root(stage) for stage in ANALYSIS}
+    return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
 
 
 def reason(error: OSError) -> str:

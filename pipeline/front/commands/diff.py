@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -31,7 +32,8 @@ class Diff(BuildCommand):
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         if arguments:
             raise SpecError(f"diff: '{arguments[0]}' is not expected here", "say doit diff specs=SET against=SET")
-        before = _facts(_against(self.variables()))
+        with closing(_against(self.variables())) as against:
+            before = _facts(against)
         report = render(_compared(before, _facts(build)), options["format"])
         write_output(report, options["output"])
         return 0

@@ -37,9 +37,8 @@ class Show(BuildCommand):
         name = arguments[1] if len(arguments) == 2 else rest
         encoder = msgspec.json.Encoder()
         for row in rows(build.db, build.layout, stage, name):
-            if stage == "shard":
-                row = {"path": build.path(row["name"]), **row}
-            sys.stdout.buffer.write(encoder.encode(row) + b"\n")
+            where = {"path": build.path(row["name"])} if stage == "shard" else {}
+            sys.stdout.buffer.write(encoder.encode({**where, **row}) + b"\n")
         sys.stdout.flush()
         keep(build)
         return 0

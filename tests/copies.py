@@ -1,0 +1,60 @@
+"""Copies of a built project, as if each had been built where it is: building takes many times as long."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from project import Project
+
+from pipeline.front import last as last_run
+from pipeline.front.build import Build
+from pipeline.front.config import read_config
+from pipeline.front.outputs import Written
+from pipeline.query import store
+from pipeline.query.row import digest, encode
+from pipeline.query.files import stat_of
+
+TICK = 0.012  # seconds after which a file that is written anew has another time of change
+
+
+def copy_of(built: Project, folder: Path) -> Project:
+    """A copy of a project. What its cache says of paths, inodes and times is put right."""
+    assert not list(folder.glob("*"))
+    shutil.copytree(built.folder, folder, dirs_exist_ok=True)
+    project = Project.at(folder)
+
+    def moved(path: str) -> str:
+        return path.replace(str(built.folder), str(folder))
+
+    for path in (project.cache / "outputs", project.rows.parent / "set", project.rows.parent / "manifest.json.d"):
+        path.write_text(moved(path.read_text()))
+    seal = Path(store._seal_path(str(project.rows)))
+    seal.write_bytes(encode(store._seal(str(project.rows))))
+    (kept,) = project.rows.parent.glob("last-*")
+    last = last_run.load(str(kept))
+    assert last is not None
+    kept.unlink()
+    outputs = {moved(path): digest(Path(moved(path)).read_bytes()) for path in last.outputs}
+    values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    last_run.save(
+        Build(read_config(values)).last_path,
+        last_run.Last(
+            {moved(path): stat_of(moved(path)) for path in last.stats},
+            last.code,
+            {path: Written(_stat(path), found) for path, found in outputs.items()},
+            last.files,
+            last.units,
+            last.report,
+            last.complete,
+        ),
+    )
+    time.sleep(TICK)
+    return project
+
+
+def _stat(path: str) -> tuple[int, int, int, int]:
+    found = stat_of(path)
+    assert found is not None
+    return found
