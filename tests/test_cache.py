@@ -148,9 +148,7 @@ def test_the_table_names_every_file_of_the_cache(twice: Project) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("name", FILES)
-def test_a_damaged_file_of_the_cache_is_mended(
-    tiny_built: Project, tmp_path: Path, name: str, damage: Damage
-) -> None:
+def test_a_damaged_file_of_the_cache_is_mended(tiny_built: Project, tmp_path: Path, name: str, damage: Damage) -> None:
     for number, formula in enumerate(FORMULAS):
         project = build_twice(tiny_built, tmp_path / str(number))
         project.set_formula("exp", "self", formula)
