@@ -34,6 +34,14 @@ def small_built(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return Project(tmp_path_factory.mktemp("built"), small_specs, RELEASE).build()
 
 
+@pytest.fixture(scope="session")
+def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A build of a few operators, to copy: for tests that run so often that the size of the set counts."""
+    folder = make_folder(tmp_path_factory.mktemp("tiny") / "set", CORE, RELEASE)
+    of_families(read_specs(CORE), ["add", "mul", "exp", "full"]).write(folder)
+    return Project(tmp_path_factory.mktemp("tiny_built"), folder, RELEASE).build()
+
+
 @pytest.fixture
 def project(tmp_path: Path, small_specs: Path) -> Project:
     """A copy of the small spec set, never built."""

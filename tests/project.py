@@ -223,6 +223,10 @@ class Project:
         """The names of all units, from the manifest."""
         return [unit["unit"] for unit in json.loads(self.manifest())["units"]]
 
+    def unit_names(self) -> list[str]:
+        """The same, from that of a clean build."""
+        return [unit["unit"] for unit in json.loads(self.clean_manifest())["units"]]
+
     @property
     def rows(self) -> Path:
         """The store: what is remembered of all queries."""

@@ -23,13 +23,13 @@ FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
 
 # The files of a set's folder in the cache, and those beside it.
-FILES = ["rows", "rows.seal", "last", "doit", "set", "manifest.json", "manifest.json.d", "../outputs"]
+FILES = "rows rows.seal rows-wal rows-shm last doit set manifest.json manifest.json.d ../outputs".split()
 
 
 @pytest.fixture
-def twice(small_built: Project, tmp_path: Path) -> Project:
+def twice(tiny_built: Project, tmp_path: Path) -> Project:
     """A project built twice. The cache as it was after the first time is in the folder `older`."""
-    return build_twice(small_built, tmp_path)
+    return build_twice(tiny_built, tmp_path)
 
 
 def build_twice(built: Project, folder: Path) -> Project:
@@ -74,7 +74,7 @@ def lengthened(path: Path, older: Path) -> None:
 
 
 def garbage(path: Path, older: Path) -> None:
-    path.write_bytes(seeded(SEED).randbytes(path.stat().st_size))
+    path.write_bytes(seeded(SEED).randbytes(path.stat().st_size or 5000))
 
 
 def zeros(path: Path, older: Path) -> None:
@@ -83,12 +83,8 @@ def zeros(path: Path, older: Path) -> None:
 
 def flipped(path: Path, older: Path) -> None:
     """One bit, at the same size and time of change."""
-    flip(path, seeded(SEED).randrange(path.stat().st_size), SEED % 8)
-
-
-def flip(path: Path, at: int, bit: int) -> None:
-    stat, data = path.stat(), bytearray(path.read_bytes())
-    data[at] ^= 1 << bit
+    stat, data = path.stat(), bytearray(path.read_bytes() or b"x")
+    data[seeded(SEED).randrange(len(data))] ^= 1 << SEED % 8
     path.write_bytes(bytes(data))
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
@@ -148,14 +144,13 @@ def assert_mended(project: Project) -> None:
 
 def test_the_table_names_every_file_of_the_cache(twice: Project) -> None:
     assert set(twice.cached()) == {cached(twice, name) for name in FILES}
-    assert all(cached(twice, name).read_bytes() for name in FILES)
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("name", FILES)
-def test_a_damaged_file_of_the_cache_is_mended(small_built: Project, tmp_path: Path, name: str, damage: Damage) -> None:
+def test_a_damaged_file_of_the_cache_is_mended(tiny_built: Project, tmp_path: Path, name: str, damage: Damage) -> None:
     for number, formula in enumerate(FORMULAS):
-        project = build_twice(small_built, tmp_path / str(number))
+        project = build_twice(tiny_built, tmp_path / str(number))
         project.set_formula("exp", "self", formula)
         damage(cached(project, name), cached(project, name, "older"))
         assert_mended(project)
