@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.front.build import PACKAGE, Build, CodeChanged
 from pipeline.front.commands.command import BuildCommand, reason
+from pipeline.front.main import start_anew
 from pipeline.front.resident import Resident
 from pipeline.problems.problem import SpecError
 
@@ -104,7 +105,7 @@ def _is_source(path: str) -> bool:
 def _start_anew() -> None:
     print("gradmill's own code changed: starting anew", flush=True)
     time.sleep(SETTLE)
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
+    start_anew()
 
 
 def _summary(names: Sequence[str], what: str) -> str:
