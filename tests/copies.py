@@ -8,10 +8,10 @@ from pathlib import Path
 
 from project import Project
 
-from pipeline.front import last as last_run
-from pipeline.front.build import Build
 from pipeline.front.config import read_config
-from pipeline.front.outputs import Written
+from pipeline.front.run import last as last_run
+from pipeline.front.run.build import Build
+from pipeline.front.run.outputs import Written
 from pipeline.query import store
 from pipeline.query.files import stat_of
 from pipeline.query.row import digest, encode
