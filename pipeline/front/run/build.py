@@ -42,12 +42,12 @@ class Build:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.layout = (config.layout, config.shards if config.layout == "split" else 0)
+        self.inputs = Inputs(config)
         self.last = last_run.load(self.last_path)
         self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
-        self.inputs = Inputs(config)
 
     def _serves(self, last: last_run.Last) -> bool:
         """Whether the last run of this configuration did all that this one is to do."""
