@@ -7,7 +7,6 @@ print makes no new text.
 from __future__ import annotations
 
 import msgspec
-from msgspec import Raw
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
@@ -21,7 +20,7 @@ from pipeline.stages.units import unit
 
 
 @query
-def plan(db: Database, family: str, name: str) -> Raw | None:
+def plan(db: Database, family: str, name: str) -> bytes | None:
     """What is printed of a unit, None where it cannot be."""
     found = unit(db, family, name)
     if found is None:
@@ -31,7 +30,7 @@ def plan(db: Database, family: str, name: str) -> Raw | None:
     if subject is None:
         return None
     try:
-        return Raw(msgspec.msgpack.encode(kind.plan(found, subject, release(db))))
+        return msgspec.msgpack.encode(kind.plan(found, subject, release(db)))
     except SpecError as error:
         for problem in problems_of(error, found.role, found.entry, found.op):
             db.report(problem)
