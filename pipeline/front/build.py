@@ -365,6 +365,8 @@ class Build:
         code = set(self._code.values())
         if any(stat_of(path) != self._stats[path] for path in code):
             return
+        # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
+        files, units = (tuple(self.file_names()), len(self.units())) if complete else ((), 0)
         kept = self._db.commit()
         stats = {path: stat for path, stat in self._stats.items() if path not in code}
         stats |= {path: stat_of(path) for path in (*last_run.folders(code), self.store_path, self.notes_path)}
@@ -372,8 +374,8 @@ class Build:
             stats,
             {path: Written(self._stats[path], self._sources[label].digest) for label, path in self._code.items()},
             {path: made for path, made in self.outputs.known.items() if stat_of(path) is not None},
-            tuple(self.file_names()) if complete else (),
-            len(self.units()) if complete else 0,
+            files,
+            units,
             report,
             complete and kept and last_run.settled(self.spec_paths()),
         )
