@@ -13,8 +13,8 @@ from pipeline.front.build import Build
 from pipeline.front.config import read_config
 from pipeline.front.outputs import Written
 from pipeline.query import store
-from pipeline.query.digest import digest, encode
 from pipeline.query.files import stat_of
+from pipeline.query.row import digest, encode
 
 TICK = 0.012  # seconds after which a file that is written anew has another time of change
 

@@ -47,11 +47,6 @@ class Core:
         return {row["func"]: row for row in self._rows("match")}
 
     @cached_property
-    def definitions(self) -> dict[str, int]:
-        """Which function each definition is for: its place in derivatives.yaml by its name."""
-        return {name: i for i, name in enumerate(self.entries["derivatives.yaml"])}
-
-    @cached_property
     def infos(self) -> list[Row]:
         return self._rows("infos")
 
@@ -62,7 +57,7 @@ class Core:
     def infos_of(self, file: str, entry: str) -> list[Row]:
         """What the definition gives, or what the function is matched with."""
         if file == "derivatives.yaml":
-            return [row for row in self.infos if row["entry"] == self.definitions[entry]]
+            return [row for row in self.infos if row["entry"] == entry]
         match = self.matches[_schema(entry)]
         return list((match["info"] or {}).values())
 

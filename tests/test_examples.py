@@ -126,7 +126,7 @@ def test_an_edit_compiles_what_it_changes(
 def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) -> None:
     assert project.run(layout="split").status == 0
     files = json.loads(project.manifest())["files"]
-    shard = next(file["path"] for file in files if "SinBackward0" in file["nodes"] and file["path"].endswith(".cpp"))
+    shard = next(file["path"] for file in files if "SinBackward0" in file["units"] and file["path"].endswith(".cpp"))
     readme = (ROOT / "examples" / "ninja" / "README.md").read_text()
     assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 

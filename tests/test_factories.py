@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from project import CORE, ROOT
+from project import ROOT, Project
 
-from pipeline.families.factories.files import DEFINITION, INCLUDE, PIECES, files, order
-from pipeline.families.factories.plan import plan_factory
-from pipeline.families.family import generated_comment
-from pipeline.families.template import Template, lines_of, tidy
+from pipeline.families.factories.files import DEFINITION, FACTORIES, INCLUDE, files
+from pipeline.families.factories.plan import is_factory, plan_factory
+from pipeline.families.family import Layout, generated_comment
+from pipeline.families.template import Template
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
+from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError
 from pipeline.releases import Release, resolve
-from pipeline.stages import schemas, specs
+from pipeline.stages.schemas import head_of
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 ZEROS = f"zeros(SymInt[] size, *, {OPTIONS}) -> Tensor"
@@ -31,19 +32,9 @@ def function(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
     return NativeFunction(SchemaParser(frozenset(resolve(version).base_types)).parse(func), **fields)
 
 
-def functions_of(native: Path, tags: Path, release: Release) -> list[NativeFunction]:
-    """All functions of a spec set, generated ones included, in the order in which they are parsed."""
-    read = [specs.run(path.read_bytes(), role, "", None).file for path, role in ((native, "native"), (tags, "tags"))]
-    parsed = schemas.run(*read, release, None)
-    assert not parsed.problems
-    return [parsed.bodies.function(head.body) for head in parsed.functions.heads]
-
-
 def wrappers(func: str, version: str = "2.13", **fields: Any) -> str:
     release = resolve(version)
-    plan = plan_factory(function(func, version, **fields), release)
-    assert plan is not None
-    return PIECES[DEFINITION](plan, release)
+    return FACTORIES.pieces[DEFINITION](plan_factory(function(func, version, **fields), release), release)
 
 
 def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
@@ -54,16 +45,13 @@ def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
 
 def header(functions: Sequence[NativeFunction], template: str, release: Release) -> str:
     """The file, made of the pieces of its functions."""
-    (file,) = files(order(functions))
-    plans = {str(f.func): plan for f in functions if (plan := plan_factory(f, release)) is not None}
-    assert plans.keys() == set(file.nodes)
-    trim = release.trims_lines
-    blocks = {
-        hole: lines_of(tidy(PIECES[piece](plans[unit], release), trim=trim) for unit in file.nodes)
-        for hole, piece in file.slots.items()
-    }
+    plans = {str(f.func): plan_factory(f, release) for f in functions if is_factory(head_of(f))}
+    (file,) = files([Unit(name, name, name, name, "native", name) for name in plans], Layout())
+    assert file.units == tuple(plans)
+    holes = {hole: [FACTORIES.pieces[piece](plans[unit], release) for unit in file.units]
+             for hole, piece in file.slots.items()}  # fmt: skip
     comment = generated_comment("packaged/autograd/templates", file.template)
-    return Template(template, trim=trim).fill({"generated_comment": comment, **blocks})
+    return Template(template, trim=release.trims_lines).fill({"generated_comment": comment, **holes})
 
 
 def torchgens(native: Path, tags: Path, templates: Path, out: Path) -> str:
@@ -115,7 +103,7 @@ def test_the_first_release_says_c10() -> None:
     ],
 )
 def test_these_have_no_wrapper(func: str, variant: str) -> None:
-    assert plan_factory(function(func, variants=(variant,)), resolve("2.13")) is None
+    assert not is_factory(head_of(function(func, variants=(variant,))))
 
 
 @pytest.mark.parametrize(
@@ -173,26 +161,29 @@ def test_the_file_keeps_the_order_and_the_includes_of_all_overloads() -> None:
     make = [f"make.{overload}(int n, *, {OPTIONS}) -> Tensor" for overload in ("b", "a")]
     schemas = [make[0], "sin(Tensor self) -> Tensor", ZEROS, make[1]]
     functions = [function(schema) for schema in schemas]
-    assert order(functions) == (make[0], ZEROS, make[1])
     made = header(functions, "$ops_headers\n", resolve("2.13"))
     assert made == "".join(f"#include <ATen/ops/{name}.h>\n" for name in ("make", "zeros", "make"))
-    assert {piece for file in files(()) for piece in file.slots.values()} == {INCLUDE, DEFINITION}
+    assert {piece for file in files([], Layout()) for piece in file.slots.values()} == {INCLUDE, DEFINITION}
 
 
-def test_torchs_and_odd_functions_read_as_torchgens(torch_specs: Path, tmp_path: Path) -> None:
+def test_torchs_and_odd_functions_read_as_torchgens(torch_project: Project, tmp_path: Path) -> None:
     """One run of torchgen for both: its own functions, then those that it has no like of."""
-    inputs = torch_specs / "ATen" / "native"
-    templates = torch_specs / "autograd" / "templates"
-    native = tmp_path / "native_functions.yaml"
-    native.write_text((inputs / "native_functions.yaml").read_text() + ODD.read_text())
-    expected = torchgens(native, inputs / "tags.yaml", templates, tmp_path / "out")
-    release = resolve("2.13")
-    functions = functions_of(native, inputs / "tags.yaml", release)
-    assert header(functions, (templates / "variable_factories.h").read_text(), release) == expected
+    torch_project.append("native_functions.yaml", ODD.read_text())
+    torch_project.build()
+    assert made_by(torch_project) == by_torchgen(torch_project, tmp_path / "out")
 
 
-def test_the_template_of_core_is_filled_as_torchgen_fills_it(torch_specs: Path, tmp_path: Path) -> None:
-    native, tags, templates = CORE / "native_functions.yaml", CORE / "tags.yaml", CORE / "templates"
-    release = resolve("2.13")
-    made = header(functions_of(native, tags, release), (templates / "variable_factories.h").read_text(), release)
-    assert made == torchgens(native, tags, templates, tmp_path)
+def test_the_template_of_core_is_filled_as_torchgen_fills_it(
+    core_project: Project, torch_specs: Path, tmp_path: Path
+) -> None:
+    core_project.build()
+    assert made_by(core_project) == by_torchgen(core_project, tmp_path / "out")
+
+
+def made_by(project: Project) -> str:
+    return (project.generated / "variable_factories.h").read_text()
+
+
+def by_torchgen(project: Project, out: Path) -> str:
+    inputs = [project.path(name) for name in ("native_functions.yaml", "tags.yaml", "templates")]
+    return torchgens(*inputs, out)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
-from msgspec.msgpack import Decoder
 
 from pipeline.families.file import File
 from pipeline.model.native import FunctionHead
@@ -30,7 +29,6 @@ class Family(Struct, frozen=True):
     name: str
     unit: Literal["Node", "function"]
     plan: Callable[[Unit, Any, Release], Any]
-    decoder: Decoder[Any]  # of plans
     pieces: Mapping[str, Callable[[Any, Release], str]]  # by name, each rendered from a plan
     files: Callable[[Sequence[Unit], Layout], list[File]]
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout

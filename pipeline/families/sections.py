@@ -30,8 +30,8 @@ def composed(name: str, release: Release, frame: str, body: str) -> Template:
 @cache
 def _composed(name: str, version: str, trim: bool, frame: str, body: str) -> Template:
     found = _sections(name, version, trim)
-    kept = {hole: f"${{{hole}}}" for hole in found[frame].names}
-    return Template(found[frame].fill({**kept, "body": found[body].fill({})}), trim=trim)
+    holes = {hole: f"${{{hole}}}" for hole in found[frame].names}
+    return Template(found[frame].fill({**holes, "body": found[body].fill({})}), trim=trim)
 
 
 @cache

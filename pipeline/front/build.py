@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pipeline.families.file import File
     from pipeline.model.units import Unit
     from pipeline.query.code import Source
-    from pipeline.query.database import Database, Taken
+    from pipeline.query.database import Database
     from pipeline.query.query import Query
+    from pipeline.query.row import Taken
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
@@ -53,13 +54,20 @@ class Build:
         self.config = config
         self.layout = (config.layout, config.shards if config.layout == "split" else 0)
         self.last = last_run.load(self.last_path)
-        self.nothing_changed = self.last is not None and last_run.unchanged(self.last)
+        self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+        self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
         self._code: dict[str, str] = {}
         self._stats: dict[str, Any] = {}
         self._sources: dict[str, Source] = {}
         self._checked = False
+
+    def _serves(self, last: last_run.Last) -> bool:
+        """Whether the last run of this configuration did all that this one is to do."""
+        if self.config.strict and last.report:
+            return False  # what it warned of is a mistake now
+        return last.stats.keys() >= set(self.spec_paths()) and last_run.unchanged(last)
 
     # ---- where things are
 
@@ -97,10 +105,15 @@ class Build:
         if self._db is None:
             from pipeline.query.code import code
             from pipeline.query.database import Database
+            from pipeline.query.rows import ROOM
             from pipeline.query.store import Store
 
-            self._db = Database(Store(self.store_path), find_query, code)
-            self.refresh()
+            self._db = Database(Store(self.store_path), find_query, code, self.room or ROOM)
+            try:
+                self.refresh()
+            except CodeChanged:
+                self._db = None  # nothing was taken, and there is nothing to keep
+                raise
         return self._db
 
     def refresh(self) -> None:
@@ -121,11 +134,14 @@ class Build:
         if not tasks or self._db is None:
             return
 
+        named = self.units() if any(task.startswith("emit:") for task in tasks) else {}
+        chosen = {(family, unit.name) for called, (family, unit) in named.items() if f"emit:{called}" in tasks}
+
         def wanted(name: tuple[Any, ...]) -> bool:
             module, _, query = str(name[0]).partition(":")
-            tail = str(name[-1])
-            known = {module, f"{module}:{tail}"} if query in ("text", "made") or module in ANALYSIS else set()
-            return ALL in tasks or bool(known & tasks)
+            if query not in ("text", "made") and module not in ANALYSIS:
+                return False
+            return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
 
         self._db.forget(wanted)
 
@@ -139,7 +155,7 @@ class Build:
             write_notes(self.notes_path, kept)
 
     def _take_code(self) -> dict[str, Taken]:
-        from pipeline.query.code import FILES, Source, library_files, source_files
+        from pipeline.query.code import FILES, Source, library_files, runs_as_older, source_files
         from pipeline.query.database import ENGINE
         from pipeline.query.files import Input, stat_of
 
@@ -148,6 +164,9 @@ class Build:
         known = self.last.code if self.last is not None else {}
         self._stats = {path: stat_of(path) for path in (*self._code.values(), *libraries.values())}
         if not last_run.settled(self._stats, STARTED):
+            raise CodeChanged
+        new = [path for path in self._code.values() if path not in known or known[path].stat != self._stats[path]]
+        if [path for path in new if path.endswith(".py") and runs_as_older(path)]:
             raise CodeChanged
         sources: dict[str, Source] = {}
         for label, path in (*self._code.items(), *libraries.items()):
@@ -165,8 +184,8 @@ class Build:
         }
 
     def _take_specs(self) -> dict[str, Taken]:
-        from pipeline.query.digest import encode
         from pipeline.query.files import Input, stat_of
+        from pipeline.query.row import encode
         from pipeline.stages.set import RELEASE, SET, UNREADABLE, Set, spec_label, template_label
 
         config, specs = self.config, self.config.specs
@@ -261,9 +280,10 @@ class Build:
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
         from pipeline.problems.causes import causes
+        from pipeline.query.account import problems
 
         self.bring()
-        return causes(self.db.problems(self.roots(), Problem))
+        return causes(problems(self.db, self.roots(), Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
@@ -328,6 +348,18 @@ class Build:
                 if is_generated(path) or (path != source and path not in self.outputs.known):
                     yield path
 
+    def write_files(self) -> list[str]:
+        """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
+        from pipeline.stages.shard import contents, made
+
+        written = []
+        for name in self.file_names():
+            path = self.path(name)
+            if not self.outputs.holds(path, made(self.db, *self.layout, name).xxh3):
+                self.outputs.write(path, contents(self.db, *self.layout, name))
+                written.append(name)
+        return written
+
     def write_manifest(self) -> bool:
         """Writes the manifest and the depfiles; says whether anything was written."""
         from pipeline.stages.manifest import depfile, manifest
@@ -344,8 +376,8 @@ class Build:
 
     def put(self, path: str, data: bytes) -> bool:
         """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
-        from pipeline.query.digest import digest
         from pipeline.query.files import replace_file
+        from pipeline.query.row import digest
 
         found = digest(data)
         if self.outputs.holds(path, found):
@@ -384,6 +416,11 @@ class Build:
         except OSError as error:
             sys.stderr.write(f"{self.config.folder}: {error.strerror}; the next run will do everything again\n")
         self.last = last
+
+    def close(self) -> None:
+        """Lets go of the database; what was not kept is dropped."""
+        if self._db is not None:
+            self._db.close()
 
 
 OPTIONAL = ("variable_factories.h",)  # templates that a spec set may leave out

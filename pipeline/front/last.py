@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.outputs import Written
-from pipeline.query.digest import digest
 from pipeline.query.files import Stat, overwrite_file, stat_of
+from pipeline.query.row import digest
 
 # File systems stamp times from a clock that ticks every few milliseconds: a file that changed this shortly before it
 # was looked at may change again without its times moving.

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
-from doit.exceptions import InvalidDodoFile
+from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from pipeline.front.build import Build
 from pipeline.front.config import VARIABLES, read_config
+from pipeline.front.hints import unknown_word
 from pipeline.problems.problem import SpecError
 
 
@@ -47,6 +48,7 @@ class _Telling:
     """Tells the tasks what the command line asks for."""
 
     namespace: dict[str, Any]
+    cmd_names: list[str]
     _always = False
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> Any:
@@ -55,7 +57,11 @@ class _Telling:
             tasks.selected = pos_args
             tasks.running = cmd.execute_tasks
             tasks.always = self._always
-        return super().load_tasks(cmd, pos_args)  # type: ignore[misc]
+        found = super().load_tasks(cmd, pos_args)  # type: ignore[misc]
+        problem = unknown_word(pos_args, [task.name for task in found], self.cmd_names) if cmd.execute_tasks else ""
+        if problem:
+            raise InvalidCommand(problem)
+        return found
 
 
 class DodoLoader(_Telling, DodoTaskLoader):  # type: ignore[misc]

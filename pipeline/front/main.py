@@ -6,15 +6,19 @@ import gc
 import os
 import signal
 import sys
+from types import TracebackType
 from typing import Any
 
 from doit.doit_cmd import DoitMain
 
+from pipeline.front.hints import unknown_option
 from pipeline.front.loader import PackageLoader
 
 
 class Main(DoitMain):  # type: ignore[misc]
     """doit, which tells the loader all variables of the command line."""
+
+    BIN_NAME = "gradmill"
 
     def __init__(self) -> None:
         self._variables: dict[str, str] = {}
@@ -26,12 +30,28 @@ class Main(DoitMain):  # type: ignore[misc]
         rest: list[str] = super().process_args(cmd_args)
         return rest
 
+    def run(self, all_args: list[str]) -> Any:
+        problem = unknown_option(all_args, exact=True)
+        if problem:
+            sys.stderr.write(f"ERROR: {problem}\n")
+            return 3
+        return super().run(all_args)
+
 
 def prepare() -> None:
     """What the process needs: no search for garbage, as rows are trees; a quiet end when nobody reads its output."""
     gc.disable()
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.excepthook = _end
+
+
+def _end(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What Python says at the end of a process: of Ctrl-C no traceback."""
+    if issubclass(type_, KeyboardInterrupt):
+        sys.stderr.write("interrupted: what was written is whole\n")
+    else:
+        sys.__excepthook__(type_, error, trace)
 
 
 def main(arguments: list[str] | None = None) -> Any:
@@ -50,6 +70,11 @@ def run() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status or 0)
+
+
+def start_anew() -> None:
+    """Puts a new process with the same command line in the place of this one."""
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
 
 
 if __name__ == "__main__":

@@ -1,71 +1,104 @@
-"""The whole graph as a Ninja file: a rule per stage and shard, so that Ninja alone decides what to run.
+"""The whole graph as a Ninja file: a rule per stage and generated file, so that Ninja alone decides what to run.
 
-Every edge calls doit for one task and asks for a stamp of what that task made. A stamp keeps its time when nothing
-changed, and `restat` makes Ninja stop there.
+Every edge calls gradmill for one task and asks for a stamp of what that task made. A stamp keeps its time when nothing
+changed, and `restat` makes Ninja stop there. All paths are absolute: the file works wherever it is put.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from pipeline.build.engine import Build
-from pipeline.graph import ANALYSIS, AnalysisStep, SpecsStep
-from pipeline.graph_output import shard_steps
+from msgspec import Struct
+
+from pipeline.front.build import ANALYSIS, PACKAGE, Build
+
+_CODE = "gradmill_code"
+_HEAD = """\
+# Written by `gradmill export ninja`: export again when the set of generated files changes.
+ninja_required_version = 1.8
+builddir = {stamps}
+
+pool gradmill
+  depth = 1
+
+rule gradmill
+  command = cd {root} && {command} $task stamp=$stamp
+  description = gradmill $task
+  restat = 1
+  pool = gradmill
+
+"""
 
 
-def ninja_file(build: Build, root: str, variables: Iterable[str]) -> str:
-    """The text of the Ninja file. `root` is the folder of dodo.py, `variables` those of the command line."""
+class Edge(Struct, frozen=True):
+    """One build statement. `outputs`: what it makes beside its stamp."""
+
+    task: str
+    stamp: str
+    inputs: list[str]
+    outputs: tuple[str, ...] = ()
+
+
+def ninja_file(build: Build, variables: Mapping[str, str], after: Mapping[str, list[str]]) -> str:
+    """The text of the Ninja file. `variables` are those of the command line, `after` says what each stage reads."""
     stamps = os.path.abspath(os.path.join(build.config.folder, "stamps"))
-    command = " ".join([sys.executable, "-m", "doit", *variables])
-    lines = [
-        "# Written by `doit export ninja`. Rebuilds itself when the set of generated files changes.",
-        "ninja_required_version = 1.8",
-        f"builddir = {_path(stamps)}",  # where Ninja keeps its log
-        "",
-        "rule doit",
-        f"  command = cd {_shell(root)} && {command} $task stamp=$stamp",
-        "  description = doit $task",
-        "  restat = 1",
-        "",
-    ]
-    sources = [os.path.abspath(path) for path in build.sources.all_files(relative=False)]
-    specs = [os.path.abspath(location.path) for location in build.config.specs.files.values()]
-    for step in ANALYSIS:
-        inputs = specs if isinstance(step, SpecsStep) else []
-        if isinstance(step, AnalysisStep):
-            inputs = [os.path.join(stamps, stage) for stage in dict.fromkeys(take.stage for take in step.takes)]
-        lines += _edge([os.path.join(stamps, step.name)], step.name, os.path.join(stamps, step.name), inputs, sources)
-    match = os.path.join(stamps, "match")
-    generated = []
-    for shard in shard_steps(build):
-        template = build.config.specs.templates.get(shard.file.template)
-        inputs = [match, *([os.path.abspath(template.path)] if template is not None else [])]
-        path = os.path.abspath(shard.path(build))
-        stamp = os.path.join(stamps, shard.file.name)
-        lines += _edge([path], shard.name, stamp, inputs, sources)
-        generated.append(path)
-    lines += [f"build generated: phony {' '.join(map(_path, dict.fromkeys(generated)))}", "default generated", ""]
-    return "\n".join(lines)
+    command = [sys.executable, "-m", "pipeline", *(f"{name}={value}" for name, value in variables.items())]
+    head = _HEAD.format(
+        stamps=_path(stamps), root=_value(shlex.quote(os.path.dirname(PACKAGE))), command=_value(shlex.join(command))
+    )
+    code = _paths(map(os.path.abspath, build.code_paths()))
+    made = list(_edges(build, stamps, after))
+    generated = [path for edge in made for path in edge.outputs]
+    text = "".join(map(_statement, made))
+    return f"{head}build {_CODE}: phony {code}\n\n{text}build generated: phony {_paths(generated)}\ndefault generated\n"
 
 
-def _edge(outputs: list[str], task: str, stamp: str, inputs: list[str], sources: list[str]) -> list[str]:
-    """One build statement; gradmill's own code is an implicit input of all."""
-    implicit = " ".join(map(_path, dict.fromkeys(sources)))
-    made = " ".join(map(_path, outputs))
-    also = "" if stamp in outputs else f" | {_path(stamp)}"
-    return [
-        f"build {made}{also}: doit {' '.join(map(_path, dict.fromkeys(inputs)))} | {implicit}",
-        f"  task = {task}",
-        f"  stamp = {stamp}",
-        "",
-    ]
+def _edges(build: Build, stamps: str, after: Mapping[str, list[str]]) -> Iterable[Edge]:
+    specs = build.config.specs
+    for stage in ANALYSIS:
+        inputs = [os.path.join(stamps, other) for other in after[stage]]
+        files = [os.path.abspath(at.path) for at in specs.files.values()] if stage == "specs" else []
+        yield Edge(stage, os.path.join(stamps, stage), [*inputs, *files])
+    shards = []
+    for file in build.files():
+        template = specs.templates.get(file.template)
+        inputs = [os.path.join(stamps, "match"), *([os.path.abspath(template.path)] if template is not None else [])]
+        shards.append(os.path.join(stamps, file.name))
+        yield Edge(f"shard:{file.name}", shards[-1], inputs, (os.path.abspath(build.path(file.name)),))
+    yield Edge("manifest", os.path.join(stamps, "manifest"), shards, (os.path.abspath(build.manifest_path),))
+
+
+def _statement(edge: Edge) -> str:
+    """A build statement; gradmill's own code is an implicit input of all."""
+    made = f"{_paths(edge.outputs)} | {_path(edge.stamp)}" if edge.outputs else _path(edge.stamp)
+    return (
+        f"build {made}: gradmill {_paths(dict.fromkeys(edge.inputs))} | {_CODE}\n"
+        f"  task = {_value(edge.task)}\n"
+        f"  stamp = {_value(shlex.quote(edge.stamp))}\n\n"
+    )
+
+
+def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a command line so that they mean the same in every folder."""
+    config = build.config
+    found = {name: value for name, value in variables.items() if name not in ("stamp", "against", "against_release")}
+    specs = found.get("specs", "core")
+    if specs not in ("core", "torch"):
+        found["specs"] = os.path.abspath(specs)
+    found |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
+    return dict(sorted(found.items()))  # Ninja makes everything anew where a command is another one
+
+
+def _paths(paths: Iterable[str]) -> str:
+    return " ".join(map(_path, paths))
 
 
 def _path(path: str) -> str:
-    return path.replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
+    return _value(path).replace(" ", "$ ").replace(":", "$:")
 
 
-def _shell(path: str) -> str:
-    return "'" + path.replace("'", "'\\''").replace("$", "$$") + "'"
+def _value(text: str) -> str:
+    return text.replace("$", "$$")

@@ -9,8 +9,8 @@ from contextlib import suppress
 from msgspec import Struct
 
 from pipeline.problems.problem import SpecError
-from pipeline.query.digest import digest
 from pipeline.query.files import Stat, read_file, replace_file, stat_of
+from pipeline.query.row import digest
 
 MARK = b"@generated from "  # in the first lines of every generated file
 _HEAD = 4096

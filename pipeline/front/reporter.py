@@ -65,12 +65,13 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         elif self._progress is None or task.subtask_of != "emit":
             super().execute_task(task)
 
-    def _write_failure(self, result: dict[str, Any], write_exception: bool = True) -> None:
-        failure = result["exception"]
-        if failure.get_name() == "UnmetDependency":
+    def add_failure(self, task: Any, fail: Any) -> None:
+        if not fail.report:
             return
-        self.outstream.flush()
-        sys.stderr.write(f"{failure.message.rstrip()}\n")
+        self.failures.append({"task": task, "exception": fail})
+        if fail.get_name() != "UnmetDependency":
+            self.outstream.flush()
+            sys.stderr.write(f"{fail.message.rstrip()}\n")
 
     def complete_run(self) -> None:
         self.outstream.flush()

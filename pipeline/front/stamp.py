@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.front.build import ANALYSIS
-from pipeline.query.digest import digest_of
+from pipeline.query.account import reads_digest
+from pipeline.query.row import digest_of
 
 if TYPE_CHECKING:
     from pipeline.front.build import Build
@@ -36,4 +37,4 @@ def stage_digest(build: Build, stage: str) -> bytes:
     """The digest of all that a stage made: of what its root reads."""
     query, *args = build.root(stage)
     build.db.digest(query, *args)
-    return build.db.read_digest(query, *args)
+    return reads_digest(build.db, query, *args)

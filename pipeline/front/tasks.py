@@ -109,9 +109,10 @@ class Tasks:
     def _failure(self, roots: Sequence[Any]) -> str:
         """The report of all mistakes, where the rows under `roots` have one."""
         from pipeline.problems.problem import Problem
+        from pipeline.query.account import problems
 
         build = self.build
-        if not build.failed(build.db.problems(roots, Problem)):
+        if not build.failed(problems(build.db, roots, Problem)):
             return ""
         return build.report(build.problems())
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import marshal
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
+from importlib.util import cache_from_source
+
+from msgspec import Struct
 
 from pipeline.query.database import ENGINE, Database
-from pipeline.query.digest import digest_of
 from pipeline.query.files import Input, Stat, read_file, stat_of
 from pipeline.query.query import query
+from pipeline.query.row import digest_of
 
 PREFIX = "code/"  # of the labels of source files
 FILES = "code files"  # the input that lists the labels, by line
@@ -72,6 +76,30 @@ def stats(paths: dict[str, str]) -> dict[str, Stat | None]:
     return {path: stat_of(path) for path in paths.values()}
 
 
+_SECOND = 1_000_000_000  # nanoseconds
+
+
+def runs_as_older(path: str) -> bool:
+    """Whether Python runs an older text of a module, whose bytecode it found: it compares sizes and whole seconds only.
+
+    Such bytecode is removed. Only what was compiled soon after its text was saved can be of an older text.
+    """
+    compiled = cache_from_source(path)
+    text, made, data = stat_of(path), stat_of(compiled), read_file(compiled)
+    if not text or not made or not data or made[1] - text[1] > 2 * _SECOND:
+        return False
+    named = int.from_bytes(data[8:12], "little"), int.from_bytes(data[12:16], "little")
+    if any(data[4:8]) or named != (text[1] // _SECOND & 0xFFFFFFFF, text[0] & 0xFFFFFFFF):
+        return False  # Python will not take it
+    try:
+        if marshal.loads(data[16:]) == compile(read_file(path) or b"", path, "exec", dont_inherit=True):  # noqa: S302
+            return False
+        os.unlink(compiled)
+    except (OSError, SyntaxError, ValueError, EOFError, TypeError):
+        return True
+    return True
+
+
 @query
 def code(db: Database, module: str) -> bytes:
     """The digest of a module, of all modules of its package that it reaches, and of the text files beside these."""
@@ -81,23 +109,34 @@ def code(db: Database, module: str) -> bytes:
         name = waiting.pop()
         if name not in reached:
             reached.add(name)
-            waiting += imports(db, name)
-    return digest_of(db.input(ENGINE), *(part for name in sorted(reached) for part in (name, made_of(db, name))))
+            waiting += source(db, name).imports
+    return digest_of(db.input(ENGINE), *(part for name in sorted(reached) for part in (name, source(db, name).digest)))
+
+
+class Module(Struct, frozen=True, array_like=True):
+    """What is known of a module of this program."""
+
+    imports: list[str]  # the modules of this program that it imports, wherever in its text
+    digest: bytes  # of its text, and of the files beside it that are no modules
 
 
 @query
-def imports(db: Database, module: str) -> list[str]:
-    """The modules of this program that a module imports, wherever in its text."""
+def source(db: Database, module: str) -> Module:
+    """A module's own text and what it imports."""
     labels = _labels(db)
     label = _label(module, labels)
-    text = db.input(label) if label else None
-    if text is None:
-        return []
+    folder = label.rpartition("/")[0]
+    beside = [other for other in sorted(labels) if other.rpartition("/")[0] == folder and not other.endswith(".py")]
+    texts = [db.input(name) for name in (label, *beside)]
+    return Module(_imports(module, texts[0] or b"", labels), digest_of(*texts))
+
+
+def _imports(module: str, text: bytes, labels: frozenset[str]) -> list[str]:
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return []
-    package = module if label.endswith("/__init__.py") else module.rpartition(".")[0]
+    package = module if _label(module, labels).endswith("/__init__.py") else module.rpartition(".")[0]
     found = {package} if package else set()
     for node in _statements(tree.body):
         if isinstance(node, ast.Import):
@@ -112,16 +151,6 @@ def imports(db: Database, module: str) -> list[str]:
     return sorted(name for name in found if name != module and _label(name, labels))
 
 
-@query
-def made_of(db: Database, module: str) -> bytes:
-    """The digest of a module's own text, and of the files beside it that are no modules."""
-    labels = _labels(db)
-    label = _label(module, labels)
-    folder = label.rpartition("/")[0]
-    beside = [other for other in labels if other.rpartition("/")[0] == folder and not other.endswith(".py")]
-    return digest_of(*(db.input(name) for name in (label, *beside)))
-
-
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements, however deep; no import is in an expression."""
     for node in body:
@@ -132,8 +161,8 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(handler.body)
 
 
-def _labels(db: Database) -> list[str]:
-    return (db.input(FILES) or b"").decode().splitlines()
+def _labels(db: Database) -> frozenset[str]:
+    return frozenset((db.input(FILES) or b"").decode().splitlines())
 
 
 def _parents(name: str) -> list[str]:
@@ -141,7 +170,7 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[: i + 1]) for i in range(len(parts))]
 
 
-def _label(module: str, labels: list[str]) -> str:
+def _label(module: str, labels: frozenset[str]) -> str:
     """The label of a module's file, "" for what is no module of this program."""
     base = PREFIX + module.replace(".", "/")
     return next((label for label in (f"{base}.py", f"{base}/__init__.py") if label in labels), "")

@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
-from heapq import heappop, heappush
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw
 
-from pipeline.query.digest import MISSING, digest, encode, identity
+from pipeline.query.doubt import spread
 from pipeline.query.query import Query, Table
-from pipeline.query.row import Name, Row, Trace, packed, packed_ids, unpacked, unpacked_ids
+from pipeline.query.row import (
+    INPUT,
+    ITEM,
+    MISSING,
+    NAMES,
+    Item,
+    Name,
+    Row,
+    Taken,
+    Trace,
+    digest,
+    encode,
+    identity,
+    packed,
+    packed_ids,
+    unpacked,
+    unpacked_ids,
+)
+from pipeline.query.rows import ROOM, Damaged, Find, Rows
 from pipeline.query.store import SMALL, Store
 
 OLDER = 7  # traces that a row keeps beside its latest
-ROOM = 3_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
-LIGHT = 512  # bytes of a value that is no burden
-
-INPUT, ITEM = "input", "item"  # the first words of the names of rows that are no calls
 ENGINE = "engine"  # the input that stands for this package and the libraries that output depends on
-NAMES = "\0"  # the item of a table that has the names of all its items
 
-
-class Taken(Protocol):
-    """An input as a round takes it: its digest, and its bytes."""
-
-    digest: bytes
-
-    def read(self) -> bytes | None: ...
-
-
-Find = Callable[[str], Query[Any, Any] | None]
+_digests_decoder = msgspec.msgpack.Decoder(dict[str, bytes])
 
 
 class Cycle(Exception):
     """A query that needs its own value."""
-
-
-class Damaged(Exception):
-    """The store contradicts itself: nothing in it is taken on trust any more."""
 
 
 class _Frame:
@@ -62,150 +60,137 @@ class Database:
     that a module reaches: the first thing that every row reads, but for those of `code`'s own module.
     """
 
-    def __init__(self, store: Store, find: Find, code: Query[[str], bytes]) -> None:
+    def __init__(self, store: Store, find: Find, code: Query[[str], bytes], room: int = ROOM) -> None:
         self._store = store
-        self._find = lru_cache(maxsize=None)(find)
+        self._room = room  # bytes of values that may stay in memory
+        self._find = find
         self._code = code
-        self._rows: dict[Name, Row] = {}
-        self._by_id: dict[int, Row] = {}
-        self._inputs: Mapping[str, Taken] = {}
         self._frame: _Frame | None = None
-        self._reset()
+        self._reset({})
 
-    def _reset(self) -> None:
-        """Forgets all that is in memory."""
-        self._rows.clear()
-        self._by_id.clear()
-        self._touched: set[int] | None = None  # rows whose value may have changed in this round; None: any
-        self._unsaved: dict[int, Row] = {}
-        self._valued: list[Row] = []  # rows whose value is in memory
-        self._weight = 0  # of these values, encoded
-        self._readers: dict[int, list[int]] = {}  # to be added to those in the store
-        self._noisy: set[int] = set()  # rows with problems
-        self._moved: list[int] = []  # tables and items that came out different, whose readers are still to be doubted
+    def _reset(self, inputs: Mapping[str, Taken]) -> None:
+        """Forgets all that is in memory, and takes nothing in the store on trust."""
+        self.rows = Rows(self._store, self._find, inputs, self._room)
+        self.noisy: set[int] = set()  # rows with problems
+        self.before: dict[int, Trace | None] = {}  # the latest traces of rows that this round replaced
+        self.ran: set[Name] = set()  # by this round
         self._carried: set[int] = set()  # rows that were in doubt before this round
         self._settled = False
-        self.ran: set[Name] = set()
 
     # ---- rounds
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
         """Starts a round, in which `inputs` stay what they are."""
         if not self._store.begin():
-            self._reset()
-        self._inputs = inputs
-        self.ran = set()
-        self._settled = False
+            self._reset(inputs)
+        self.before, self.ran, self._settled = {}, set(), False
+        self.rows.inputs = inputs
         try:
             self._settle()
         except Damaged:
-            self._distrust()
+            self._reset(inputs)
         self._settled = True
 
     def _settle(self) -> None:
         """Finds out which rows may be stale."""
-        store = self._store
-        self._noisy = unpacked_ids(store.note("noisy") or b"")
-        known = _digests(store.note("inputs"))
-        changed = [label for label in {**known, **self._inputs} if known.get(label, MISSING) != self._digest(label)]
+        store, rows = self._store, self.rows
+        self.noisy = unpacked_ids(store.note("noisy") or b"")
+        rows.tables |= unpacked_ids(store.note("tables") or b"")
         if not (store.sound or store.empty):
             raise Damaged
-        self._touched, self._moved = set(), []
+        rows.touched = set()
         self._carried = unpacked_ids(store.note("pending") or b"")
-        waiting: list[tuple[int, int]] = []
-        for id_ in self._carried:
-            self._doubt(id_, waiting)
-        for label in changed:
-            row = self._rows.get((INPUT, label)) or self._row((INPUT, label), None)
-            row.digest, row.value = self._digest(label), UNSET
-            self._touched.add(row.id)
-            self._doubt_readers(row.id, waiting)
-        while waiting:
-            row = self._by_id[heappop(waiting)[1]]
-            if not isinstance(row.query, Table):
-                self._doubt_readers(row.id, waiting)
-                continue
-            if not row.fresh:
-                self._bring(row)
-            while self._moved:
-                self._doubt_readers(self._moved.pop(), waiting)
-        if not store.sound and not store.empty:
+        known = _digests_decoder.decode(store.note("inputs") or b"\x80")
+        changed = []
+        for label in {**known, **rows.inputs}:
+            if known.get(label, MISSING) != rows.digest_of(label):
+                row = rows.named((INPUT, label))
+                row.digest, row.value = rows.digest_of(label), UNSET
+                changed.append(row.id)
+        spread(rows, changed, self._carried, self._bring)
+        if not (store.sound or store.empty):
             raise Damaged
 
-    def _digest(self, label: str) -> bytes:
-        taken = self._inputs.get(label)
-        return MISSING if taken is None else taken.digest
-
-    def _doubt_readers(self, id_: int, waiting: list[tuple[int, int]]) -> None:
-        for reader in self._all_readers(id_):
-            self._doubt(reader, waiting)
-
-    def _doubt(self, id_: int, waiting: list[tuple[int, int]]) -> None:
-        """Marks a row that read something that changed; it is looked at after all rows below it."""
-        row = self._by_id.get(id_) or self._loaded(id_)
-        assert self._touched is not None
-        if row is None:
-            if not self._store.was_removed(id_):
-                raise Damaged
-        elif row.name[0] != INPUT and (row.fresh or id_ not in self._touched):
-            self._touched.add(id_)
-            row.fresh = False
-            heappush(waiting, (row.height, id_))
-
-    def _distrust(self) -> None:
-        """From here on every row is checked by its own reads, whatever the store says of who reads whom."""
-        self._reset()
-        self._settled = True
-
-    def _top(self, work: Callable[[], Any]) -> Any:
-        """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
+    def commit(self) -> bool:
+        """Ends a round: keeps what it found. False where that was not possible, as another process wrote first."""
+        if not self._settled:
+            return False
+        rows = self.rows
+        doubted = self._store.ids() if rows.touched is None else rows.touched
+        pending = [id_ for id_ in doubted if not rows.holds(id_)]
+        notes = {
+            "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
+            "pending": packed_ids(pending),
+            "noisy": packed_ids(self.noisy),
+            "tables": packed_ids(rows.tables),
+        }
         try:
-            return work()
-        except Damaged:
-            self._distrust()
-            return work()
+            rows.put_values()
+            self._store.add(rows.unsaved.values())
+            self._store.add_readers(rows.readers)
+            rows.unsaved, rows.readers = {}, {}
+            kept = self._store.commit(notes)
+        except sqlite3.Error as error:
+            self._store.give_up(error)
+            kept = False
+        if not kept:
+            self._reset(rows.inputs)
+        return kept
 
-    def _all_readers(self, id_: int) -> set[int]:
-        return self._store.readers(id_).union(self._readers.get(id_, ()))
+    def close(self) -> None:
+        """Lets go of the store; what was not kept is dropped."""
+        self._store.close()
+
+    def forget(self, wanted: Callable[[Name], bool]) -> None:
+        """Makes rows as if they had never been made."""
+        for id_ in self._store.ids():
+            row = self.rows.numbered(id_)
+            if row is not None and row.query is not None and wanted(row.name):
+                row.trace, row.older, row.digest = None, [], MISSING
+        self.rows.touched = None
+        for row in self.rows.present():
+            row.fresh = row.name[0] == INPUT
 
     # ---- reading
 
     def get(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Any:
         """The value of a query, as it is in this round."""
         name = (query.name, *args)
-        if self._frame is None:
-            return self._top(lambda: self._read(self._called(query, args)))
-        return self._read(self._rows.get(name) or self._row(name, query))
+        frame = self._frame
+        if frame is None:
+            return self._top(lambda: self._read(self.rows.named(name, query)))
+        row = self.rows.by_name.get(name)
+        if row is None or not row.fresh or row.value is UNSET:
+            return self._read(row or self.rows.named(name, query))
+        frame.reads[row.id] = row.digest  # as `_read` does: most reads are these
+        if row.height >= frame.height:
+            frame.height = row.height + 1
+        return row.value
 
     def item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
         """One item of a table, None when there is none."""
         name = (ITEM, table.name, *args, item)
         if self._frame is None:
-            return self._top(lambda: self._read(self._rows.get(name) or self._row(name, None)))
-        return self._read(self._rows.get(name) or self._row(name, None))
-
-    def _called(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
-        name = (query.name, *args)
-        return self._rows.get(name) or self._row(name, query)
-
-    def digest(self, query: Query[Any, Any], *args: Any) -> bytes:
-        """The digest of a query's value: a read like others, without a look at the value."""
-        row = self._called(query, args)
-        if not row.fresh:
-            self._top(lambda: self._bring(self._called(query, args))) if self._frame is None else self._bring(row)
-            row = self._called(query, args)
-        self._note_read(row)
-        return row.digest
+            return self._top(lambda: self._read(self.rows.named(name)))
+        return self._read(self.rows.named(name))
 
     def names(self, table: Table[Any, Any], *args: Any) -> list[str]:
         """The names of a table's items, in order: a read of its own, whatever the items say."""
         return self.item(table, args, NAMES) or []
 
+    def digest(self, query: Query[Any, Any], *args: Any) -> bytes:
+        """The digest of a query's value: a read like others, without a look at the value."""
+        name = (query.name, *args)
+        if self._frame is None:
+            self._top(lambda: self._bring(self.rows.named(name, query)))
+        row = self.rows.named(name, query)
+        self._bring(row)
+        self._note_read(row)
+        return row.digest
+
     def input(self, label: str) -> bytes | None:
         """An input's bytes, None where there is no such input."""
-        name = (INPUT, label)
-        row = self._rows.get(name) or self._row(name, None)
-        value: bytes | None = self._read(row)
+        value: bytes | None = self._read(self.rows.named((INPUT, label)))
         return value
 
     def report(self, problem: object) -> None:
@@ -213,22 +198,21 @@ class Database:
         assert self._frame is not None
         self._frame.problems.append(Raw(encode(problem)))
 
+    def _top(self, work: Callable[[], Any]) -> Any:
+        """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
+        try:
+            return work()
+        except Damaged:
+            self._reset(self.rows.inputs)
+            self._settled = True
+            return work()
+
     def _read(self, row: Row) -> Any:
         if not row.fresh:
             self._bring(row)
         self._note_read(row)
         value = row.value
-        if value is UNSET:
-            value = row.value = self._value(row)
-            self._weigh(row)
-        return value
-
-    def _weigh(self, row: Row) -> None:
-        """Notes that a value is in memory, and makes room when there are many."""
-        self._valued.append(row)
-        self._weight += LIGHT if row.raw is None else len(row.raw)
-        if self._weight > ROOM:
-            self.flush()
+        return self._seen(row) if value is UNSET else value
 
     def _note_read(self, row: Row) -> None:
         frame = self._frame
@@ -237,164 +221,69 @@ class Database:
             if row.height >= frame.height:
                 frame.height = row.height + 1
 
-    def _row(self, name: Name, query: Query[Any, Any] | None) -> Row:
-        """A row by its name: from the store, or empty."""
-        id_ = identity(name)
-        row = Row(name, id_, query)
-        record = None if self._store.empty else self._store.record(id_)
-        if record is not None and record.name == name:
-            self._fill(row, record.trace)
-        elif name[0] == INPUT:
-            self._fill(row, Trace(MISSING, b"", (), 0))
-            self._unsaved[id_] = row
-        self._rows[name] = self._by_id[id_] = row
-        return row
-
-    def _loaded(self, id_: int) -> Row | None:
-        """A row of the store by its number, None where there is none."""
-        record = self._store.record(id_)
-        if record is None:
-            return None
-        name = record.name
-        known = self._rows.get(name)
-        if known is not None or identity(name) != id_:
-            return known
-        query = None if name[0] in (INPUT, ITEM) else self._find(name[0])
-        if query is None and name[0] not in (INPUT, ITEM):
-            return None  # of code that is no more
-        row = Row(name, id_, query)
-        self._fill(row, record.trace)
-        self._rows[name] = self._by_id[id_] = row
-        return row
-
-    def _fill(self, row: Row, trace: Trace) -> None:
-        row.trace = trace
-        row.digest = trace.digest
-        row.height = trace.height
-        row.raw = trace.value or None
-        if row.name[0] == INPUT:
-            row.digest, row.fresh = self._digest(row.name[1]), True
-        else:
-            row.fresh = self._touched is not None and row.id not in self._touched
-
-    def _value(self, row: Row) -> Any:
-        """A row's value, decoded; made again where it is not kept or was lost."""
-        if row.name[0] == INPUT:
-            taken = self._inputs.get(row.name[1])
-            return None if taken is None else taken.read()
-        if row.digest == MISSING:
-            return None
-        if isinstance(row.query, Table):
-            return self._whole(row, row.query)
-        raw = row.raw or self._kept(row)
-        if row.name[0] == ITEM:
-            table = self._find(row.name[1])
-            assert isinstance(table, Table)
-            if raw is None:
-                self._again(self._rows.get(row.name[1:-1]) or self._row(row.name[1:-1], table))
-                raw = row.raw or self._kept(row)
-                assert raw is not None
-            decoder = _names_decoder if row.name[-1] == NAMES else table.item_decoder
-            return decoder.decode(raw)
-        assert row.query is not None
-        if raw is None:
-            return self._again(row)
-        return row.query.decoder.decode(raw)
-
-    def _whole(self, row: Row, table: Table[Any, Any]) -> dict[str, Any]:
-        """All items of a table: for its reader one read."""
+    def _seen(self, row: Row) -> Any:
+        """A row's value. For whoever is running this is the one read, whatever it takes."""
         frame, self._frame = self._frame, _Frame()
         try:
-            return {item: self.item(table, row.name[1:], item) for item in self._items(row) if item != NAMES}
+            return self.rows.value(row, self._again)
         finally:
             self._frame = frame
 
     def _again(self, row: Row) -> Any:
         """Runs a query whose row holds, to see its value."""
-        wanted = row.digest
-        ran = set(self.ran)
+        wanted, ran = row.digest, set(self.ran)
         value = self._run(row)
         self.ran = ran
         if row.digest != wanted:
             raise Damaged
         return value
 
-    def _kept(self, row: Row) -> bytes | None:
-        return None if row.trace is None else self._store.value(row.trace)
-
-    def _items(self, row: Row) -> dict[str, bytes]:
-        """The digests of a table's items."""
-        if row.digest == MISSING:
-            return {}
-        raw = row.raw or self._kept(row)
-        if raw is None:
-            if self._touched is not None:
-                raise Damaged
-            return {}
-        row.raw = raw
-        return _items_decoder.decode(raw)
-
     # ---- deciding
 
     def _bring(self, row: Row) -> None:
         """Makes a row hold: as it is, as it once was, or by running its query."""
+        if row.fresh:
+            return
         if row.query is None:
-            self._bring_other(row)
-        else:
-            if row.running:
-                raise Cycle(f"{row.query.name} needs its own value for {row.name[1:]}")
-            row.running = True
-            try:
-                trace = self._matching(row)
-                if trace is None:
-                    self._run(row)
-                elif trace is not row.trace:
-                    self._adopt(row, trace)
-                elif self._touched is None:
-                    self._note_readers(row, trace, None)
-            finally:
-                row.running = False
+            self._bring_item(row)
+            return
+        if row.running:
+            raise Cycle(f"{row.query.name} needs its own value for {row.name[1:]}")
+        row.running, before = True, row.trace
+        try:
+            trace = self._matching(row)
+            if trace is None:
+                self._run(row)
+            elif trace is not row.trace:
+                self._adopt(row, trace)
+            elif self.rows.touched is None:
+                self.rows.note_readers(row, trace, None)
+        finally:
+            row.running = False
         row.fresh = True
+        if row.trace is not before:
+            self.before.setdefault(row.id, before)
 
-    def _bring_other(self, row: Row) -> None:
+    def _bring_item(self, row: Row) -> None:
         """An item is what its table says."""
-        name = row.name[1:-1]
-        table = self._rows.get(name) or self._row(name, self._find(name[0]))
-        if not table.fresh:
-            self._bring(table)
-        if not row.fresh:
-            found = self._items(table).get(row.name[-1], MISSING)
-            if row.trace is None or row.digest != found:
-                row.height = table.height
-                self._set_other(row, found, None)
-
-    def _set_other(self, row: Row, found: bytes, raw: bytes | None) -> None:
-        if self._touched is not None and row.trace is not None:
-            self._touched.add(row.id)
-            self._moved.append(row.id)
-        row.digest, row.raw, row.value, row.fresh = found, raw, UNSET, True
-        row.trace = Trace(found, b"", (), row.height, raw if raw is not None and len(raw) <= SMALL else b"")
-        self._unsaved[row.id] = row
-        if raw is not None:
-            self._valued.append(row)
+        table = self.rows.table_of(row)
+        self._bring(table)
+        self.rows.item(table, row.name[-1])
 
     def _matching(self, row: Row) -> Trace | None:
         """The trace that holds in this round, None where the query has to run."""
         if row.trace is None:
             return None
-        known: dict[int, bytes] = {}
-        touched = None if row.id in self._carried else self._touched
-        if self._holds(row.trace, touched, known) and (touched is not None or self._can_adopt(row, row.trace)):
+        # What did not change in this round gives what it gave, unless the row was in doubt before.
+        touched = None if row.id in self._carried else self.rows.touched
+        if self._holds(row.trace, touched, {}) and (touched is not None or self._can_adopt(row, row.trace)):
             return row.trace
-        if row.older is None:
-            row.older = self._store.older(row.id)
-        untouched = self._touched
-        if untouched is not None and row.id not in self._carried:
-            known = {id_: found for id_, found in unpacked(row.trace.reads) if id_ not in untouched}
-        for trace in row.older:
-            if self._holds(trace, None, known) and self._can_adopt(row, trace):
-                return trace
-        return None
+        reads = unpacked(row.trace.reads) if touched is not None else ()
+        known = {id_: found for id_, found in reads if touched is not None and id_ not in touched}
+        older = (
+            trace for trace in self.rows.older(row) if self._holds(trace, None, known) and self._can_adopt(row, trace)
+        )
+        return next(older, None)
 
     def _holds(self, trace: Trace, touched: set[int] | None, known: Mapping[int, bytes]) -> bool:
         """Whether all that was read gives what it gave: the one walk that decides. In order, as a later read may
@@ -404,37 +293,25 @@ class Database:
                 continue
             now = known.get(id_)
             if now is None:
-                row = self._by_id.get(id_) or self._loaded(id_)
+                row = self.rows.numbered(id_)
                 if row is None:
                     return False
-                if not row.fresh:
-                    self._bring(row)
+                self._bring(row)
                 now = row.digest
             if now != found:
                 return False
         return True
 
     def _can_adopt(self, row: Row, trace: Trace) -> bool:
-        """Whether the value that a trace gave is still there."""
-        if isinstance(row.query, Table):
-            return self._store.value(trace) is not None
-        return True
+        """Whether the value that a trace gave is still there, where it cannot be made again apart."""
+        return not isinstance(row.query, Table) or self.rows.has_items(trace)
 
     def _adopt(self, row: Row, trace: Trace) -> None:
         """Takes an older trace for the latest."""
-        assert row.older is not None and row.trace is not None
-        row.older = [row.trace, *(other for other in row.older if other is not trace)]
-        items = self._items(row) if isinstance(row.query, Table) and row.digest != trace.digest else None
-        self._note_readers(row, trace, row.trace)
-        changed = row.digest != trace.digest
-        if changed and items is not None:
-            self._moved.append(row.id)
-        row.trace, row.digest, row.height = trace, trace.digest, trace.height
-        if changed:
-            row.raw, row.value = trace.value or None, UNSET
-        if items is not None:
-            self._set_items(row, items, self._items(row), {})
-        self._save(row)
+        assert row.trace is not None
+        row.older = [row.trace, *(other for other in self.rows.older(row) if other is not trace)]
+        items = self.rows.items_of(trace) if isinstance(row.query, Table) else None
+        self._replace(row, trace, trace.value or None, items, {})
 
     def _run(self, row: Row) -> Any:
         """Runs a query, and makes a row of what it read and gave; gives the value."""
@@ -450,182 +327,70 @@ class Database:
             value = query.function(self, *row.name[1:])
         finally:
             self._frame = outer
-        before = row.trace
-        items: dict[str, bytes] = {}
         raws: dict[str, bytes] = {}
+        items: dict[str, Item] | None = None
         if isinstance(query, Table):
-            items = {} if before is None else self._items(row)
             raws = {NAMES: encode(list(value)), **{item: encode(found) for item, found in value.items()}}
-            raw = encode({item: digest(found) for item, found in raws.items()})
+            items = {item: Item(digest(raw), raw if len(raw) <= SMALL else b"") for item, raw in raws.items()}
+            raw = encode([(item, found.digest) for item, found in items.items()])
         else:
             raw = encode(value)
-        kept = raw if query.keep and len(raw) <= SMALL else b""
+        kept = raw if query.keep and items is None and len(raw) <= SMALL else b""
         trace = Trace(digest(raw), packed(frame.reads), tuple(frame.problems), frame.height, kept)
+        before = row.trace
         if before is not None and (before.reads != trace.reads or before.digest != trace.digest):
-            row.older = [before, *(row.older if row.older is not None else self._store.older(row.id))][:OLDER]
-        self._note_readers(row, trace, before)
-        if raws and before is not None and before.digest != trace.digest:
-            self._moved.append(row.id)
-        row.trace, row.digest, row.height = trace, trace.digest, frame.height
-        row.raw = raw if query.keep else None
-        row.value = UNSET if raws else value
-        row.fresh = True
-        self._weight += len(raw)
-        if raws:
-            self._set_items(row, items, self._items(row), raws)
+            row.older = [before, *self.rows.older(row)][:OLDER]
+        self._replace(row, trace, raw if query.keep and items is None else None, items, raws)
+        if items is None:
+            row.value = value
         self.ran.add(row.name)
-        self._save(row)
-        self._weigh(row)
+        self.rows.weigh(row, len(raw))
         return value
 
-    def _set_items(
-        self, table: Row, before: Mapping[str, bytes], after: Mapping[str, bytes], raws: Mapping[str, bytes]
+    def _replace(
+        self, row: Row, trace: Trace, raw: bytes | None, items: dict[str, Item] | None, raws: Mapping[str, bytes]
     ) -> None:
-        """Gives the items of a table that changed their new digests."""
+        """Gives a row a trace, and a table its items; `raws` are their encoded values where it has run."""
+        rows, before = self.rows, row.trace
+        if items is not None:
+            known = rows.items(row) if before is not None else {}
+            row.items, row.height = items, trace.height
+            rows.tables.add(row.id)
+            self._set_items(row, known, raws)
+            if before is not None and before.digest != trace.digest:
+                rows.move(row.id)
+        rows.note_readers(row, trace, before)
+        row.trace, row.digest, row.height = trace, trace.digest, trace.height
+        row.raw, row.value = raw, UNSET
+        rows.unsaved[row.id] = row
+        (self.noisy.add if trace.problems else self.noisy.discard)(row.id)
+
+    def _set_items(self, table: Row, before: Mapping[str, Item], raws: Mapping[str, bytes]) -> None:
+        """Looks at the items of a table that changed, and at those that are in memory."""
+        rows, after = self.rows, table.items or {}
         for item in {**before, **after}:
             name = (ITEM, *table.name, item)
-            found = after.get(item, MISSING)
-            row = self._rows.get(name)
-            if before.get(item, MISSING) != found or (row is not None and row.digest != found):
-                row = row or self._row(name, None)
-                row.height = table.height
-                self._set_other(row, found, raws.get(item))
-            elif row is not None:
-                row.raw, row.fresh = raws.get(item), True
-
-    def _note_readers(self, row: Row, trace: Trace, before: Trace | None) -> None:
-        """Notes who reads what: what the latest trace did not read."""
-        known = {id_ for id_, _ in unpacked(before.reads)} if before is not None else ()
-        for id_, _ in unpacked(trace.reads):
-            if id_ not in known:
-                self._readers.setdefault(id_, []).append(row.id)
-
-    def _save(self, row: Row) -> None:
-        self._unsaved[row.id] = row
-        assert row.trace is not None
-        if row.trace.problems:
-            self._noisy.add(row.id)
-        else:
-            self._noisy.discard(row.id)
-
-    # ---- what a round came to
+            old, found = before.get(item), after.get(item)
+            now = MISSING if found is None else found.digest
+            if old is not None and old.digest == now and found is not None:
+                found.value, found.at = old.value, old.at
+            elif table.trace is not None:
+                rows.move(identity(name))
+            row = rows.in_memory(name)
+            if row is None and found is not None and not found.value and not found.at and item in raws:
+                row = rows.named(name)
+            if row is not None:
+                if row.digest != now:
+                    row.digest, row.value = now, UNSET
+                row.fresh, row.height, row.raw = True, table.height, raws.get(item)
+                if row.raw is not None:
+                    rows.weigh(row, len(row.raw))
 
     def current(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a row is known to hold, before anything is looked at."""
-        return self._called(query, args).fresh
+        return self.rows.named((query.name, *args), query).fresh
 
     def holds(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a row needs no run. What it reads is brought up to date, it itself is not."""
-        row = self._called(query, args)
-        return row.fresh or self._top(lambda: self._matching(self._called(query, args))) is not None
-
-    def read_digest(self, query: Query[Any, Any], *args: Any) -> bytes:
-        """The digest of all that a row that holds has read."""
-        row = self._called(query, args)
-        return digest(row.trace.reads) if row.trace is not None else MISSING
-
-    def changes(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:
-        """What a row read that gives something else now: why it would run. None where it has never run."""
-        row = self._called(query, args)
-        if row.trace is None:
-            return None
-        found = []
-        for id_, before in unpacked(row.trace.reads) if not row.fresh else ():
-            read = self._by_id.get(id_) or self._loaded(id_)
-            if read is None:
-                continue
-            if not read.fresh:
-                self._bring(read)
-            if read.digest != before:
-                found.append(read.name)
-                break  # what it would read after that, nobody knows
-        return found
-
-    def problems(self, roots: Iterable[tuple[Any, ...]], type_: Any) -> list[Any]:
-        """The problems of all rows that `roots`, queries with their keys, are made from."""
-        live = {identity((query.name, *args)): True for query, *args in roots}
-        found = []
-        for id_ in sorted(self._noisy):
-            row = self._by_id.get(id_) or self._loaded(id_)
-            if row is not None and row.trace is not None and self._live(row, live):
-                found += [msgspec.msgpack.decode(problem, type=type_) for problem in row.trace.problems]
-        return found
-
-    def _live(self, row: Row, live: dict[int, bool]) -> bool:
-        """Whether a root is made from a row: by way of the rows that read it."""
-        known = live.get(row.id)
-        if known is not None:
-            return known
-        live[row.id] = False
-        if not row.fresh:
-            return False
-        readers = self._all_readers(row.id)
-        if isinstance(row.query, Table):
-            readers = readers | {identity((ITEM, *row.name, item)) for item in self._items(row)}
-        for id_ in readers:
-            reader = self._by_id.get(id_) or self._loaded(id_)
-            if reader is None or reader.trace is None:
-                continue
-            reads = reader.name[0] == ITEM or any(read == row.id for read, _ in unpacked(reader.trace.reads))
-            if reads and self._live(reader, live):
-                live[row.id] = True
-                return True
-        return False
-
-    # ---- keeping
-
-    def flush(self) -> None:
-        """Moves values from memory to the store, to have room; a later commit keeps them."""
-        self._weight = 0
-        try:
-            self._store.add_values(self._valued)
-        except sqlite3.Error:
-            return  # another process wrote first: all stays in memory, and this round is not kept
-        valued, self._valued = self._valued, []
-        for row in valued:
-            row.value = UNSET
-            if row.raw is not None and len(row.raw) > LIGHT:
-                row.raw = None
-
-    def commit(self) -> bool:
-        """Ends a round: keeps what it found. False where that was not possible, as another process wrote first."""
-        if not self._settled:
-            return False
-        doubted = self._store.ids() if self._touched is None else self._touched
-        pending = {id_ for id_ in doubted if (row := self._by_id.get(id_)) is None or not row.fresh}
-        notes = {
-            "inputs": encode({label: taken.digest for label, taken in self._inputs.items()}),
-            "pending": packed_ids(pending),
-            "noisy": packed_ids(self._noisy),
-        }
-        try:
-            self._store.add(self._unsaved.values())
-            self._store.add_readers(self._readers)
-            self._unsaved, self._readers = {}, {}
-            kept = self._store.commit(notes)
-        except sqlite3.Error as error:
-            self._store.give_up(error)
-            kept = False
-        if not kept:
-            self._reset()
-        return kept
-
-    def forget(self, wanted: Callable[[Name], bool]) -> None:
-        """Drops rows by name, as if they had never been made."""
-        rows = (self._by_id.get(id_) or self._loaded(id_) for id_ in self._store.ids())
-        found = {row.id for row in rows if row is not None and wanted(row.name)}
-        self._store.remove(found)
-        self._touched = None
-        for id_ in found:
-            row = self._by_id.pop(id_)
-            del self._rows[row.name]
-        for row in self._by_id.values():
-            row.fresh = row.name[0] == INPUT
-
-
-_items_decoder = msgspec.msgpack.Decoder(dict[str, bytes])
-_names_decoder = msgspec.msgpack.Decoder(list[str])
-
-
-def _digests(data: bytes | None) -> dict[str, bytes]:
-    return _items_decoder.decode(data) if data else {}
+        row = self.rows.named((query.name, *args), query)
+        return row.fresh or self._top(lambda: self._matching(self.rows.named(row.name, query))) is not None

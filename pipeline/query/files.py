@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from pipeline.query.digest import MISSING, digest
+from pipeline.query.row import MISSING, digest
 
 Stat = tuple[int, int, int, int]
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from array import array
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from pipeline.query.digest import digest, encode, sealed, unsealed
 from pipeline.query.files import overwrite_file
-from pipeline.query.row import Record, Row, Trace, packed_ids, unpacked_ids
+from pipeline.query.row import Item, Record, Row, Trace, digest, encode, sealed, unsealed
 
-FORMAT = 1  # of all that is stored
+FORMAT = 2  # of all that is stored
+SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = """
     CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB);
@@ -27,10 +28,8 @@ _TABLES = """
     CREATE TABLE IF NOT EXISTS objects (id INTEGER PRIMARY KEY, data BLOB);
     CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, data BLOB);
 """
-SMALL = 96  # bytes of a value that stands in its row
-_PAGE = 4096  # bytes
+_BUCKETS = 256  # of who reads which row
 _WAIT = 10.0  # seconds that another process may take to write
-
 _BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
 
 _record_decoder = msgspec.msgpack.Decoder(Record)
@@ -46,41 +45,44 @@ class Store:
         self.empty = True
         self._building = ""  # the path of a new file, until it is committed
         self._connection: sqlite3.Connection | None = None
-        self._next = 0  # the number of the next value; 0: nobody has looked
         self._left: list[int] = []  # what the system said of the file when this store last wrote it
+        self._next = 0  # the number of the next value; 0: nobody has looked
+        self._buckets: dict[int, dict[int, set[int]]] = {}
+
+    # ---- opening and closing
 
     def begin(self) -> bool:
         """Starts to read one state of the file. False where it is not the state that this store left it in."""
-        same = self._connection is not None and self._alone()
+        open_ = self._connection is not None and not self._connection.in_transaction  # else a round was not kept
+        same = open_ and not self._building and _seal(self.path) == self._left
         try:
             if not same:
                 self.close()
                 self.sound = _seal(self.path) == _sealed_as(self.path)
                 self._open()
             self._run("BEGIN")
-            self._next = 0
             self.empty = self.note("format") != encode(FORMAT)
-            if not self._building and (self.empty or not (self.sound or self._whole())):
+            if not self._building and (self.empty or not (self.sound or self._is_whole())):
                 raise sqlite3.DatabaseError("damaged, or of another format")
         except _BROKEN:
-            self._renew()
+            self.close()
+            self._create()
+            self._run("BEGIN")
+        self._next, self._buckets = 0, {}
         return same
 
-    def _alone(self) -> bool:
-        """Whether nobody else wrote to the file since this store did."""
-        return bool(self._left) and _seal(self.path) == self._left and not self._building
-
-    def _whole(self) -> bool:
-        """Whether the file is a database throughout."""
-        return bool(self._run("PRAGMA quick_check(1)").fetchone() == ("ok",))
+    def begin_anew(self) -> None:
+        """Starts a new file, which takes the place of the old one when it is committed."""
+        self._create()
+        self._run("BEGIN")
 
     def _open(self) -> None:
         if not os.path.exists(self.path):
-            return self._create()
+            self._create()
+            return
         self._connect(self.path)
         self._run("PRAGMA synchronous = OFF")  # first of all: the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
-        return None
 
     def _create(self) -> None:
         """A new file under a name of this process's own; in memory where none can be written."""
@@ -95,19 +97,28 @@ class Store:
             self._building = ":memory:"
             self._connect(":memory:")
         self._run("PRAGMA synchronous = OFF")
-        self._run(f"PRAGMA page_size = {_PAGE}")
         assert self._connection is not None
         self._connection.executescript(_TABLES)
         self.sound = self.empty = True
 
     def _connect(self, path: str) -> None:
-        self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, cached_statements=64)
+        self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
 
-    def _renew(self) -> None:
-        """Leaves a file that cannot be read, and starts a new one, which will take its place."""
-        self.close()
-        self._create()
-        self._run("BEGIN")
+    def _is_whole(self) -> bool:
+        """Whether the file is a database throughout."""
+        return bool(self._run("PRAGMA quick_check(1)").fetchone() == ("ok",))
+
+    def close(self) -> None:
+        """Lets go of the file; what was added since the last commit is dropped."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._building and self._building != ":memory:":
+            with suppress(OSError):
+                os.unlink(self._building)
+        self._building = ""
+
+    # ---- reading
 
     def _run(self, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
         assert self._connection is not None
@@ -138,20 +149,34 @@ class Store:
         except msgspec.MsgspecError:
             return []
 
+    def value(self, kept: Trace | Item) -> bytes | None:
+        """A value, encoded; None where it is not kept or was damaged."""
+        if kept.value or not kept.at:
+            return kept.value or None
+        data = self.object(kept.at)
+        return data if data is not None and digest(data) == kept.digest else None
+
+    def object(self, at: int) -> bytes | None:
+        """What was put at a number."""
+        return self._one("SELECT data FROM objects WHERE id = ?", at) if at else None
+
     def readers(self, id_: int) -> set[int]:
         """The rows that once read this one, as far as is known."""
-        data = self._one("SELECT data FROM readers WHERE id = ?", id_)
+        number = id_ % _BUCKETS
+        bucket = self._buckets.get(number)
+        if bucket is None:
+            bucket = self._buckets[number] = {}
+            pairs = iter(array("q", self._pairs(number)))
+            for read, reader in zip(pairs, pairs):
+                bucket.setdefault(read, set()).add(reader)
+        return bucket.get(id_, set())
+
+    def _pairs(self, number: int) -> bytes:
+        data = None if self.empty else self._one("SELECT data FROM readers WHERE id = ?", number)
         payload = unsealed(data)
         if data is not None and payload is None:
             self.sound = False
-        return unpacked_ids(payload) if payload else set()
-
-    def value(self, trace: Trace) -> bytes | None:
-        """The value that a trace gave, encoded; None where it is not kept or was damaged."""
-        if trace.value or not trace.at:
-            return trace.value or None
-        data = self._one("SELECT data FROM objects WHERE id = ?", trace.at)
-        return data if isinstance(data, bytes) and digest(data) == trace.digest else None
+        return payload or b""
 
     def note(self, name: str) -> bytes | None:
         """What was noted about all rows."""
@@ -160,55 +185,53 @@ class Store:
     def ids(self) -> set[int]:
         """The numbers of all rows."""
         try:
-            return {id_ for (id_,) in self._run("SELECT id FROM rows WHERE record IS NOT NULL")}
+            return {id_ for (id_,) in self._run("SELECT id FROM rows")}
         except _BROKEN:
             return set()
 
-    def add_values(self, rows: Iterable[Row]) -> None:
-        """Adds the values of rows, and notes in these where they are; sqlite3.Error where another process wrote."""
+    def records(self) -> dict[int, Record]:
+        """All rows that can be read, by number."""
+        found = {id_: self.record(id_) for id_ in self.ids()}
+        return {id_: record for id_, record in found.items() if record is not None}
+
+    # ---- writing
+
+    def put(self, values: list[bytes]) -> int:
+        """Adds values; gives the number of the first one. sqlite3.Error where another process wrote."""
         assert self._connection is not None
         if not self._next:
             self._next = 1 + (self._run("SELECT max(id) FROM objects").fetchone()[0] or 0)
-        added = []
-        for row in rows:
-            trace = row.trace
-            if row.raw is not None and trace is not None and not trace.value and not trace.at:
-                trace.at = self._next + len(added)
-                added.append((trace.at, row.raw))
-        self._next += len(added)
-        self._connection.executemany("INSERT INTO objects VALUES (?, ?)", added)
+        first, self._next = self._next, self._next + len(values)
+        self._connection.executemany("INSERT INTO objects VALUES (?, ?)", enumerate(values, first))
+        return first
+
+    def add_records(self, records: Iterable[tuple[int, Record]]) -> None:
+        """Adds rows to a new file."""
+        assert self._connection is not None
+        values = [(id_, sealed(encode(record))) for id_, record in records]
+        self._connection.executemany("INSERT INTO rows (id, record) VALUES (?, ?)", values)
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Adds rows with their values."""
-        rows = sorted(rows, key=lambda row: row.id)
-        self.add_values(rows)
+        """Adds rows, whose values are there already."""
         assert self._connection is not None
         self._connection.executemany(
             "INSERT INTO rows (id, record, older) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE"
             " SET record = excluded.record, older = coalesce(excluded.older, older)",
-            map(_stored, rows),
+            map(_stored, sorted(rows, key=_number)),
         )
 
-    def add_readers(self, readers: Mapping[int, list[int]]) -> None:
-        """Adds who reads which row."""
+    def add_readers(self, readers: Mapping[int, Iterable[int]]) -> None:
+        """Adds who reads which row, in buckets of pairs."""
         assert self._connection is not None
-        updated = []
-        for id_ in sorted(readers):
-            found, before = set(readers[id_]), set() if self.empty else self.readers(id_)
-            if not found <= before:
-                updated.append((id_, sealed(packed_ids(found | before))))
-        self._connection.executemany("INSERT OR REPLACE INTO readers VALUES (?, ?)", updated)
-
-    def was_removed(self, id_: int) -> bool:
-        """Whether there was a row of this number, and it was dropped on purpose or is of code that is no more."""
-        found = self._one("SELECT record FROM rows WHERE id = ?", id_)
-        return found is not None and unsealed(found) is not None
-
-    def remove(self, ids: Iterable[int]) -> None:
-        """Removes rows; who reads them is kept."""
-        assert self._connection is not None
-        values = [(sealed(b""), id_) for id_ in ids]
-        self._connection.executemany("UPDATE rows SET record = ?, older = NULL WHERE id = ?", values)
+        buckets: dict[int, array[int]] = {}
+        for id_, found in readers.items():
+            pairs = buckets.setdefault(id_ % _BUCKETS, array("q"))
+            for reader in found:
+                pairs.append(id_)
+                pairs.append(reader)
+        stored = [(number, sealed(self._pairs(number) + pairs.tobytes())) for number, pairs in buckets.items()]
+        self._connection.executemany("INSERT OR REPLACE INTO readers VALUES (?, ?)", stored)
+        self._buckets = {}
 
     def commit(self, notes: Mapping[str, bytes]) -> bool:
         """Keeps all that was added, and starts to read anew. False where it could not be kept."""
@@ -220,24 +243,24 @@ class Store:
             if not self._building:
                 self._run("PRAGMA wal_checkpoint(TRUNCATE)")
             elif self._building != ":memory:":
-                self._place()
+                self._put_in_place()
             if self._building != ":memory:":
                 self._left = _seal(self.path)
                 overwrite_file(_seal_path(self.path), encode(self._left))
             self.sound, self.empty = True, False
             return True
         except (sqlite3.Error, OSError) as error:
-            self.give_up(error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError())
+            self.give_up(error)
             return False
 
-    def give_up(self, error: sqlite3.Error) -> None:
+    def give_up(self, error: Exception) -> None:
         """Drops what was added; the file too, where it is damaged and not only in use."""
         self.close()
-        if not isinstance(error, sqlite3.OperationalError):
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
             with suppress(OSError):
                 os.unlink(self.path)
 
-    def _place(self) -> None:
+    def _put_in_place(self) -> None:
         """Puts a new file where it belongs."""
         assert self._connection is not None
         self._connection.close()
@@ -249,20 +272,14 @@ class Store:
         self._building = ""
         self._open()
 
-    def close(self) -> None:
-        """Lets go of the file; what was added since the last commit is dropped."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        if self._building and self._building != ":memory:":
-            with suppress(OSError):
-                os.unlink(self._building)
-        self._building = ""
+
+def _number(row: Row) -> int:
+    return row.id
 
 
 def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
     assert row.trace is not None
-    older = None if row.older is None else sealed(encode(row.older)) if row.older else None
+    older = sealed(encode(row.older)) if row.older else None
     return row.id, sealed(encode(Record(row.name, row.trace))), older
 
 

@@ -1,6 +1,6 @@
 """How far derivatives reach: forward mode, what is not implemented, what each Node saves.
 
-Reads the artifacts of a build whose `match` is up to date; gives `Coverage`, as data.
+Reads the Nodes and their infos; gives `Coverage`, as data.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pipeline.build.engine import Build
-from pipeline.graph import functions_of
-from pipeline.matched import all_matched
 from pipeline.model.autograd import Info, SavedAttribute
-from pipeline.model.infos import Foreach, InfoRow, Infos
+from pipeline.model.nodes import NodeRow
+from pipeline.query.database import Database
 from pipeline.reports.served import served
+from pipeline.stages.match import info, nodes
+from pipeline.stages.set import RELEASE, spec_set
 
 _NOT_IMPLEMENTED = re.compile(r"\bnot_implemented(_list)?\(")
 _TENSOR = re.compile(r"\bat::Tensor(List)?\b")
@@ -73,34 +73,31 @@ class Coverage(Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-def measure(build: Build) -> Coverage:
-    """The coverage of a build whose analysis is up to date: a row for every Node, in the order of the operators."""
-    infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
-    foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    functions = functions_of(build)
-    variants = served(functions, all_matched(build))
+def measure(db: Database) -> Coverage:
+    """The coverage of a spec set without mistakes: a row for every Node, in the order of the operators."""
+    variants = served(db)
     rows = []
-    for table, synthesized in ((infos, False), (foreach, True)):
-        for row in table.rows:
-            if row.node is not None:
-                serves = variants.get((row.schema, row.dispatch_key), ())
-                rows.append(_row(row, row.node, table.info(row), tuple(serves), synthesized))
+    for _, row in nodes(db):
+        found = info(db, row.function, row.dispatch_key)
+        if found is not None:
+            rows.append(_row(row, found, tuple(variants.get((row.function, row.dispatch_key), ()))))
     rows.sort(key=lambda row: (row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key))
-    return Coverage(build.config.specs.name, build.config.release, _totals(rows), tuple(rows))
+    release = (db.input(RELEASE) or b"").decode()
+    return Coverage(spec_set(db).name, release, _totals(rows), tuple(rows))
 
 
-def _row(row: InfoRow, node: str, info: Info, serves: tuple[str, ...], synthesized: bool) -> Row:
+def _row(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
     failing = [n for d in info.derivatives if _NOT_IMPLEMENTED.search(d.formula) for n in d.var_names]
     return Row(
         row.schema.partition("(")[0],
         row.dispatch_key,
-        node,
+        row.node or "",
         tuple(a.name for a in info.args_with_derivatives),
         tuple(name for d in info.forward_derivatives for name in d.var_names),
         tuple(failing),
         tuple(_saved(a) for a in (*info.all_saved_inputs, *info.all_saved_outputs)),
         serves,
-        synthesized,
+        row.synthesized,
     )
 
 

@@ -1,30 +1,37 @@
-"""What a thing is made from, what is made from it, and why it would be made again.
+"""What a thing is made from, what it is made into, and why it would be made again.
 
-The reasons come from the inputs that steps resolve to: the walk that gives a step its key gives its explanation.
+Everything has been brought up to date in memory: what was replaced by that is what a run would make again, and the
+reads that decided it explain it. Nothing is kept, and no file is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from pipeline.build.engine import Build
-from pipeline.build.ensure import ensure
-from pipeline.build.step import Step, changed_inputs
-from pipeline.graph import ANALYSIS, functions_of, label
-from pipeline.graph_output import EmitStep, emit_steps, shard_steps
-from pipeline.graph_shard import ShardStep
-from pipeline.matched import all_matched
-from pipeline.model.infos import Infos, NodeRow
-from pipeline.model.specs import SpecEntry, SpecFile
-from pipeline.problems.problem import Role, SpecError, nearest
+from pipeline.families.table import FAMILIES
+from pipeline.model.nodes import Pair
+from pipeline.model.units import Unit
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.query.database import Database
+from pipeline.query.row import ITEM, Name
 from pipeline.reports.show import op_names
-from pipeline.specs.spec_set import ROLES
+from pipeline.reports.stages import stage_reads
+from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, row
+from pipeline.stages import foreach, infos, schemas
+from pipeline.stages.emit import text
+from pipeline.stages.match import pairs
+from pipeline.stages.shard import files, made
+from pipeline.stages.specs import entries
+from pipeline.stages.units import families, units
+
+_MANY = 20  # units that are counted, not listed
+UnitKey = tuple[str, str]  # family, name
 
 
 class Explanation(Struct, frozen=True):
-    """One thing of the build: a stage, a Node, a generated file or an operator."""
+    """One thing of the build: a stage, a unit, a generated file or an operator."""
 
     name: str
     what: str
@@ -34,205 +41,165 @@ class Explanation(Struct, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """An entry that changed since the last run, and what follows from it."""
+    """Something that changed since the last run, most often an entry, and what follows from it."""
 
-    entry: str  # file:line operator
-    nodes: tuple[str, ...]
+    what: str
+    units: tuple[str, ...]
     files: tuple[str, ...]
 
 
-def reasons(build: Build, step: Step) -> tuple[str, ...]:
-    """Why `step` would run, empty when it would not."""
-    before, outcome = build.recorded(step.name)
-    resolved = step.resolve(build)
-    found = changed_inputs(before, resolved.inputs)
-    if not before:
-        return ("it has not been made yet",)
-    if not found and not step.present(build, outcome):
-        found = ["its output was changed or removed"]
-    return tuple(found)
+class Places(Struct, frozen=True):
+    """Where things are."""
+
+    specs: Mapping[str, str]  # by role
+    templates: Mapping[str, str]
+    path: Callable[[str], str]  # of a generated file
+    holds: Callable[[str, bytes], bool]  # whether a generated file has the bytes of a digest
 
 
 class Explainer:
-    """Explains one build. The analysis is up to date; Nodes are rendered as needed, generated files left alone."""
+    """Explains one build. `stages`: the query that stands for each, and its key."""
 
-    def __init__(self, build: Build) -> None:
-        self._build = build
-        self._before = {step.name: reasons(build, step) for step in self._analyse()}
-        self._emit = {step.row.node: step for step in emit_steps(build)}
-        self._stale = {node: found for node, step in self._emit.items() if (found := reasons(build, step))}
-        for node in self._stale:
-            ensure(build, self._emit[node])
-        self._shards = {step.file.name: step for step in shard_steps(build)}
+    def __init__(self, db: Database, layout: tuple[str, int], places: Places, stages: Mapping[str, Name]) -> None:
+        self._db = db
+        self._layout = layout
+        self._places = places
+        self._stages = stages
+        self._trail = trail = Trail(db)
+        self._files = files(db, *layout)
+        self._units: dict[UnitKey, Unit] = {
+            (family, unit.name): unit for family in families(db) for unit in units(db, family)
+        }
+        self._stale = {at: ends for at in self._units if (ends := trail.causes(row(text, *at)))}
+        self._to_write = {name: ends for name in self._files if (ends := self._causes_of_file(name))}
 
-    def _analyse(self) -> Iterable[Step]:
-        """The stages in order; each is brought up to date after its reasons were asked for."""
-        for step in ANALYSIS:
-            yield step
-            ensure(self._build, step)
+    def _causes_of_file(self, name: str) -> Ends:
+        """Why a file would be written; nothing where it has the bytes that it should have."""
+        if self._places.holds(name, made(self._db, *self._layout, name).xxh3):
+            return {}
+        return self._trail.causes(row(made, *self._layout, name)) or {TOUCHED: None}
+
+    # ---- all that changed
 
     def edits(self) -> list[Edit]:
-        """What changed in the spec files since the last run, down to the files that will change."""
-        found = []
-        claimed: set[str] = set()
-        for role in ROLES:
-            file = self._file(role)
-            for index, entry in self._changed_entries(role):
-                nodes = [row.node for row in self._rows(role, index, entry) if row.node in self._stale]
-                claimed.update(nodes)
-                name = _title(entry).partition("(")[0]
-                found.append(Edit(f"{file.name}:{entry.line} {name}", tuple(nodes), self._files_of(nodes)))
-        others = [node for node in self._stale if node not in claimed]
-        if others:
-            why = sorted({reason for node in others for reason in self._stale[node]})
-            found.append(Edit("; ".join(why), tuple(others), self._files_of(others)))
-        told = {name for edit in found for name in edit.files}
-        for name, step in self._shards.items():
-            if name not in told and (changed := reasons(self._build, step)):
-                found.append(Edit("; ".join(changed), (), (name,)))
-        return found
+        """What changed since the last run, down to the files that would be written."""
+        edited = [(ITEM, entries.name, role, entry) for role, found in self._trail.edits.items() for entry in found]
+        causes = [end for found in (self._stale, self._to_write) for ends in found.values() for end in ends]
+        return [self._edit(end) for end in dict.fromkeys([*edited, *causes])]
+
+    def _edit(self, end: Name) -> Edit:
+        return Edit(
+            self._trail.describe(end),
+            tuple(self._units[at].title for at, ends in self._stale.items() if end in ends),
+            tuple(name for name, ends in self._to_write.items() if end in ends),
+        )
+
+    # ---- one thing
 
     def explain(self, name: str) -> list[Explanation]:
         """The explanations of all things called `name`."""
-        stages = {step.name: step for step in ANALYSIS}
-        if name in stages:
-            return [self._stage(stages[name])]
-        if name.removeprefix("emit:") in self._emit:
-            return [self._node(self._emit[name.removeprefix("emit:")])]
-        if name.removeprefix("shard:") in self._shards:
-            return [self._shard(self._shards[name.removeprefix("shard:")])]
-        found = self._operator(name)
+        if name in self._stages:
+            return [self._stage(name)]
+        wanted = name.removeprefix("emit:")
+        found = [self._unit(at) for at, unit in self._units.items() if wanted in (at[1], unit.title)]
+        if found and (name != wanted or not self._pairs(name)):
+            return found
+        if name.removeprefix("shard:") in self._files:
+            return [self._file(name.removeprefix("shard:"))]
+        found = [*map(self._operator, self._pairs(name)), *found]
         if not found:
-            known = [*stages, *self._emit, *self._shards, *self._operators()]
+            titles = [unit.title for unit in self._units.values()]
+            known = [*self._stages, *titles, *self._files, *schemas_names(self._db)]
             raise SpecError(f"explain: nothing is called '{name}'", nearest(name, known))
         return found
 
-    def _stage(self, step: Step) -> Explanation:
-        resolved = step.resolve(self._build)
-        made = self._build.outcome(step.name).artifacts
-        why = self._before[step.name]
+    def _pairs(self, name: str) -> list[Pair]:
+        return [pair for pair in pairs(self._db) if name in op_names(pair.schema)]
+
+    def _stage(self, name: str) -> Explanation:
+        module = self._stages[name][0].partition(":")[0]
+        ran = [row for row in self._db.ran if row[0].startswith(f"{module}:")]
+        causes = {end: None for row in ran for end in self._trail.causes(row)}
+        reads = stage_reads(self._db, self._stages)
         return Explanation(
-            step.name,
+            name,
             "stage",
-            tuple(i.label for i in resolved.inputs),
-            tuple(f"{what} {digest.hex()[:12]}" for what, digest in made.items()),
-            why,
+            (*reads[name].stages, *sorted(map(self._place, reads[name].inputs))),
+            tuple(each for each in reads if name in reads[each].stages),
+            self._reasons(causes),
         )
 
-    def _node(self, step: EmitStep) -> Explanation:
-        row = step.row
-        entry = self._file("derivatives").entries[row.entry]
-        made_from = [
-            self._place("derivatives", entry),
-            *(self._place("native", e) for e in self._native(row.schema)),
-            "gradmill's own code",
-        ]
-        kind = "synthesized foreach Node" if row.synthesized else "Node"
-        key = "" if row.dispatch_key == "Default" else f" under {row.dispatch_key}"
+    def _unit(self, at: UnitKey) -> Explanation:
+        unit = self._units[at]
+        kind = "Node" if at[0] == "nodes" else f"{at[0]} unit"
+        key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
         return Explanation(
-            row.node,
-            f"{kind} of {row.schema}{key}",
-            tuple(made_from),
-            tuple(name for name, shard in self._shards.items() if row.node in shard.file.nodes),
-            self._stale.get(row.node, ()),
+            unit.title,
+            f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {unit.schema}{key}",
+            tuple(self._places_of(row(text, *at))),
+            tuple(name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units),
+            self._reasons(self._stale.get(at, {})),
         )
 
-    def _shard(self, step: ShardStep) -> Explanation:
-        template = self._build.config.specs.templates[step.file.template]
-        nodes = f"{len(step.file.nodes)} Nodes"
+    def _file(self, name: str) -> Explanation:
+        file = self._files[name]
+        stale = [self._units[at].title for at in self._stale if at[0] == file.family and at[1] in file.units]
+        reasons = self._reasons(self._to_write.get(name, {}))
+        kind = f"{FAMILIES[file.family].unit}s"
+        template = [self._places.templates.get(file.template, file.template)] if file.template else []
         return Explanation(
-            step.file.name,
+            name,
             "generated file",
-            (str(template), nodes),
-            (step.path(self._build),),
-            self._shard_reasons(step),
+            (*template, f"{len(file.units)} {kind}"),
+            (self._places.path(name),),
+            (*reasons, f"{kind}: {listed(stale, kind)}") if reasons and stale else reasons,
         )
 
-    def _shard_reasons(self, step: ShardStep) -> tuple[str, ...]:
-        stale = [node for node in self._stale if node in step.file.nodes]
-        found = list(reasons(self._build, step))
-        return tuple(found + ([f"Nodes: {', '.join(stale)}"] if found and stale else []))
-
-    def _operator(self, name: str) -> list[Explanation]:
-        functions = functions_of(self._build)
-        infos = self._build.load(self._build.outcome("infos").artifacts["infos"], Infos)
-        found = []
-        for matched in all_matched(self._build):
-            if name not in op_names(matched.func):
-                continue
-            function = functions.function(functions.by_schema[matched.func])
-            places = [self._place("native", e) for e in self._native(function.generated_from or matched.func)]
-            nodes: list[str] = []
-            for key, schema in (matched.source or {}).items():
-                row = infos.by_schema.get(schema, {}).get(key)
-                if row is not None:
-                    places.append(self._place("derivatives", self._file("derivatives").entries[row.entry]))
-                nodes += [step.row.node for step in self._emit.values() if step.row.schema == schema]
-            what = "generated function" if function.generated_from else "function"
-            why = tuple(f"{node}: {reason}" for node in nodes for reason in self._stale.get(node, ()))
-            found.append(
-                Explanation(matched.func, what, tuple(dict.fromkeys(places)), tuple(dict.fromkeys(nodes)), why)
-            )
-        return found
-
-    def _operators(self) -> set[str]:
-        functions = functions_of(self._build)
-        return {head.unqualified for head in functions.heads}
-
-    def _file(self, role: Role) -> SpecFile:
-        return self._build.load(self._build.outcome("specs").artifacts[role], SpecFile)
-
-    def _changed_entries(self, role: Role) -> list[tuple[int, SpecEntry]]:
-        """Entries whose value the last run did not know."""
-        old = self._build.recorded("specs")[1].artifacts.get(role)
-        before = self._build.store.get(old, SpecFile) if old else None
-        known = {entry.digest for entry in before.entries} if before is not None else set()
-        return [(i, e) for i, e in enumerate(self._file(role).entries) if e.digest not in known]
-
-    def _rows(self, role: Role, index: int, entry: SpecEntry) -> list[NodeRow]:
-        rows = [step.row for step in self._emit.values()]
-        if role == "derivatives":
-            return [row for row in rows if row.entry == index]
-        names = op_names(_title(entry).rpartition("::")[2])
-        return [row for row in rows if names & op_names(row.schema)] if role == "native" else rows
-
-    def _files_of(self, nodes: Iterable[str]) -> tuple[str, ...]:
-        """The files that change with `nodes`: those whose own inputs differ."""
-        wanted = set(nodes)
-        return tuple(
-            name
-            for name, step in self._shards.items()
-            if wanted.intersection(step.file.nodes) and reasons(self._build, step)
+    def _operator(self, pair: Pair) -> Explanation:
+        native = schemas.function(self._db, pair.function)
+        generated = schemas.generated.item(self._db, pair.function)
+        served = {pair.function, *(pair.source or {}).values()}
+        found = {at: unit for at, unit in self._units.items() if unit.function in served}
+        places = self._places_of(*self._rows_of(pair))
+        reasons = (
+            f"{self._units[at].title}: {reason}" for at in found for reason in self._reasons(self._stale.get(at, {}))
+        )
+        return Explanation(
+            pair.schema if native is None else str(native.func),
+            "function" if generated is None else f"{generated.kind} variant, generated",
+            tuple(places),
+            tuple(unit.title for unit in found.values()),
+            tuple(reasons),
         )
 
-    def _native(self, schema: str) -> list[SpecEntry]:
-        entries = self._file("native").entries
-        return [e for e in entries if _title(e).rpartition("::")[2] == schema]
+    def _rows_of(self, pair: Pair) -> Iterator[Name]:
+        """The rows of a function, and of the infos that serve it."""
+        made = schemas.generated.item(self._db, pair.function)
+        yield row(schemas.declared, pair.function) if made is None else row(schemas.variant, made.base, made.kind)
+        for key, function in (pair.source or {}).items():
+            found = infos.row.item(self._db, infos.keyed(function, key))
+            yield row(foreach.synthesized, function) if found is None else row(infos.infos_of, found.definition)
 
-    def _place(self, role: Role, entry: SpecEntry) -> str:
-        return f"{label(self._build.config.specs.files[role])}:{entry.line} {_title(entry)}"
+    def _places_of(self, *names: Name) -> list[str]:
+        """The entries that rows are made from, derivatives first; and the code."""
+        ends = {end: None for name in names for end in self._trail.made_from(name)}
+        found = [end for role in ("derivatives", "native") for end in ends if end[0] == ITEM and end[2] == role]
+        return [*map(self._place, found), *([self._place(CODE)] if CODE in ends else [])]
 
+    def _place(self, end: Name) -> str:
+        """An end, with its path."""
+        return self._trail.describe(end, self._places.specs)
 
-def _title(entry: SpecEntry) -> str:
-    value = entry.decode()
-    if not isinstance(value, dict):
-        return ""
-    return next((str(value[key]) for key in ("func", "name", "tag") if key in value), "")
-
-
-def render(explanation: Explanation) -> str:
-    """An explanation as text."""
-    lines = [f"{explanation.name}: {explanation.what}"]
-    for title, items in (("made from", explanation.made_from), ("made into", explanation.made_into)):
-        lines += [f"  {title if i == 0 else ' ' * len(title)}  {item}" for i, item in enumerate(items)]
-    if explanation.reasons:
-        lines += [f"  to be made again: {'; '.join(explanation.reasons)}"]
-    else:
-        lines += ["  up to date"]
-    return "\n".join(lines) + "\n"
+    def _reasons(self, causes: Iterable[Name]) -> tuple[str, ...]:
+        return tuple(map(self._trail.reason, causes))
 
 
-def render_edit(edit: Edit) -> str:
-    """An edit and what follows from it, as one chain."""
-    chain = [edit.entry, ", ".join(edit.nodes) or "no Node", ", ".join(edit.files) or "no file"]
-    return " → ".join(part for i, part in enumerate(chain) if i != 1 or edit.nodes or not edit.files) + "\n"
+def schemas_names(db: Database) -> set[str]:
+    """The operators, without overload."""
+    return {head.unqualified for _, head in schemas.all_heads(db)}
+
+
+def listed(names: Iterable[str], what: str) -> str:
+    """The names, or their number when they are many."""
+    names = list(names)
+    return ", ".join(names) if len(names) <= _MANY else f"{len(names)} {what}"

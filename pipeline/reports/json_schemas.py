@@ -1,33 +1,47 @@
-"""JSON Schemas of the manifest and of every artifact type, generated from the Structs."""
+"""JSON Schemas of the manifest and of what the stages' queries give, generated from their types."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
-from pipeline.graph import ARTIFACTS
 from pipeline.model.manifest import Manifest
-from pipeline.model.node_text import NodeText
-from pipeline.model.places import Places
-from pipeline.model.specs import SpecFile
-from pipeline.specs.spec_set import ROLES
+from pipeline.query.query import Query
+from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs, units
 
-# A stage's first artifact goes by the stage's name.
-_STAGES = {"definitions": "derivatives", "pairs": "match"}
+_MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "units", "emit", "shard")
 
-TYPES: dict[str, type[msgspec.Struct]] = {
-    "manifest": Manifest,
-    "specs": SpecFile,
-    **{_STAGES.get(what, what): type_ for what, type_ in ARTIFACTS.items() if what not in ROLES},
-    "emit": NodeText,
-    "places": Places,
+# What is meant by the name of a stage alone.
+_MAIN: dict[str, Query[Any, Any]] = {
+    "specs": specs.entries,
+    "schemas": schemas.declared,
+    "derivatives": derivatives.definition,
+    "infos": infos.infos_of,
+    "foreach": foreach.synthesized,
+    "match": match.pairs,
+    "nodes": match.nodes,
+    "units": units.units,
+    "emit": emit.text,
+    "shard": shard.files,
 }
 
 
-def json_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a type. Rows that are kept encoded appear as any value."""
-    return msgspec.json.schema(TYPES[name], schema_hook=_encoded)
+def types() -> dict[str, Any]:
+    """Every type that has a JSON Schema, by name: the manifest, stages, and queries as `stage.query`."""
+    found: dict[str, Any] = {"manifest": Manifest, **{name: query.result for name, query in _MAIN.items()}}
+    for name in _MODULES:
+        module = import_module(f"pipeline.stages.{name}")
+        queries = {query for query in vars(module).values() if isinstance(query, Query)}
+        own = sorted(query.name.partition(":")[2] for query in queries if query.module == module.__name__)
+        found |= {f"{name}.{query}": getattr(module, query).result for query in own}
+    return found
+
+
+def json_schema(type_: Any) -> dict[str, Any]:
+    """The JSON Schema of a type. What is kept encoded appears as any value."""
+    return msgspec.json.schema(type_, schema_hook=_encoded)
 
 
 def _encoded(type_: type) -> dict[str, Any]:

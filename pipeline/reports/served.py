@@ -1,23 +1,23 @@
-"""Which functions share an operator's formulas."""
+"""Which functions share an operator's formulas. Reads the pairs of `match`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from pipeline.matched import Matched
-from pipeline.model.functions import FunctionTable
 from pipeline.model.schema import SchemaKind
+from pipeline.query.database import Database
+from pipeline.stages.match import pairs
+from pipeline.stages.schemas import all_heads
 
 
-def served(functions: FunctionTable, matches: Iterable[Matched]) -> dict[tuple[str, str], dict[str, SchemaKind]]:
-    """By schema and dispatch key of an info: the other functions that it serves, and their kinds.
+def served(db: Database) -> dict[tuple[str, str], dict[str, SchemaKind]]:
+    """By function and dispatch key of an info: the other functions that it serves, and their kinds.
 
     Out variants are left out: nothing differentiates through them.
     """
+    heads = dict(all_heads(db))
     found: dict[tuple[str, str], dict[str, SchemaKind]] = {}
-    for matched in matches:
-        head = functions.heads[functions.by_schema[matched.func]]
-        for key, schema in (matched.source or {}).items():
-            if schema != matched.func and head.kind not in ("out", "scratch"):
-                found.setdefault((schema, key), {})[head.name] = head.kind
+    for pair in pairs(db):
+        head = heads[pair.function]
+        for key, function in (pair.source or {}).items():
+            if function != pair.function and head.kind not in ("out", "scratch"):
+                found.setdefault((function, key), {})[head.name] = head.kind
     return found

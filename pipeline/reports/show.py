@@ -1,28 +1,38 @@
-"""Artifacts as JSON: one object a line, the rows of one stage, all of them or those of one name."""
+"""The rows of a stage as plain data: all of them, or those of one name. A row is made when it is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
-from pipeline.build.engine import Build
-from pipeline.graph import functions_of
-from pipeline.graph_output import emit_steps, shard_steps
-from pipeline.matched import all_matched
 from pipeline.model.autograd import Info
-from pipeline.model.infos import Definitions, Foreach, InfoRow, Infos
-from pipeline.model.node_text import NodeText
-from pipeline.model.specs import SpecFile
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.model.native import FunctionHead
+from pipeline.model.nodes import NodeRow, Pair
+from pipeline.model.units import Unit
+from pipeline.problems.problem import Role, SpecError, nearest
+from pipeline.query.database import Database
+from pipeline.query.row import digest
 from pipeline.rules.derivatives.differentiability import differentiable_outputs, dispatch_strategy
+from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
+from pipeline.stages import derivatives, foreach, infos, match, schemas, shard, specs, units
+from pipeline.stages.emit import text
+from pipeline.stages.set import release, spec_set
 
 Row = dict[str, Any]
+Layout = tuple[str, int]  # of the generated files, and how many shards
+Listed = tuple[set[str], Callable[[], Row]]  # what a row may be asked by, and the row
 
-STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "differentiability", "emit", "shard")
+
+class Shown(Struct, frozen=True):
+    """What `show` prints for a stage: the stage that must be free of mistakes, and its rows."""
+
+    stage: str
+    rows: Callable[[Database, Layout], Iterator[Listed]]
 
 
 def plain(value: object) -> Any:
@@ -40,12 +50,12 @@ def plain(value: object) -> Any:
     return value
 
 
-def rows(build: Build, stage: str, name: str = "") -> Iterator[Row]:
-    """The rows of a stage. `name` is an operator, with or without overload, a schema, a Node or a file."""
-    found = _all_rows(build, stage)
+def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[Row]:
+    """The rows of a stage. `name` is an operator, with or without overload, a schema, an entry, a unit or a file."""
+    found = STAGES[stage].rows(db, layout)
     if not name:
         for _, row in found:
-            yield row
+            yield row()
         return
     known: set[str] = set()
     empty = True
@@ -53,25 +63,9 @@ def rows(build: Build, stage: str, name: str = "") -> Iterator[Row]:
         known |= names
         if name in names:
             empty = False
-            yield row
+            yield row()
     if empty:
         raise SpecError(f"'{stage}' has no '{name}'", nearest(name, known) or f"doit show {stage} prints all")
-
-
-def _all_rows(build: Build, stage: str) -> Iterator[tuple[set[str], Row]]:
-    """Every row, and the names it may be asked by."""
-    makers = {
-        "specs": _specs,
-        "schemas": _schemas,
-        "derivatives": _derivatives,
-        "infos": _infos,
-        "foreach": _foreach,
-        "match": _match,
-        "differentiability": _differentiability,
-        "emit": _emit,
-        "shard": _shard,
-    }
-    return makers[stage](build)
 
 
 def op_names(schema: str) -> set[str]:
@@ -80,105 +74,135 @@ def op_names(schema: str) -> set[str]:
     return {schema, full, full.partition(".")[0]}
 
 
-def _specs(build: Build) -> Iterator[tuple[set[str], Row]]:
+def _specs(db: Database, layout: Layout) -> Iterator[Listed]:
     for role in ROLES:
-        file = build.load(build.outcome("specs").artifacts[role], SpecFile)
-        for entry in file.entries:
-            value = entry.decode()
-            names = [value.get(key) for key in ("func", "name", "tag")] if isinstance(value, dict) else []
-            known = set().union(*(op_names(n) for n in names if isinstance(n, str)))
-            yield known, {"file": file.name, **plain(entry)}
+        for entry, piece in zip(db.names(specs.entries, role), specs.texts(db, role)):
+            value = specs.value(db, role, entry)
+            name = value.get(specs.KEYS[role]) if isinstance(value, dict) else None
+            yield {entry, *(op_names(name) if isinstance(name, str) else ())}, partial(_entry, db, role, entry, piece)
 
 
-def _schemas(build: Build) -> Iterator[tuple[set[str], Row]]:
-    functions = functions_of(build)
-    for i, head in enumerate(functions.heads):
-        function = plain(functions.function(i))
-        function["func"] = head.schema
-        extra = {"kind": head.kind, "view_kind": head.view_kind, "signature": head.signature}
-        yield op_names(head.schema), {**function, **extra, "schema": plain(functions.function(i).func)}
+def _entry(db: Database, role: Role, entry: str, piece: Piece) -> Row:
+    raw = specs.entries.item(db, role, entry) or Raw()
+    where = {"file": spec_set(db).files[role], "entry": entry, "line": piece.line, "text": piece.text}
+    return {**where, "value": plain(raw), "digest": digest(bytes(raw)).hex()}
 
 
-def _derivatives(build: Build) -> Iterator[tuple[set[str], Row]]:
-    for row in build.load(build.outcome("derivatives").artifacts["definitions"], Definitions).rows:
-        yield op_names(row.schema), {"entry": row.entry, **plain(row.definition)}
+def _schemas(db: Database, layout: Layout) -> Iterator[Listed]:
+    for name, head in schemas.all_heads(db):
+        yield {name, *op_names(head.schema)}, partial(_function, db, name, head)
 
 
-def _infos(build: Build) -> Iterator[tuple[set[str], Row]]:
-    yield from _info_rows(build.load(build.outcome("infos").artifacts["infos"], Infos))
+def _function(db: Database, name: str, head: FunctionHead) -> Row:
+    function = schemas.function(db, name)
+    assert function is not None
+    derived = {"kind": head.kind, "view_kind": head.view_kind, "signature": head.signature}
+    return {**plain(function), "func": head.schema, **derived, "schema": plain(function.func)}
 
 
-def _foreach(build: Build) -> Iterator[tuple[set[str], Row]]:
-    foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach)
-    yield from _info_rows(foreach.infos)
-    for function, reference in foreach.borrowed.items():
-        yield op_names(function), {"func": function, "borrows": reference}
+def _derivatives(db: Database, layout: Layout) -> Iterator[Listed]:
+    for entry, schema, _ in derivatives.all_titles(db):
+        yield {entry, *op_names(schema)}, partial(_definition, db, entry)
 
 
-def _info_rows(infos: Infos) -> Iterator[tuple[set[str], Row]]:
-    for row in infos.rows:
-        names = op_names(row.schema) | ({row.node} if row.node else set())
-        yield names, {"dispatch_key": row.dispatch_key, "entry": row.entry, **info_json(infos.info(row), row)}
+def _definition(db: Database, entry: str) -> Row:
+    return {"entry": entry, **plain(derivatives.definition(db, entry))}
 
 
-def _match(build: Build) -> Iterator[tuple[set[str], Row]]:
-    infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
-    foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    for matched in all_matched(build):
-        names = op_names(matched.func)
-        if matched.source is None:
-            yield names, {"func": matched.func, "info": None, "fw_derivatives": None}
-            continue
-        info = {}
-        forward = {}
-        for key, schema in matched.source.items():
-            table = foreach if schema in foreach.by_schema else infos
-            row = table.by_schema[schema][key]
-            names |= {row.node} if row.node else set()
-            found = table.info(row)
-            info[key] = info_json(found, row)
-            derivatives = found.forward_derivatives if matched.rewritten is None else matched.rewritten[key]
-            forward[key] = [plain(d) for d in derivatives]
-        yield names, {"func": matched.func, "info": info, "fw_derivatives": forward}
+def _infos(db: Database, layout: Layout) -> Iterator[Listed]:
+    return _info_rows(db, infos.rows(db))
 
 
-def _differentiability(build: Build) -> Iterator[tuple[set[str], Row]]:
-    """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
-    functions = functions_of(build)
-    infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
-    foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    for matched in all_matched(build):
-        function = functions.function(functions.by_schema[matched.func])
-        found: dict[str, Info] = {}
-        for key, schema in (matched.source or {}).items():
-            table = foreach if schema in foreach.by_schema else infos
-            found[key] = table.info(table.by_schema[schema][key])
-        outputs = {key: differentiable_outputs(function, info, build.release) for key, info in found.items()}
-        row = {
-            "func": matched.func,
-            "dispatch_strategy": dispatch_strategy(function, found.values()),
-            "differentiable_outputs": plain(outputs or {"": differentiable_outputs(function, None, build.release)}),
-        }
-        yield op_names(matched.func), row
+def _foreach(db: Database, layout: Layout) -> Iterator[Listed]:
+    yield from _info_rows(db, foreach.rows(db))
+    heads = dict(schemas.all_heads(db))
+    for function, reference in foreach.borrowed(db):
+        row = {"func": heads[function].schema, "borrows": heads[reference].schema}
+        yield op_names(heads[function].schema), partial(dict, row)
 
 
-def info_json(info: Info, row: InfoRow) -> Row:
+def _info_rows(db: Database, found: Iterable[NodeRow]) -> Iterator[Listed]:
+    for row in found:
+        yield {*op_names(row.schema), *([row.node] if row.node else ())}, partial(_info_row, db, row)
+
+
+def _info_row(db: Database, row: NodeRow) -> Row:
+    info = match.info(db, row.function, row.dispatch_key)
+    assert info is not None
+    return {"dispatch_key": row.dispatch_key, "entry": row.definition, **info_json(info, row.node)}
+
+
+def info_json(info: Info, node: str | None) -> Row:
     """An info in the words of torchgen's dataclasses."""
     found: Row = plain(info)
-    found["op"] = row.node
+    found["op"] = node
     found["args_with_derivatives"] = [given.name for given in info.args_with_derivatives]
     return found
 
 
-def _emit(build: Build) -> Iterator[tuple[set[str], Row]]:
-    from pipeline.build.ensure import ensure
+def _match(db: Database, layout: Layout) -> Iterator[Listed]:
+    nodes = {(row.function, row.dispatch_key): row.node for row in (*infos.rows(db), *foreach.rows(db))}
+    for pair in match.pairs(db):
+        serving = {key: nodes.get((function, key)) for key, function in (pair.source or {}).items()}
+        names = {*op_names(pair.schema), *(node for node in serving.values() if node)}
+        yield names, partial(_matched, db, pair, serving)
 
-    for step in emit_steps(build):
-        text = build.load(ensure(build, step).artifacts["text"], NodeText)
-        row = {"node": text.node, "func": step.row.schema, "dispatch_key": step.row.dispatch_key, "pieces": text.pieces}
-        yield {step.row.node, *op_names(step.row.schema)}, row
+
+def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
+    if pair.source is None:
+        return {"func": pair.schema, "info": None, "fw_derivatives": None}
+    dependent = match.dependents.item(db, pair.function)
+    rewritten = dict(match.rewritten(db, pair.function)) if dependent is not None and dependent.inplace else {}
+    found = match.matched(db, pair)
+    return {
+        "func": pair.schema,
+        "info": {key: info_json(info, nodes[key]) for key, info in found},
+        "fw_derivatives": {key: plain(rewritten.get(key, info.forward_derivatives)) for key, info in found},
+    }
 
 
-def _shard(build: Build) -> Iterator[tuple[set[str], Row]]:
-    for step in shard_steps(build):
-        yield {step.file.name}, {"path": step.path(build), **plain(step.file)}
+def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
+    """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
+    for pair in match.pairs(db):
+        yield op_names(pair.schema), partial(_differentiated, db, pair)
+
+
+def _differentiated(db: Database, pair: Pair) -> Row:
+    function, facts = schemas.function(db, pair.function), release(db)
+    assert function is not None
+    found = dict(match.matched(db, pair))
+    outputs = {key: differentiable_outputs(function, info, facts) for key, info in found.items()}
+    return {
+        "func": pair.schema,
+        "dispatch_strategy": dispatch_strategy(function, found.values()),
+        "differentiable_outputs": plain(outputs or {"": differentiable_outputs(function, None, facts)}),
+    }
+
+
+def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
+    for family in units.families(db):
+        for unit in units.units(db, family):
+            yield {unit.name, unit.title, *op_names(unit.schema)}, partial(_text, db, family, unit)
+
+
+def _text(db: Database, family: str, unit: Unit) -> Row:
+    named = {"unit": unit.title, "family": family, "func": unit.schema, "dispatch_key": unit.dispatch_key}
+    return {**named, "entry": unit.entry, "pieces": text(db, family, unit.name)}
+
+
+def _shard(db: Database, layout: Layout) -> Iterator[Listed]:
+    for name, file in shard.files(db, *layout).items():
+        yield {name}, partial(plain, file)
+
+
+STAGES = {
+    "specs": Shown("specs", _specs),
+    "schemas": Shown("schemas", _schemas),
+    "derivatives": Shown("derivatives", _derivatives),
+    "infos": Shown("infos", _infos),
+    "foreach": Shown("foreach", _foreach),
+    "match": Shown("match", _match),
+    "differentiability": Shown("match", _differentiability),
+    "emit": Shown("match", _emit),
+    "shard": Shown("match", _shard),
+}

@@ -6,21 +6,21 @@ print makes no new text.
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
-from pipeline.query.query import query
+from pipeline.query.query import query, unkept
 from pipeline.stages.match import info
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
 
 
-@query
-def plan(db: Database, family: str, name: str) -> bytes | None:
+@unkept
+def plan(db: Database, family: str, name: str) -> Any:
     """What is printed of a unit, None where it cannot be."""
     found = unit(db, family, name)
     if found is None:
@@ -30,7 +30,7 @@ def plan(db: Database, family: str, name: str) -> bytes | None:
     if subject is None:
         return None
     try:
-        return msgspec.msgpack.encode(kind.plan(found, subject, release(db)))
+        return kind.plan(found, subject, release(db))
     except SpecError as error:
         for problem in problems_of(error, found.role, found.entry, found.op):
             db.report(problem)
@@ -50,5 +50,4 @@ def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     if planned is None:
         return {}
     kind, facts = FAMILIES[family], release(db)
-    decoded = kind.decoder.decode(planned)
-    return {piece: render(decoded, facts) for piece, render in kind.pieces.items()}
+    return {piece: render(planned, facts) for piece, render in kind.pieces.items()}

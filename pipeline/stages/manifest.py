@@ -11,8 +11,8 @@ from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, Manif
 from pipeline.problems.problem import Role
 from pipeline.query.code import code
 from pipeline.query.database import Database
-from pipeline.query.digest import digest, digest_of
 from pipeline.query.query import unkept
+from pipeline.query.row import digest, digest_of
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
 from pipeline.stages.set import RELEASE, spec_label, spec_set, template_label

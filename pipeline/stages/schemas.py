@@ -1,7 +1,7 @@
 """Stage `schemas`: the entries of native_functions.yaml and tags.yaml to native functions.
 
 A function goes by its entry's identity; one that upstream generates, a functional, out or copy variant, by its schema.
-What others ask of functions is kept in heads, group by group: lookups among all functions read heads only.
+What others ask of functions stands in heads, group by group: lookups among all functions read heads only.
 """
 
 from __future__ import annotations

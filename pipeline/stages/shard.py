@@ -17,8 +17,8 @@ from pipeline.families.template import Hole, Template, Value, indented, template
 from pipeline.model.entries import grouped
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.digest import digest
 from pipeline.query.query import query, table, unkept
+from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
 from pipeline.stages.set import release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units

@@ -3,8 +3,10 @@
     python -m tests.never_wrong.sweep        every derivative entry and 300 functions edited: incremental equals clean
     python -m tests.never_wrong.mutations    500 mutated spec sets: the verdict and the bytes of torchgen
     python -m tests.never_wrong.kills        200 killed runs: the next one equals clean
+    python -m tests.never_wrong.chains       1000 edits in one chain on one cache: incremental equals clean
+    python -m tests.never_wrong.moments      100 edits during a run: the run, the next one and going back equal clean
 
-Each takes --sample and --seed, prints its seed, and ends with a table.
+Each takes --sample (chains: --edits) and --seed, prints its seed, and ends with a table.
 """
 
 import sys

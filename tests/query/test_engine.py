@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.query.account import problems
 from pipeline.query.database import Cycle
 from tests.query.toy import Toy, length, page, summary, total, words
 
@@ -58,7 +59,7 @@ def test_traces_are_bounded(toy: Toy) -> None:
         toy.inputs["x"] = b"a: " + b"o" * n
         toy.run((summary, "x"))
     db = toy.begin()
-    row = db._called(total, ("x",))
+    row = db.rows.named((total.name, "x"))
     assert len(db._store.older(row.id)) == 7
 
 
@@ -67,7 +68,7 @@ def test_problems_are_reported_on_every_round(toy: Toy) -> None:
     for _ in range(2):
         db = toy.begin()
         assert total(db, "x") == 3
-        assert sorted(db.problems([(total, "x")], str)) == ["no such word: q", "x: no meaning: odd"]
+        assert sorted(problems(db, [(total, "x")], str)) == ["no such word: q", "x: no meaning: odd"]
         db.commit()
 
 
@@ -77,7 +78,7 @@ def test_problems_of_what_nobody_asks_for_any_more_are_not_reported(toy: Toy) ->
     toy.inputs["x"] = b"a: one\n"
     db = toy.begin()
     total(db, "x")
-    assert db.problems([(total, "x")], str) == []
+    assert problems(db, [(total, "x")], str) == []
 
 
 def test_an_item_that_was_missing_is_noticed_when_it_is_there(toy: Toy) -> None:
@@ -169,7 +170,7 @@ def test_a_process_that_stays_sees_what_another_wrote(toy: Toy) -> None:
 def test_a_flush_in_mid_round_changes_nothing(toy: Toy) -> None:
     db = toy.begin()
     assert total(db, "x") == 11
-    db.flush()
+    db.rows.flush()
     assert page(db, "x") == "a 3\nb 5\nc 3\n"
     assert words(db, "x") == {"a": "one", "b": "three", "c": "=a"}
     db.commit()
@@ -182,6 +183,18 @@ def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy) -> None:
     total(toy.begin(), "x")
     toy.inputs["x"] = TEXT
     assert toy.run((total, "x")) == ([11], [])
+
+
+def test_a_process_that_stays_goes_on_after_a_round_that_was_not_kept(toy: Toy) -> None:
+    db = toy.open()
+    toy.run((total, "x"), (page, "x"), db=db)
+    toy.inputs["x"] = b"a: o\n"
+    page(toy.begin(db), "x")
+    db.rows.flush()
+    toy.inputs["x"] = b"a: one\nb: o\n"
+    assert toy.run((total, "x"), (page, "x"), db=db)[0] == [4, "a 3\nb 1\n"]
+    toy.inputs["x"] = TEXT
+    assert toy.run((total, "x"), db=db) == ([11], [])
 
 
 @pytest.mark.parametrize("seed", range(40))

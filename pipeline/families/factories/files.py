@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.msgpack import Decoder
-
 from pipeline.families.factories import text as factory
 from pipeline.families.factories.plan import FactoryPlan, is_factory, plan_factory
 from pipeline.families.family import Family, Layout
@@ -35,7 +33,6 @@ FACTORIES = Family(
     "factories",
     "function",
     plan,
-    Decoder(FactoryPlan),
     {INCLUDE: factory.include, DEFINITION: factory.definition},
     files,
     TEMPLATE.__eq__,

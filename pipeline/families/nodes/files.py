@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from msgspec.msgpack import Decoder
-
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.families.nodes import text
@@ -50,7 +48,6 @@ NODES = Family(
     "nodes",
     "Node",
     plan,
-    Decoder(NodePlan),
     {DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES},
     files,
     owns,

@@ -21,7 +21,7 @@ class Input(Struct, frozen=True, gc=False):
 
 
 class Saved(Struct, frozen=True, gc=False):
-    """A saved attribute and how it is kept."""
+    """A saved attribute and how it is held."""
 
     name: str
     how: SavedType

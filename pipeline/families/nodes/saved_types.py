@@ -37,7 +37,7 @@ class SavedType(Struct, frozen=True):
 
 
 def _simple(cpp_type: str, *getters: Getter, initial: str = "") -> SavedType:
-    """What is kept by value."""
+    """What is held by value."""
     return SavedType((f"{cpp_type} {{name}}{initial};",), f"{cpp_type}&", getters=getters)
 
 
@@ -118,7 +118,7 @@ SAVED_TYPES: dict[str, SavedType] = {
 
 
 def saved_type(cpp_type: str, *, is_output: bool, is_foreach: bool) -> SavedType:
-    """The row for a C++ type. A type without a row is kept by value and has no getter."""
+    """The row for a C++ type. A type without a row is held by value and has no getter."""
     if cpp_type == "at::Scalar" and is_output:
         return _VARIABLE
     if cpp_type == TENSOR_VECTOR and not (is_foreach and is_output):

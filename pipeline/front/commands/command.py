@@ -1,37 +1,94 @@
-"""What gradmill's commands have in common: they read the variables, work on one build, and tell errors plainly."""
+"""What gradmill's commands have in common: they read the variables, work on one build, and report errors plainly."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
-from doit import doit_cmd
+from doit import get_var
 from doit.cmd_base import Command
-from doit.exceptions import InvalidCommand, InvalidDodoFile
+from doit.cmdparse import CmdParseError
+from doit.exceptions import InvalidCommand
 
-from pipeline.build.engine import Build, Missing
-from pipeline.build.step import Failed
-from pipeline.build.tasks import build_for, configure
+from pipeline.front.build import ANALYSIS, Build, CodeChanged, Root
+from pipeline.front.hints import unknown_option
+from pipeline.front.loader import open_build, variables_of
 from pipeline.problems.problem import SpecError
+from pipeline.query.account import problems
+from pipeline.query.row import Name
+
+CHANGED = "gradmill's own code changed while it started: run again"
+INTERRUPTED = 130
+
+
+class Failed(Exception):
+    """Mistakes in the specs; the text is their report."""
 
 
 class BuildCommand(Command):  # type: ignore[misc]
     """A doit command that needs no tasks, only a build. Subclasses implement `work`."""
 
+    def parse_execute(self, in_args: list[str]) -> int:
+        try:
+            status: int = super().parse_execute(in_args)
+            return status
+        except CmdParseError as error:
+            problem = unknown_option(in_args) or str(error).partition(" (parsing options:")[0]
+            raise InvalidCommand(f"{self.name}: {problem}") from None
+
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
-            build = build_for(configure(doit_cmd._CMDLINE_VARS or {}))
-            return self.work(build, opt_values, pos_args)
+            with closing(open_build(self.variables())) as build:
+                return self.work(build, opt_values, pos_args)
         except Failed as failed:
-            from pipeline.diagnose import report_problems
-
-            sys.stderr.write(report_problems(build, failed))
+            sys.stderr.write(str(failed))
             return 1
         except SpecError as error:
             raise InvalidCommand(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
-        except Missing as missing:
-            raise InvalidDodoFile(f"artifact {missing} is gone from the cache: run doit again") from None
+        except CodeChanged:
+            raise InvalidCommand(CHANGED) from None
+        except OSError as error:
+            raise InvalidCommand(reason(error)) from None
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted: what was written is whole\n")
+            return INTERRUPTED
+
+    def variables(self) -> dict[str, str]:
+        """The variables of the command line."""
+        return variables_of(get_var)
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         """Does the command; gives the exit status."""
         raise NotImplementedError
+
+
+def check(build: Build, roots: Iterable[Root]) -> None:
+    """Brings queries up to date; Failed where what they are made from has mistakes."""
+    from pipeline.problems.causes import causes
+    from pipeline.problems.problem import Problem
+
+    roots = list(roots)
+    for query, *args in roots:
+        build.db.digest(query, *args)
+    found = causes(problems(build.db, roots, Problem))
+    if build.failed(found):
+        raise Failed(build.report(found))
+
+
+def keep(build: Build) -> None:
+    """Keeps what a command that only reads found out, unless a whole run is there, which `explain` compares with."""
+    if build.last is None or not build.last.complete:
+        build.commit()
+
+
+def stage_rows(build: Build) -> dict[str, Name]:
+    """The names of the rows that stand for the stages."""
+    roots = {stage: build.root(stage) for stage in ANALYSIS}
+    return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
+
+
+def reason(error: OSError) -> str:
+    """An error of the system, as one line."""
+    return f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")

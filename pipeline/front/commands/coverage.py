@@ -6,18 +6,17 @@ from typing import Any
 
 import msgspec
 
-from pipeline.build.engine import Build
-from pipeline.build.ensure import ensure_analysis
-from pipeline.front.commands.command import BuildCommand
+from pipeline.front.build import Build
+from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.output import format_option, output_option, write_output
 from pipeline.problems.problem import SpecError
 
 
 class Coverage(BuildCommand):
-    """Tells how far a spec set's derivatives reach."""
+    """Reports how far a spec set's derivatives reach."""
 
     name = "coverage"
-    doc_purpose = "tell which functions have a forward derivative, what is not implemented, what Nodes save"
+    doc_purpose = "report which functions have a forward derivative, what is not implemented, what Nodes save"
     doc_usage = "[specs=SET …]"
     doc_description = "Totals and a line for every Node. Stages are brought up to date first."
     cmd_options = (format_option("text", "json"), output_option())
@@ -27,11 +26,12 @@ class Coverage(BuildCommand):
 
         if arguments:
             raise SpecError(f"coverage: '{arguments[0]}' is not expected here", "say doit coverage [specs=SET]")
-        ensure_analysis(build)
-        measured = coverage.measure(build)
+        check(build, [build.root("match")])
+        measured = coverage.measure(build.db)
         if options["format"] == "json":
             data = msgspec.json.format(msgspec.json.encode(measured), indent=2) + b"\n"
         else:
             data = coverage_text.render(measured).encode()
         write_output(data, options["output"])
+        keep(build)
         return 0

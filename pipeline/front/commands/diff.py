@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import Any
 
 import msgspec
-from doit import doit_cmd
 
-from pipeline.build.engine import Build, state_path
-from pipeline.build.ensure import ensure_analysis
-from pipeline.build.state import StateDB
-from pipeline.build.step import Failed
-from pipeline.front.commands.command import BuildCommand
+from pipeline.front.build import Build
+from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.output import format_option, output_option, write_output
 from pipeline.front.config import read_against
 from pipeline.problems.problem import SpecError
+from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report
 
 
@@ -23,7 +21,7 @@ class Diff(BuildCommand):
     """Compares the derivatives of two spec sets."""
 
     name = "diff"
-    doc_purpose = "tell what changed in autograd between two spec sets or releases"
+    doc_purpose = "report what changed in autograd between two spec sets or releases"
     doc_usage = "against=SET [against_release=X.Y.Z] [specs=SET …]"
     doc_description = (
         "From the set that `against` names to the one that `specs` names, operator by operator: added, removed,"
@@ -34,32 +32,33 @@ class Diff(BuildCommand):
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         if arguments:
             raise SpecError(f"diff: '{arguments[0]}' is not expected here", "say doit diff specs=SET against=SET")
-        against = _against(doit_cmd._CMDLINE_VARS or {})
-        try:
-            ensure_analysis(against)
-        except Failed as failed:
-            from pipeline.diagnose import report_problems
-
-            sys.stderr.write(report_problems(against, failed))
-            return 1
-        ensure_analysis(build)
-        write_output(_rendered(against, build, options["format"]), options["output"])
+        with closing(_against(self.variables())) as against:
+            before = _facts(against)
+        report = render(_compared(before, _facts(build)), options["format"])
+        write_output(report, options["output"])
         return 0
 
 
 def _against(variables: dict[str, str]) -> Build:
-    """The build of the other side. The same set may be read as two releases: its state is not shared."""
+    """The build of the other side."""
     config = read_against(variables)
     if config.warning:
         sys.stderr.write(f"warning: {config.warning}\n")
-    return Build(config, StateDB(state_path(config)))
+    return Build(config)
 
 
-def _rendered(before: Build, after: Build, format_: str) -> bytes:
+def _facts(build: Build) -> Autograd:
+    """One side, read to its end: both may be in one store."""
+    check(build, [build.root("match")])
+    found = read_autograd(build.db, build.config.specs.version)
+    keep(build)
+    return found
+
+
+def _compared(before: Autograd, after: Autograd) -> Report:
     from pipeline.reports.diff.compare import compare
-    from pipeline.reports.diff.facts import read_autograd
 
-    return render(compare(read_autograd(before), read_autograd(after)), format_)
+    return compare(before, after)
 
 
 def render(report: Report, format_: str) -> bytes:

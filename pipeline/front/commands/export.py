@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
-from doit import doit_cmd
-
-from pipeline.build.engine import Build
-from pipeline.build.ensure import ensure_analysis
-from pipeline.build.sources import PACKAGE
-from pipeline.front.commands.command import BuildCommand
+from pipeline.front.build import ANALYSIS, Build
+from pipeline.front.commands.command import BuildCommand, check, keep, stage_rows
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -24,12 +19,16 @@ class Export(BuildCommand):
     doc_description = "Paths in the file are absolute; write it where you like: doit export ninja > build.ninja"
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.front.ninja import ninja_file
+        from pipeline.front.ninja import absolute, ninja_file
+        from pipeline.reports.stages import stage_reads
 
         if arguments != ["ninja"]:
             wanted = " ".join(arguments)
-            raise SpecError(f"export: no format '{wanted}'", nearest(wanted, ["ninja"]) or "formats: ninja")
-        ensure_analysis(build)
-        variables = [f"{name}={value}" for name, value in (doit_cmd._CMDLINE_VARS or {}).items()]
-        sys.stdout.write(ninja_file(build, os.path.dirname(PACKAGE), variables))
+            problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
+            raise SpecError(problem, nearest(wanted, ["ninja"]) or "formats: ninja")
+        check(build, map(build.root, ANALYSIS))
+        reads = stage_reads(build.db, stage_rows(build))
+        after = {stage: found.stages for stage, found in reads.items()}
+        sys.stdout.write(ninja_file(build, absolute(build, self.variables()), after))
+        keep(build)
         return 0

@@ -1,39 +1,45 @@
-"""`doit gc`: drops artifacts that nothing needs."""
+"""`doit gc`: drops what nothing needs from the cache."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
-from pipeline.build.engine import Build
+from pipeline.front.build import Build
 from pipeline.front.commands.command import BuildCommand
+from pipeline.problems.problem import SpecError
 
 
 class Gc(BuildCommand):
-    """Removes what no spec set's state refers to from the cache."""
+    """Drops all rows and values that the last runs of the spec sets do not need."""
 
     name = "gc"
-    doc_purpose = "drop artifacts that nothing needs from the cache"
+    doc_purpose = "drop what nothing needs from the cache"
     doc_usage = "[--grace SECONDS] [cache=DIR]"
-    doc_description = (
-        "What other spec sets, releases and branches made last is kept; what they made before that is not."
-    )
+    doc_description = "What the spec sets made last is kept, in whatever layout; what they made before that is not."
     cmd_options = (
         {
             "name": "grace",
             "long": "grace",
             "type": int,
-            "default": 600,
-            "help": "keep what is younger than this many seconds, for runs under way [default: %(default)s]",
+            "default": 0,
+            "help": "leave a spec set as it is that was built less than this many seconds ago [default: %(default)s]",
         },
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.gc import collect
+        from pipeline.front.collect import collect_cache
 
-        done = collect(build.config.cache, options["grace"])
-        sys.stdout.write(
-            f"removed {done.removed} artifacts ({done.removed_bytes / 1e6:.1f} MB),"
-            f" kept {done.kept} ({done.kept_bytes / 1e6:.1f} MB)\n"
-        )
+        if arguments:
+            raise SpecError(f"gc: '{arguments[0]}' is not expected here", "say doit gc [cache=DIR]")
+        removed = removed_bytes = kept = kept_bytes = 0
+        queries = [query.name for query, *_ in build.roots()]
+        for name, done in collect_cache(build.config.cache, queries, options["grace"]):
+            if done is None:
+                sys.stdout.write(f"{name}: in use, or just built: left as it is\n")
+                continue
+            removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
+            kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
+        left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
+        sys.stdout.write(f"removed {removed} rows and values ({removed_bytes / 1e6:.1f} MB), {left}\n")
         return 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pipeline.build.files import write_file
 from pipeline.problems.problem import SpecError
+from pipeline.query.files import replace_file
 
 
 def format_option(*formats: str) -> dict[str, Any]:
@@ -33,6 +33,6 @@ def write_output(data: bytes, path: str) -> None:
         sys.stdout.flush()
         return
     try:
-        write_file(path, data)
+        replace_file(path, data)
     except OSError as error:
         raise SpecError(f"{path}: {error.strerror}", "name a file that can be written") from error

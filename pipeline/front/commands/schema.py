@@ -1,4 +1,4 @@
-"""`doit schema TYPE`: the JSON Schema of the manifest or of an artifact type."""
+"""`doit schema TYPE`: the JSON Schema of the manifest or of what a stage makes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from pipeline.build.engine import Build
+from pipeline.front.build import Build
 from pipeline.front.commands.command import BuildCommand
 from pipeline.problems.problem import SpecError, nearest
 
@@ -18,13 +18,19 @@ class Schema(BuildCommand):
     name = "schema"
     doc_purpose = "print the JSON Schema of the manifest or of an artifact type"
     doc_usage = "TYPE"
-    doc_description = "TYPE is manifest, or a stage: specs, schemas, derivatives, infos, foreach, match, nodes, emit."
+    doc_description = (
+        "TYPE is manifest; a stage, specs, schemas, derivatives, infos, foreach, match, emit or shard; nodes or units;"
+        " or one of the queries of a stage: infos.targets."
+    )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.reports.json_schemas import TYPES, json_schema
+        from pipeline.reports.json_schemas import json_schema, types
 
+        known = types()
         name = " ".join(arguments)
-        if name not in TYPES:
-            raise SpecError(f"schema: no type '{name}'", nearest(name, TYPES) or f"types: {', '.join(TYPES)}")
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(json_schema(name)), indent=2).decode() + "\n")
+        if name not in known:
+            whole = [each for each in known if "." not in each]
+            raise SpecError(f"schema: no type '{name}'", nearest(name, known) or f"types: {', '.join(whole)}")
+        data = msgspec.json.format(msgspec.json.encode(json_schema(known[name])), indent=2)
+        sys.stdout.write(data.decode() + "\n")
         return 0

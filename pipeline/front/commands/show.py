@@ -1,4 +1,4 @@
-"""`doit show STAGE [NAME]`: an artifact as JSON on standard output."""
+"""`doit show STAGE [NAME]`: the rows of a stage as JSON on standard output."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from pipeline.build.engine import Build
-from pipeline.build.ensure import ensure_analysis
-from pipeline.front.commands.command import BuildCommand
+from pipeline.front.build import Build
+from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -17,7 +16,7 @@ class Show(BuildCommand):
     """Prints the rows of a stage, one JSON object a line."""
 
     name = "show"
-    doc_purpose = "print the artifact of a stage as JSON, one object a line"
+    doc_purpose = "print what a stage made as JSON, one object a line"
     doc_usage = "STAGE [NAME] [specs=SET …]"
     doc_description = (
         "STAGE is one of specs, schemas, derivatives, infos, foreach, match, emit, shard, or differentiability: what"
@@ -34,10 +33,12 @@ class Show(BuildCommand):
                 f"show: no stage '{stage}'" if stage else "show: name a stage",
                 nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}",
             )
-        ensure_analysis(build, stage if stage not in ("differentiability", "emit", "shard") else "match")
+        check(build, [build.root(STAGES[stage].stage)])
         name = arguments[1] if len(arguments) == 2 else rest
         encoder = msgspec.json.Encoder()
-        for row in rows(build, stage, name):
-            sys.stdout.buffer.write(encoder.encode(row) + b"\n")
+        for row in rows(build.db, build.layout, stage, name):
+            where = {"path": build.path(row["name"])} if stage == "shard" else {}
+            sys.stdout.buffer.write(encoder.encode({**where, **row}) + b"\n")
         sys.stdout.flush()
+        keep(build)
         return 0

@@ -6,18 +6,23 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pipeline.build.engine import Build, Missing
-from pipeline.build.sources import PACKAGE
-from pipeline.build.step import Failed
-from pipeline.front.commands.command import BuildCommand
+from pipeline.front.build import PACKAGE, Build, CodeChanged
+from pipeline.front.commands.command import BuildCommand, reason
+from pipeline.front.main import start_anew
+from pipeline.front.resident import Resident
+from pipeline.problems.problem import SpecError
 
 # Milliseconds: how long to collect events of one save, and how often to look.
 DEBOUNCE = 8
 STEP = 2
 WAKE = 250  # how often the watcher says that nothing happened
+SETTLE = 0.1  # seconds that code is left alone before it is loaded
+
+_MANY = 4  # names that a line has room for
 
 
 class Watch(BuildCommand):
@@ -29,74 +34,82 @@ class Watch(BuildCommand):
     doc_description = "Ends with Ctrl-C. When gradmill's own code changes, it starts itself anew."
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        if arguments:
+            raise SpecError(f"watch: '{arguments[0]}' is not expected here", "say doit watch [specs=SET]")
+        gc.disable()
         with suppress(KeyboardInterrupt):  # in the middle of a pass: what was written is whole
             self._watch(build)
         return 0
 
     def _watch(self, build: Build) -> None:
-        from watchfiles import Change, watch
-
-        from pipeline.build.resident import Resident
-
         resident = Resident(build)
-        inputs = {os.path.abspath(location.path) for _, location in build.config.specs.inputs()}
-        folders = sorted({os.path.dirname(path) for path in inputs} | {PACKAGE})
-        wanted = lambda _change, path: path in inputs or _is_source(path)  # noqa: E731
-        events = watch(
-            *folders,
-            watch_filter=wanted,
-            debounce=DEBOUNCE,
-            step=STEP,
-            rust_timeout=WAKE,
-            yield_on_timeout=True,
-            raise_interrupt=False,
-        )
         watching = False
-        self._pass(build, resident)
-        for changes in events:
-            if watching and not changes:
+        events = _events(build)
+        self._pass(resident, first=True)
+        for changed in events:
+            if watching and not changed:
                 continue
-            if any(_is_source(path) and change != Change.deleted for change, path in changes):
-                print("gradmill's own code changed: starting anew", flush=True)
-                os.execv(sys.executable, [sys.executable, "-m", "doit", *sys.argv[1:]])  # noqa: S606
-            self._pass(build, resident)
+            if any(map(_is_source, changed)):
+                _start_anew()
+            self._pass(resident)
             if not watching:  # what was saved before the watcher was there has been seen by now
                 watching = True
-                self._warm(resident)
+                gc.freeze()
                 print(f"watching {build.config.specs.name}; Ctrl-C ends", flush=True)
 
-    def _warm(self, resident: Any) -> None:
-        with suppress(Failed, OSError, Missing):  # told by the pass
-            resident.warm()
-            gc.collect()
-            gc.freeze()
-
-    def _pass(self, build: Build, resident: Any) -> None:
+    def _pass(self, resident: Resident, *, first: bool = False) -> None:
+        """One pass, and a line about what it did."""
         start = time.perf_counter()
         try:
-            updated = resident.update()
-        except Failed as failed:
-            from pipeline.diagnose import report_problems
-
-            print(report_problems(build, failed), end="", file=sys.stderr, flush=True)
-            return
-        except (OSError, Missing) as error:
-            print(f"{error}", file=sys.stderr, flush=True)
-            return
-        took = (time.perf_counter() - start) * 1e3
-        nodes = [name.removeprefix("emit:") for name in updated.ran if name.startswith("emit:")]
-        if updated.ran:
-            print(f"{took:.0f} ms: {_summary(nodes, 'Node')} → {_summary(list(updated.written), 'file')}", flush=True)
-        resident.save()
+            done = resident.update(anew=not first)
+            took = (time.perf_counter() - start) * 1e3
+            if done.news:
+                sys.stderr.write(done.report)
+                sys.stderr.flush()
+            if done.units or done.files:
+                line = f"{took:.0f} ms: {_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
+                print(line, flush=True)
+            resident.save()
+        except CodeChanged:
+            _start_anew()
+        except SpecError as error:
+            print("\n  ".join(filter(None, (error.problem, error.hint))), file=sys.stderr, flush=True)
+        except OSError as error:
+            print(reason(error), file=sys.stderr, flush=True)
         gc.collect()  # nobody waits now
+
+
+def _events(build: Build) -> Iterator[list[str]]:
+    """The inputs that changed, save by save; nothing as soon as the watcher is there, and now and then."""
+    from watchfiles import Change, watch
+
+    inputs = {os.path.abspath(path) for path in build.spec_paths()}
+    folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
+    found = watch(
+        *filter(os.path.isdir, folders),
+        watch_filter=lambda change, path: path in inputs or (_is_source(path) and change != Change.deleted),
+        debounce=DEBOUNCE,
+        step=STEP,
+        rust_timeout=WAKE,
+        yield_on_timeout=True,
+        raise_interrupt=True,
+    )
+    for changes in found:
+        yield [path for _, path in changes]
 
 
 def _is_source(path: str) -> bool:
     return path.startswith(PACKAGE + os.sep) and path.endswith((".py", ".cpp"))
 
 
-def _summary(names: list[str], what: str) -> str:
+def _start_anew() -> None:
+    print("gradmill's own code changed: starting anew", flush=True)
+    time.sleep(SETTLE)
+    start_anew()
+
+
+def _summary(names: Sequence[str], what: str) -> str:
     """The names when they are few, their number when they are many."""
-    if len(names) > 4:
+    if len(names) > _MANY:
         return f"{len(names)} {what}s"
     return ", ".join(names) or f"no {what}"

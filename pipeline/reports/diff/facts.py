@@ -1,25 +1,24 @@
 """What one spec set says of every operator's derivatives, as texts that can be compared.
 
-Reads the artifacts of a build whose `match` is up to date; gives `Autograd`.
+Reads infos, the functions and what serves them; gives `Autograd`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
-from pipeline.build.engine import Build
-from pipeline.graph import functions_of
-from pipeline.matched import Matched, all_matched
 from pipeline.model.autograd import Info
-from pipeline.model.functions import FunctionTable
-from pipeline.model.infos import Foreach, InfoRow, Infos
 from pipeline.model.native import FunctionHead
+from pipeline.model.nodes import NodeRow
 from pipeline.model.schema import SchemaKind
-from pipeline.model.specs import SpecFile
+from pipeline.query.database import Database
 from pipeline.reports.diff.model import Part, Seen, Side
 from pipeline.reports.served import served
+from pipeline.stages import foreach, infos
+from pipeline.stages.match import info, pairs
+from pipeline.stages.schemas import all_heads, function
+from pipeline.stages.set import RELEASE, spec_set
+from pipeline.stages.specs import entries, lines
 
 Key = tuple[str, str]  # schema of the function, dispatch key
 # One thing in one or several wordings: the one that reads best first. All must be equal for the thing to be equal.
@@ -45,45 +44,39 @@ class Autograd(Struct, frozen=True):
     status: dict[str, str]  # operator -> how it is differentiated, in words
 
 
-def read_autograd(build: Build) -> Autograd:
-    """The facts of a build whose analysis is up to date."""
-    functions = functions_of(build)
-    infos = build.load(build.outcome("infos").artifacts["infos"], Infos)
-    foreach = build.load(build.outcome("foreach").artifacts["foreach"], Foreach).infos
-    matched = list(all_matched(build))
-    entries = build.load(build.outcome("specs").artifacts["derivatives"], SpecFile).entries
-    written = {row.entry: _op(row.schema) for row in infos.rows}
-    variants = served(functions, matched)
+def read_autograd(db: Database, version: str) -> Autograd:
+    """The facts of a spec set without mistakes; `version` is what it says of itself."""
+    rows = [*infos.rows(db), *foreach.rows(db)]
+    written = {row.definition: _op(row.schema) for row in rows if not row.synthesized}
+    variants = served(db)
+    at = dict(zip(db.names(entries, "derivatives"), lines(db, "derivatives")))
     facts = {}
-    for table, synthesized in ((infos, False), (foreach, True)):
-        for row in table.rows:
-            key = (row.schema, row.dispatch_key)
-            parts = _parts(row, table.info(row), variants.get(key, {}), synthesized)
-            function = functions.function(functions.by_schema[row.schema])
-            facts[key] = Facts(
-                _op(row.schema),
-                row.dispatch_key,
-                Seen(row.schema, row.node, entries[row.entry].line),
-                written[row.entry] if synthesized else "",
-                tuple((a.name, a.type) for a in function.func.arguments),
-                parts,
-            )
+    for row in rows:
+        found, native = info(db, row.function, row.dispatch_key), function(db, row.function)
+        if found is None or native is None:
+            continue
+        facts[row.schema, row.dispatch_key] = Facts(
+            _op(row.schema),
+            row.dispatch_key,
+            Seen(row.schema, row.node, at.get(row.definition, 0)),
+            written[row.definition] if row.synthesized else "",
+            tuple((a.name, a.type) for a in native.func.arguments),
+            _parts(row, found, variants.get((row.function, row.dispatch_key), {})),
+        )
     nodes = sum(f.seen.node is not None for f in facts.values())
-    config = build.config
-    side = Side(config.specs.name, config.specs.version, config.release, len({*written.values()}), nodes)
-    return Autograd(side, facts, _status(functions, matched))
+    release = (db.input(RELEASE) or b"").decode()
+    side = Side(spec_set(db).name, version, release, len({*written.values()}), nodes)
+    return Autograd(side, facts, _status(db))
 
 
 def _op(schema: str) -> str:
     return schema.partition("(")[0]
 
 
-def _parts(
-    row: InfoRow, info: Info, variants: dict[str, SchemaKind], synthesized: bool
-) -> dict[Part, dict[str, Wordings]]:
+def _parts(row: NodeRow, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:
     # The formula as written is the reference's where it was synthesized.
     gradients = {
-        name: tuple(map(_one_line, (d.formula,) if synthesized else (d.original_formula, d.formula)))
+        name: tuple(map(_one_line, (d.formula,) if row.synthesized else (d.original_formula, d.formula)))
         for d in info.derivatives
         for name in d.var_names
     }
@@ -114,13 +107,16 @@ def _outputs(info: Info) -> str:
     return f"[{', '.join(map(str, info.output_differentiability))}]" if info.output_differentiability else ""
 
 
-def _status(functions: FunctionTable, matched: Iterable[Matched]) -> dict[str, str]:
-    sources = {each.func: each.source for each in matched}
-    return {head.name: _differentiated(head, sources[head.schema]) for head in functions.heads}
+def _status(db: Database) -> dict[str, str]:
+    heads = dict(all_heads(db))
+    return {
+        heads[pair.function].name: _differentiated(pair.function, heads[pair.function], pair.source)
+        for pair in pairs(db)
+    }
 
 
-def _differentiated(head: FunctionHead, source: dict[str, str] | None) -> str:
+def _differentiated(name: str, head: FunctionHead, source: dict[str, str] | None) -> str:
     if source:
-        schema = next(iter(source.values()))
-        return f"differentiated as {_op(schema)}" if schema != head.schema else "differentiated under other keys"
+        serving = next(iter(source.values()))
+        return f"differentiated as {_op(serving)}" if serving != name else "differentiated under other keys"
     return "composite: differentiated through what it calls" if head.implicit else "without derivative"

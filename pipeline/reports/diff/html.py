@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from html import escape
+from string import Template
 
 from pipeline.reports.diff.model import LABELS, Change, Kind, OpChange, Part, Report, Side
-from pipeline.reports.diff.page import PAGE, SCRIPT, STYLE
 from pipeline.reports.diff.text import LISTED, TITLES, describe, place
 
 _TOKENS = re.compile(r"\w+|\s+|[<>=!]=|->|::|&&|\|\||.", re.DOTALL)
@@ -20,14 +21,18 @@ _ALIKE = 0.3
 def render(report: Report) -> str:
     """The page."""
     title = f"Autograd from {describe(report.before)} to {describe(report.after)}"
-    return PAGE.substitute(
+    return _page().substitute(
         title=escape(title),
         figures=_figures(report.before, report.after),
         chips="".join(_chips(report)),
         body="".join(_sections(report)),
-        style=STYLE,
-        script=SCRIPT,
     )
+
+
+def _page() -> Template:
+    """The page around a report: structure, style and the script that filters, with holes for the rest."""
+    with open(os.path.join(os.path.dirname(__file__), "page.html"), encoding="utf-8") as file:
+        return Template(file.read())
 
 
 def _figures(before: Side, after: Side) -> str:

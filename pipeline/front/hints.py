@@ -1,0 +1,31 @@
+"""What somebody may have meant who wrote a word that is no command, no task and no option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pipeline.front.config import VARIABLES
+from pipeline.problems.problem import nearest
+
+_GROUPS = ("emit:", "shard:")  # of tasks that are not known before others have run
+
+
+def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[str]) -> str:
+    """What is wrong with the first word of a run, "" where it may name a task or a file."""
+    word = words[0] if words else ""
+    known = [*commands, *tasks]
+    if not word or word in known or word.startswith(_GROUPS) or "*" in word or "." in word or "/" in word:
+        return ""
+    hint = nearest(word, known) or "doit help lists the commands, doit list --all the tasks"
+    return f"there is no command or task '{word}'\n  {hint}"
+
+
+def unknown_option(words: Iterable[str], *, exact: bool = False) -> str:
+    """What is wrong with the first option that means a variable, "" where there is none. `exact`: it has its name."""
+    words = list(words)
+    for word, following in zip(words, [*words[1:], ""]):
+        name, _, value = word.removeprefix("--").partition("=")
+        near = name if name in VARIABLES or exact else nearest(name, VARIABLES, what="").strip(" '?")
+        if word.startswith("--") and near in VARIABLES:
+            return f"{word}: there is no such option\n  write {near}={value or following or '…'}"
+    return ""

@@ -1,0 +1,87 @@
+"""A build that stays in memory: brings everything up to date again and again, without doit in between.
+
+It leaves what a run of doit would leave, so that a later run finds its work done.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.front.build import ANALYSIS, Build
+from pipeline.problems.causes import causes
+from pipeline.problems.problem import Problem
+from pipeline.query.account import changes, problems
+
+ROOM = 64_000_000  # bytes of values that stay in memory: what the next edit needs is there
+
+
+class Updated(Struct, frozen=True):
+    """What one pass did."""
+
+    units: tuple[str, ...]  # whose text was made again
+    files: tuple[str, ...]  # that were written
+    report: str  # mistakes and warnings
+    failed: bool
+    news: bool  # whether this is another report, or anything had to be looked at again
+
+
+class Resident:
+    """One build, kept up to date."""
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._names: list[str] = []  # of the files whose places were checked
+        self._last: Updated | None = None
+        build.room = ROOM
+        build.nothing_changed = False  # what was true at the start says nothing of later
+
+    def update(self, *, anew: bool = True) -> Updated:
+        """Takes the inputs and writes the files whose bytes changed; none where the specs have mistakes."""
+        build = self._build
+        if anew:
+            build.refresh()
+        problems = self._problems()
+        report = build.report(problems)
+        news = bool(build.db.ran) or self._last is None or report != self._last.report
+        if build.failed(problems):
+            self._last = Updated((), (), report, True, news)
+        else:
+            self._check()
+            self._last = Updated(tuple(self._replaced()), tuple(build.write_files()), report, False, news)
+        return self._last
+
+    def _problems(self) -> list[Problem]:
+        """Every mistake and every warning, with all but the manifest brought up to date."""
+        db = self._build.db
+        roots = [self._build.root(stage) for stage in (*ANALYSIS, "shard")]
+        for query, *args in roots:
+            db.digest(query, *args)
+        return causes(problems(db, roots, Problem))
+
+    def _check(self) -> None:
+        """Looks once whether the files may be written where they belong."""
+        build = self._build
+        names = build.file_names()
+        if names != self._names:
+            build.check_places()
+            build.remove_orphans()
+            self._names = names
+
+    def _replaced(self) -> list[str]:
+        """The units whose text was made again in this round."""
+        from pipeline.stages.emit import text
+
+        db = self._build.db
+        return [
+            called
+            for called, (family, unit) in self._build.units().items()
+            if changes(db, (text.name, family, unit.name)) != []
+        ]
+
+    def save(self) -> None:
+        """Writes the manifest, and keeps what the pass found; apart from `update`, as nobody waits for it."""
+        done = self._last
+        if done is not None and not done.failed:
+            self._build.write_manifest()
+        if done is not None:
+            self._build.commit(done.report, complete=not done.failed)

@@ -1,0 +1,47 @@
+"""Remembered functions with recorded reads: the one mechanism that keeps everything fresh.
+
+A **query** is a pure function of a database and a key. Whatever it reads, it reads through the database::
+
+    @query
+    def length(db: Database, word: str) -> int:
+        return len(meaning(db, word))        # another query
+                                             # db.input("words.txt") would be an input
+    length(db, "salsa")                      # called like a function; run once, then remembered
+
+The database records each read: which row, and the digest of what it gave. What it keeps of one call is a **row**: the
+reads in order, the digest of the value, the problems that the query reported, the value (MessagePack). A row *holds*
+while all that it read gives the digests that it gave. A row that does not hold runs again; if its value is equal, the
+rows that read it hold all the same (**early cutoff**). A row keeps some of what it came to before: each such record is
+a **trace**. When all reads of an older trace give what they gave then, the row takes that trace and nothing runs. So
+going back to an earlier edit, branch or release makes nothing anew.
+
+A **table** is a query that returns a dict. Its items are read, and compared, one by one, so that a large file can be
+cut into entries of which only the edited one is news::
+
+    @table
+    def entries(db: Database, file: str) -> dict[str, str]: ...
+
+    entries.item(db, "words.txt", "salsa")   # None where there is none; noticed when there is one
+    db.names(entries, "words.txt")           # the names alone, in order
+
+**Inputs** (bytes by label) are taken once, by `Database.begin`, and stay what they are until the next round. The code
+of a query is one of its inputs: the first read of every row is `code(module)`, which follows the import statements
+(`pipeline.query.code`). Nothing is ever remembered under what it was not made from.
+
+**A round**: `begin(inputs)`, calls, `commit()`. `begin` finds out what may be stale: it follows, from each input that
+changed, who reads whom (`pipeline.query.doubt`). Rows that this does not reach are not looked at, decoded or written.
+What a round leaves in doubt, since nobody asked, stays in doubt for the next one. Problems are part of their row:
+`account.problems(db, roots)` gives those of all rows that the roots are made from, whether anything ran or not.
+
+**The store** (`pipeline.query.store`) is one SQLite file. It is changed by one transaction at the end, so that a kill
+leaves the state before; a process that finds that another wrote in the meantime keeps nothing, which costs time and
+nothing else. All that is in it has a checksum, and what is damaged is missing. When the file is not as a store left
+it, who reads whom is not relied on: every row that is asked for is then checked by its own reads, which is what holding
+means; the walk over changes only saves time.
+
+Two walks over the reads exist, and they are one: `Database._holds` decides, `account.changes` reports what it saw.
+
+The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `database`
+(reading, running, deciding), `doubt` (what may be stale), `account` (problems, why a row ran), `store`, `collect`
+(garbage), `code` (code as an input), `files`. This package imports nothing else of this program.
+"""

@@ -1,0 +1,50 @@
+"""What each stage reads, as the rows say: other stages, and the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from pipeline.query.account import reads
+from pipeline.query.database import Database
+from pipeline.query.row import ITEM, Name
+from pipeline.reports.trail import Ends, end_of
+
+
+class StageReads(Struct, frozen=True):
+    """What one stage reads."""
+
+    stages: list[str]
+    inputs: Ends
+
+
+def stage_reads(db: Database, roots: Mapping[str, Name]) -> dict[str, StageReads]:
+    """What the stages read that stand for `roots`, all of which are up to date."""
+    stages = {_module(root): stage for stage, root in roots.items()}
+    return {stage: _reads_of(db, root, stages) for stage, root in roots.items()}
+
+
+def _reads_of(db: Database, root: Name, stages: Mapping[str, str]) -> StageReads:
+    """The rows of a stage, from its root on, are followed until they leave its module."""
+    found: set[str] = set()
+    inputs: Ends = {}
+    seen = {root}
+    waiting = [root]
+    while waiting:
+        for read in reads(db, waiting.pop()):
+            source = read[1:-1] if read[0] == ITEM else read
+            end = end_of(read)
+            if _module(source) == _module(root):
+                if source not in seen:
+                    seen.add(source)
+                    waiting.append(source)
+            elif _module(source) in stages:
+                found.add(stages[_module(source)])
+            elif end is not None:
+                inputs[end] = None
+    return StageReads([stage for stage in stages.values() if stage in found], inputs)
+
+
+def _module(name: Name) -> str:
+    return str(name[0]).partition(":")[0]

@@ -1,0 +1,126 @@
+"""From a row back to what it is made from, and to what changed: by the reads that the database recorded.
+
+An end of a trail is an entry of a spec file, an input such as a template, or gradmill's own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.problems.problem import Role
+from pipeline.query.account import changed_items, changes, reads
+from pipeline.query.database import Database
+from pipeline.query.query import Query
+from pipeline.query.row import INPUT, ITEM, NAMES, Name
+from pipeline.specs.spec_set import ROLES
+from pipeline.stages.set import RELEASE, SET, spec_label, spec_set, template_label
+from pipeline.stages.specs import entries, lines
+
+CODE: Name = (INPUT, "gradmill's own code")
+NEVER: Name = (INPUT, "it has not been made yet")
+TOUCHED: Name = (INPUT, "its output was changed or removed")
+
+Ends = dict[Name, None]  # in the order in which they were met
+
+
+class Trail:
+    """The trails of one database, in which everything has been brought up to date."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._causes: dict[Name, Ends] = {}
+        self._lines: dict[Role, dict[str, int]] = {}
+        self.edits = {role: self._edited(role) for role in ROLES}
+
+    def _edited(self, role: Role) -> dict[str, str]:
+        """The entries of a file that changed since the last run, and how; none where nothing had been made."""
+        known = changes(self._db, row(entries, role)) is not None
+        return dict(changed_items(self._db, entries, role)) if known else {}
+
+    def made_from(self, name: Name) -> Ends:
+        """The ends that a row is made from. Which item of a table it is, does not count: only what the item is for."""
+        found: Ends = {}
+        seen = {name}
+        waiting = [name]
+        while waiting:
+            for read in reads(self._db, waiting.pop()):
+                end = end_of(read)
+                if end is not None:
+                    found[end] = None
+                elif read not in seen and read[0] != ITEM:
+                    seen.add(read)
+                    waiting.append(read)
+        return found
+
+    def causes(self, name: Name) -> Ends:
+        """Why a row was replaced in this round: the ends that changed. None where it is as it was."""
+        changed = changes(self._db, name)
+        if changed is None:
+            return {NEVER: None}
+        return {end: None for read in changed for end in self._followed(read)}
+
+    def _followed(self, name: Name) -> Ends:
+        """The ends of what changed."""
+        end = end_of(name)
+        if end is not None:
+            return self._entries_for(end)
+        if name not in self._causes:
+            self._causes[name] = {}
+            changed = [name[1:-1]] if name[0] == ITEM else changes(self._db, name)
+            found = {end: None for read in changed or () for end in self._followed(read)}
+            self._causes[name] = found or self.made_from(name)  # an earlier run saw the change
+        return self._causes[name]
+
+    def _entries_for(self, end: Name) -> Ends:
+        """For the list of all entries, those that were added or deleted."""
+        if end[-1] != NAMES:
+            return {end: None}
+        role = end[2]
+        found = {(*end[:-1], entry): None for entry, how in self.edits[role].items() if how != "changed"}
+        return found or {end: None}
+
+    def describe(self, end: Name, paths: Mapping[str, str] | None = None) -> str:
+        """An end in words: `derivatives.yaml:151 exp`, with the file's path where the paths are given."""
+        named = paths or spec_set(self._db).files
+        if end[0] != ITEM:
+            return _input_name(self._db, str(end[1]), named)
+        role, entry = end[2], end[3]
+        if entry == NAMES:
+            return f"{named[role]}: its entries were moved"
+        op = entry.partition("(")[0]
+        line = self.line(role, entry)
+        return f"{named[role]}:{line} {op}" if line else f"{named[role]} {op} (deleted)"
+
+    def reason(self, end: Name) -> str:
+        """The same, as the reason why something would be made again."""
+        said = self.describe(end)
+        return said if end in (NEVER, TOUCHED) or end[-1] == NAMES or said.endswith(")") else f"{said} changed"
+
+    def line(self, role: Role, entry: str) -> int:
+        """The line that an entry starts at, 0 for what is no entry any more."""
+        if role not in self._lines:
+            self._lines[role] = dict(zip(self._db.names(entries, role), lines(self._db, role)))
+        return self._lines[role].get(entry, 0)
+
+
+def row(query: Query[Any, Any], *args: object) -> Name:
+    """The name of a query's row."""
+    return (query.name, *args)
+
+
+def end_of(name: Name) -> Name | None:
+    """The end that a row stands for, None for one that leads on."""
+    if name[0] == ITEM:
+        return name if name[1] == entries.name else None
+    if name[0].startswith("pipeline.query.code:"):
+        return CODE
+    if name[0] == INPUT:
+        return CODE if name[1] == "engine" or name[1].startswith("code") else name
+    return None
+
+
+def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:
+    named = {spec_label(role): files[role] for role in ROLES}
+    named |= {template_label(name): f"templates/{name}" for name in spec_set(db).templates}
+    return {**named, RELEASE: "the release", SET: "the spec set"}.get(label, label)

@@ -1,0 +1,157 @@
+"""Incremental equals clean, on one cache, along a chain of edits that is never reset.
+
+    python -m tests.never_wrong.chains [--edits N] [--seed S]
+
+Edits of all kinds pile up on the embedded set; releases, layouts, numbers of shards and `strict` change on the way,
+and now and then the set goes back to what it was some edits ago, as another branch is checked out. After each edit a
+run is compared with one that knows nothing: generated files, manifest, exit status, report. A second run must find
+nothing to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from project import CORE
+
+from pipeline.releases import KNOWN
+
+from .edits import edit
+from .runs import Made, Place, clean_run, difference
+from .seed import seeded
+from .specset import DERIVATIVES, NATIVE, Specs, read_specs
+
+EDITS = 1000
+BACK = 12  # how many states of the set one may go back to
+PATIENCE = 3  # refused edits in a row, after which the last of them are taken back
+
+
+class Step(NamedTuple):
+    """One edit, how the set was then read, and what was wrong."""
+
+    count: int
+    kind: str
+    variables: dict[str, object]
+    accepted: bool
+    wrong: str
+
+    def __str__(self) -> str:
+        said = " ".join(f"{name}={value}" for name, value in self.variables.items() if name != "specs")
+        return f"edit {self.count}, {self.kind}, {said}"
+
+
+class Chain:
+    """A set, its one cache, and a folder for clean runs."""
+
+    def __init__(self, folder: Path, random: Random) -> None:
+        self._random = random
+        self._folder = folder / "set"
+        shutil.copytree(CORE / "templates", self._folder / "templates")
+        self._place = Place(folder)
+        self._clean = folder / "clean"
+        self._specs = read_specs(CORE)
+        self._states: deque[Specs] = deque([self._specs], maxlen=BACK)  # those that were accepted
+        self._refused = 0
+        self._variables: dict[str, object] = {"release": KNOWN[-1], "layout": "upstream", "shards": 16, "strict": 0}
+        self._files: dict[str, bytes] = {}
+
+    def steps(self, count: int) -> Iterator[Step]:
+        """Makes the edits."""
+        for number in range(1, count + 1):
+            kind = self._edit()
+            self._turn()
+            self._specs.write(self._folder)
+            variables = {"specs": self._folder, **self._variables}
+            before, self._files = self._files, {}
+            found = self._place.run(**variables)
+            clean = clean_run(self._clean, **variables)
+            wrong = difference(found, clean, before) or self._again(variables, found)
+            self._files = found.files
+            if clean.outcome.status == 0:
+                self._states.append(self._specs)
+            self._refused = 0 if clean.outcome.status == 0 else self._refused + 1
+            yield Step(number, kind, dict(self._variables), clean.outcome.status == 0, wrong)
+            if wrong:  # start anew, lest one mistake be reported again and again
+                self._place.remove()
+                self._files = {}
+
+    def _again(self, variables: dict[str, object], first: Made) -> str:
+        """What a second run did, which should be nothing."""
+        times = self._times()
+        again = self._place.run(**variables)
+        if again.outcome.status == 0 and again.outcome.ran:
+            return f"a second run had work: {', '.join(again.outcome.ran[:5])}"
+        if (again.outcome.status, again.outcome.report) != (first.outcome.status, first.outcome.report):
+            return f"a second run ended otherwise: {again.outcome.status} {again.outcome.report[-800:]}"
+        return "a second run wrote files" if self._times() != times else ""
+
+    def _times(self) -> dict[str, int]:
+        return {path.name: path.stat().st_mtime_ns for path in self._place.generated.glob("*")}
+
+    def _edit(self) -> str:
+        random = self._random
+        if self._refused > PATIENCE or (self._refused and random.random() < 0.5):
+            self._specs = self._states[-1]
+            return "taken back"
+        if random.random() < 0.08:
+            self._specs = random.choice(self._states)
+            return "earlier state"
+        edited = self._specs.copy()
+        name = random.choice([DERIVATIVES, DERIVATIVES, NATIVE])
+        kind = edit(edited, name, random.randrange(len(edited.entries[name])), random)
+        self._specs = edited
+        return kind
+
+    def _turn(self) -> None:
+        """Changes how the set is read, now and then."""
+        random = self._random
+        if random.random() < 0.2:
+            self._variables["release"] = random.choice([KNOWN[-1], random.choice(KNOWN)])
+        if random.random() < 0.2:
+            self._variables["layout"] = random.choice(["upstream", "split"])
+        if random.random() < 0.15:
+            self._variables["shards"] = random.choice([1, 2, 5, 16])
+        if random.random() < 0.15:
+            self._variables["strict"] = random.randint(0, 1)
+
+
+def table(steps: list[Step]) -> str:
+    """A line for each kind of edit."""
+    lines = [f"{'kind':28}{'edits':>7}{'accepted':>10}{'refused':>9}{'wrong':>7}"]
+    kinds = Counter(step.kind for step in steps)
+    for kind in [*sorted(kinds), "all"]:
+        of_kind = [step for step in steps if kind in (step.kind, "all")]
+        accepted, wrong = sum(step.accepted for step in of_kind), sum(bool(step.wrong) for step in of_kind)
+        lines.append(f"{kind:28}{len(of_kind):7}{accepted:10}{len(of_kind) - accepted:9}{wrong:7}")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edits", type=int, default=EDITS, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    steps, begin = [], time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+        for step in Chain(Path(name), seeded(options.seed)).steps(options.edits):
+            steps.append(step)
+            if step.wrong:
+                print(f"{step}: {step.wrong}", flush=True)
+            if step.count % 50 == 0:
+                print(f"{step.count:5} of {options.edits}, {time.monotonic() - begin:.0f} s", flush=True)
+    print(table(steps))
+    return 1 if any(step.wrong for step in steps) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,267 @@
+"""Saved while a run goes on: spec files, templates and gradmill's own code that change at random moments of runs.
+
+    python -m tests.never_wrong.moments [--sample N] [--seed S]
+
+What a run sees is what was there when it began: its output is that of one state of the files, or it ends with a plain
+error. The run after it equals a clean one, and so does the run after going back: nothing may be remembered under a key
+that it was not made from. Some edits are taken back while the same run still goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from project import CORE, ROOT
+
+from .edits import edit
+from .runs import Made, Outcome, difference
+from .seed import seeded
+from .specset import DERIVATIVES, NATIVE, read_specs
+
+SAMPLE = 100
+CHANGED = "gradmill's own code changed while it started: run again\n"
+
+# Places of gradmill's own code that output depends on, and some that it does not: file, pattern, replacement.
+# Every edit of one place has the same length: neither size nor, often, time tells one from the next.
+CODE = [
+    ("stages/emit.py", r"(?<=tidy\(found, trim=trim\))(?: \+ '[^']*')?(?= for piece)", " + '// emit {:05}'"),
+    ("stages/shard.py", r"(?<=return made\.encode\(\))(?: \+ b'[^']*')?(?=\n)", " + b'// shard {:05}'"),
+    ("families/family.py", r"(?<=\{template\})(?: \d{5})?(?=\")", " {:05}"),
+    ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
+    ("query/digest.py", r"(?<=# bytes of a digest)(?: \d{5})?(?=\n)", " {:05}"),
+    ("front/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
+]
+
+State = dict[str, bytes]  # files that may be edited, by their path under the folder of a trial
+
+
+class Moment(NamedTuple):
+    """One edit during a run."""
+
+    what: str  # the kind of file
+    seconds: float  # after the start of the run
+    wrong: str
+
+
+class Trials:
+    """A copy of gradmill and a spec set in one folder, whose files change while it runs."""
+
+    def __init__(self, folder: Path, random: Random) -> None:
+        self._random = random
+        self._folder = folder / "used"
+        self._clean = folder / "clean"
+        self._count = 0
+        self._known: dict[tuple[bytes, ...], Made] = {}
+        for place in (self._folder, self._clean):
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / "pipeline", place / "pipeline", ignore=ignore)
+            shutil.copytree(CORE, place / "set")
+        self._state = self._read()
+        self.begun = self._state
+
+    # ---- states
+
+    def _read(self) -> State:
+        names = [f"pipeline/{name}" for name, _, _ in CODE]
+        names += [path.relative_to(self._folder).as_posix() for path in sorted((self._folder / "set").rglob("*.*"))]
+        return {name: (self._folder / name).read_bytes() for name in names}
+
+    def _write(self, state: State, folder: Path) -> None:
+        """Writes the files that differ, each at once, as editors do."""
+        for name, data in state.items():
+            path = folder / name
+            if path.read_bytes() != data:
+                spare = path.with_name(f".{path.name}.new")
+                spare.write_bytes(data)
+                os.replace(spare, path)
+
+    def _edited(self, state: State) -> tuple[str, State]:
+        """A state that is one edit away."""
+        what = self._random.choice(["code", "code", "template", "spec", "spec"])
+        self._count += 1
+        if what == "code":
+            name, edited = self.edited_code(state)
+            return f"{what} {name}", edited
+        if what == "template":
+            name = self._random.choice([name for name in state if "/templates/" in name and "helpers" not in name])
+            lines = re.sub(rb"(?m)^// edit \d{5}\n", b"", state[name])
+            return what, {**state, name: b"// edit %05d\n" % self._count + lines}
+        specs = read_specs(self._folder / "set")
+        for name in specs.entries:
+            head, *entries = re.split(r"(?m)^(?=- )", state[f"set/{name}"].decode())
+            specs.heads[name], specs.entries[name] = head, entries
+        wanted = self._random.choice([DERIVATIVES, DERIVATIVES, NATIVE])
+        edit(specs, wanted, self._random.randrange(len(specs.entries[wanted])), self._random)
+        return what, {**state, **{f"set/{name}": text.encode() for name, text in specs.texts().items()}}
+
+    def edited_code(self, state: State) -> tuple[str, State]:
+        """A state with another text at one of the places in gradmill's own code."""
+        self._count += 1
+        name, pattern, replacement = self._random.choice(CODE)
+        name = f"pipeline/{name}"
+        text, times = re.subn(pattern, lambda _: replacement.format(self._count), state[name].decode())
+        assert times, f"{name} has no {pattern}"
+        return name, {**state, name: text.encode()}
+
+    # ---- runs
+
+    def _start(self, folder: Path, *, keep_bytecode: bool = True) -> subprocess.Popen[str]:
+        ours = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+        environment = {name: value for name, value in os.environ.items() if name not in ours}
+        environment |= {"PYTHONPATH": str(folder), "PYTHONUNBUFFERED": "1"}
+        command = [sys.executable, *(() if keep_bytecode else ("-B",)), "-m", "pipeline", "specs=set"]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+    def _finish(self, process: subprocess.Popen[str], folder: Path) -> Made:
+        out, err = process.communicate()
+        ran = [line[2:].strip() for line in out.splitlines() if line.startswith(".  ")]
+        generated = sorted((folder / "generated" / "set").glob("*"))
+        manifest = folder / "cache" / "set" / "manifest.json"
+        return Made(
+            Outcome(process.returncode, err, ran),
+            {path.name: path.read_bytes() for path in generated},
+            manifest.read_bytes() if manifest.exists() else b"",
+        )
+
+    def _run(self) -> Made:
+        """A run; once more where it says so: Python may have found bytecode of an older text."""
+        made = self._finish(self._start(self._folder), self._folder)
+        return made if made.outcome.report != CHANGED else self._finish(self._start(self._folder), self._folder)
+
+    def clean(self, state: State) -> Made:
+        """What a run makes of a state that knows nothing of any other: no cache, and no bytecode either."""
+        key = tuple(state.values())
+        if key not in self._known:
+            for name in ("cache", "generated"):
+                shutil.rmtree(self._clean / name, ignore_errors=True)
+            self._write(state, self._clean)
+            time.sleep(0.05)  # what was saved while a run starts is not of that run
+            self._known[key] = self._finish(self._start(self._clean, keep_bytecode=False), self._clean)
+        return self._known[key]
+
+    # ---- trials
+
+    def trials(self) -> Iterator[Moment]:
+        """Edits at random moments, without end."""
+        while True:
+            yield self._trial()
+
+    def _trial(self) -> Moment:
+        random = self._random
+        cold = random.random() < 0.2
+        if cold:
+            shutil.rmtree(self._folder / "cache", ignore_errors=True)
+        if random.random() < 0.5:
+            self._state = self._accepted(self._state)
+        first = self._state
+        self._write(first, self._folder)
+        what, second = self._edited(first)
+        states = [first, second]
+        before = self._files()
+        seconds = random.uniform(0.02, 1.0 if cold else 0.5)
+        process = self._start(self._folder)
+        time.sleep(seconds)
+        self._write(second, self._folder)
+        if random.random() < 0.4:  # once more in the same run: back, or on
+            states.append(first if random.random() < 0.7 else self._edited(second)[1])
+            time.sleep(random.uniform(0.005, 0.3))
+            self._write(states[-1], self._folder)
+            what += ", back" if states[-1] is first else ", on"
+        made = self._finish(process, self._folder)
+        wrong = self._judge(made, states, before) or self._next(states[-1])
+        self._state = states[-1]
+        for state in (first, second):
+            wrong = wrong or self._later(state)
+        return Moment(what, seconds, wrong)
+
+    def _accepted(self, state: State) -> State:
+        """A state one edit away that is right."""
+        while True:
+            _, found = self._edited(state)
+            if self.clean(found).outcome.status == 0:
+                return found
+
+    def _files(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in sorted((self._folder / "generated" / "set").glob("*"))}
+
+    def _judge(self, made: Made, states: list[State], before: dict[str, bytes]) -> str:
+        """What is wrong with a run during which the files went through `states`."""
+        outcome = made.outcome
+        if outcome.crashed:
+            return f"gradmill broke: {outcome.status} {outcome.report[-1500:]}"
+        if outcome.report == CHANGED:
+            whole = [before, *(self.clean(state).files for state in states)]
+            halves = [name for name, data in made.files.items() if data not in [files.get(name) for files in whole]]
+            return f"half-written: {', '.join(halves)}" if halves else ""
+        found = [difference(made, self.clean(state), before) for state in self._mixed(states)]
+        return "" if "" in found else f"the output of no state: {' | '.join(found)}"
+
+    def _mixed(self, states: list[State]) -> list[State]:
+        """The states, and what a run may have met between two of them where an edit changed several files."""
+        found = list(states)
+        for one, other in itertools.pairwise(states):
+            names = [name for name in one if one[name] != other[name]]
+            for count in range(1, len(names)):
+                for some in itertools.combinations(names, count):
+                    found.append({**one, **{name: other[name] for name in some}})
+        return found
+
+    def _next(self, state: State) -> str:
+        """What is wrong with the runs after that."""
+        before = self._files()
+        wrong = difference(self._run(), self.clean(state), before)
+        if wrong:
+            return f"the next run: {wrong}"
+        again = self._run().outcome
+        return f"a third run had work: {again.ran[:5]}" if again.ran and not again.status else ""
+
+    def _later(self, state: State) -> str:
+        """What is wrong when the files are as they once were."""
+        if self.clean(state).outcome.status == 0:
+            self._state = state
+        before = self._files()
+        self._write(state, self._folder)
+        time.sleep(0.05)
+        wrong = difference(self._run(), self.clean(state), before)
+        return f"after going back: {wrong}" if wrong else ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="how many edits")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="edits are repeatable, moments nearly so")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    counts: Counter[tuple[str, bool]] = Counter()
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+        for count, moment in enumerate(Trials(Path(name), seeded(options.seed)).trials(), start=1):
+            kind = moment.what.split()[0].rstrip(",")
+            counts[kind, bool(moment.wrong)] += 1
+            if moment.wrong:
+                print(f"{moment.what}, after {moment.seconds:.3f} s: {moment.wrong}", flush=True)
+            if count % 10 == 0:
+                print(f"{count:5} of {options.sample}", flush=True)
+            if count == options.sample:
+                break
+    print(f"{'edits':14}{'made':>7}{'wrong':>7}")
+    for kind in sorted({kind for kind, _ in counts}):
+        print(f"{kind:14}{counts[kind, False] + counts[kind, True]:7}{counts[kind, True]:7}")
+    return 1 if any(wrong for _, wrong in counts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Whole runs of gradmill in this process: what they printed, and what they left, as plain data."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import shutil
+import traceback
+from collections.abc import Mapping
+from contextlib import redirect_stderr
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import NamedTuple
+
+from pipeline.front.main import Main
+
+
+class Outcome(NamedTuple):
+    """What a run came to."""
+
+    status: int
+    report: str  # on standard error
+    ran: list[str]
+
+    @property
+    def crashed(self) -> bool:
+        return "Traceback" in self.report or self.status not in (0, 1, 2, 3)
+
+
+class Made(NamedTuple):
+    """What a run left: a verdict, and the files that follow from it."""
+
+    outcome: Outcome
+    files: dict[str, bytes]
+    manifest: bytes
+
+
+def gradmill(*words: str) -> Outcome:
+    """`gradmill run` with these words. Nothing is remembered from one call to the next."""
+    err = io.StringIO()
+    with NamedTemporaryFile("r") as out, redirect_stderr(err):  # doit took standard output when it was imported
+        gc.disable()  # as the command does
+        try:
+            status = Main().run(["run", "-o", out.name, *words]) or 0
+        except Exception:
+            status = -1
+            err.write(traceback.format_exc())
+        finally:
+            gc.enable()
+        text = Path(out.name).read_text()
+    return Outcome(status, err.getvalue(), [line[2:].strip() for line in text.splitlines() if line.startswith(".  ")])
+
+
+class Place:
+    """A cache and a folder of generated files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cache = folder / "cache"
+        self.generated = folder / "generated"
+
+    def words(self, variables: Mapping[str, object]) -> list[str]:
+        found = {**variables, "cache": self.cache, "generated": self.generated}
+        return [f"{name}={value}" for name, value in found.items()]
+
+    def run(self, *arguments: str, **variables: object) -> Made:
+        """Runs, and looks at what is there then."""
+        outcome = gradmill(*arguments, *self.words(variables))
+        return Made(outcome, self.files(), self.manifest(Path(str(variables["specs"])).name))
+
+    def files(self) -> dict[str, bytes]:
+        """The generated files; depfiles name folders, and so are not compared."""
+        return {path.name: path.read_bytes() for path in sorted(self.generated.glob("*")) if path.suffix != ".d"}
+
+    def manifest(self, name: str) -> bytes:
+        path = self.cache / name / "manifest.json"
+        return path.read_bytes() if path.exists() else b""
+
+    def remove(self) -> None:
+        shutil.rmtree(self.cache, ignore_errors=True)
+        shutil.rmtree(self.generated, ignore_errors=True)
+
+
+def clean_run(folder: Path, **variables: object) -> Made:
+    """A run that knows nothing of earlier ones."""
+    place = Place(folder)
+    place.remove()
+    return place.run(**variables)
+
+
+def difference(found: Made, clean: Made, before: Mapping[str, bytes]) -> str:
+    """In what a run differs from a clean one, "" where in nothing. `before` are the files that it began with."""
+    if found.outcome.crashed or clean.outcome.crashed:
+        return f"gradmill broke: {(found.outcome if found.outcome.crashed else clean.outcome).report[-1500:]}"
+    if found.outcome.status != clean.outcome.status:
+        return f"status {found.outcome.status}, clean {clean.outcome.status}: {_reports(found, clean)}"
+    if found.outcome.report != clean.outcome.report:
+        return f"another report: {_reports(found, clean)}"
+    if clean.outcome.status:
+        written = _unequal(found.files, before)
+        return f"a refusal wrote files: {written}" if written else "a refused set left files" if clean.files else ""
+    unequal = _unequal(found.files, clean.files)
+    if unequal:
+        return f"files differ: {unequal}{_line(found.files, clean.files)}"
+    return "" if found.manifest == clean.manifest else f"the manifest differs: {_where(found.manifest, clean.manifest)}"
+
+
+def _reports(found: Made, clean: Made) -> str:
+    return f"\n{found.outcome.report[:800]}\nclean:\n{clean.outcome.report[:800]}"
+
+
+def _unequal(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> str:
+    return ", ".join(sorted(name for name in {*one, *other} if one.get(name) != other.get(name)))
+
+
+def _line(found: Mapping[str, bytes], clean: Mapping[str, bytes]) -> str:
+    """The first lines in which a file differs."""
+    for name in sorted(found.keys() & clean.keys()):
+        lines = zip(found[name].splitlines(), clean[name].splitlines())
+        for number, (one, other) in enumerate(lines, 1):
+            if one != other:
+                return f"\n  {name}:{number}: {one.decode()[:200]}\n  clean: {other.decode()[:200]}"
+    return ""
+
+
+def _where(found: bytes, clean: bytes) -> str:
+    try:
+        one, other = json.loads(found), json.loads(clean)
+    except ValueError:
+        return "it is no JSON"
+    return ", ".join(key for key in other if one.get(key) != other[key])

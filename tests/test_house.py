@@ -1,0 +1,373 @@
+"""The house rules of `pipeline/`, drawn from its text: who imports whom, how large things are, who speaks of what."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from project import ROOT
+
+PIPELINE = ROOT / "pipeline"
+MODULES = sorted(path for path in PIPELINE.rglob("*.py"))
+FOLDERS = sorted({path.parent for path in MODULES})
+
+# Top to bottom: a folder imports those below it, and of those above none.
+ORDER = (
+    "front",
+    "reports",
+    "stages",
+    "families",
+    "rules",
+    "specs",
+    "cpp",
+    "grammar",
+    "releases",
+    "model",
+    "problems",
+    "query",
+)
+FOR_ALL = {"__version__", "STARTED"}  # what `pipeline/__init__.py` has for everyone
+
+MANY_MODULES = 10
+MORE_MODULES = {"pipeline/stages": 11}  # one a stage, and what all of them ask for
+MANY_LINES = 300
+
+PURE = ("rules", "stages", "families")  # that something is kept, and whether it still holds, is for `query/` to know
+CACHING = re.compile(
+    r"\b(cach(e|es|ed|ing)|kept|fresh|freshness|stale|staleness|dirty|outdated|up to date|memo|memoi[sz]\w*"
+    r"|previous|previously|remember(s|ed)?|reus(e|es|ed|ing)|invalidat\w+|incremental|incrementally"
+    r"|last (run|time)|since (the|a) (last|previous)|from (before|earlier)"
+    r"|already (made|there|done)|known before|rebuil[dt]s?|may have changed)\b",
+    re.IGNORECASE,
+)
+PROCESS = ("gc.", "signal.", "atexit.", "faulthandler.", "warnings.", "resource.", "sys.set", "os.chdir", "os.umask")
+READS = {"digest", "input", "item", "names", "report"}  # all that a stage asks its database for
+
+# What does not hold yet, and why: place to reason.
+CIRCLES = {
+    "pipeline.families.nodes": "the family of Nodes lists the files of its bindings, whose text is made from its plans",
+}
+CROWDED = {
+    "pipeline/front": "the tasks, what they write, and what the command line says are one folder",
+    "pipeline/rules/derivatives": "what a definition says, and what follows from it, are one folder",
+}
+LONG = {
+    "pipeline/front/build.py": "inputs, roots, problems and output of a build in one class",
+    "pipeline/front/tasks.py": "the tasks and what is left to do of them",
+    "pipeline/query/database.py": "the whole engine is one class",
+    "pipeline/stages/schemas.py": "reading schemas and the lookups among functions",
+}
+SPEAKS = {
+    "pipeline/families/sections.py": "text of the package is read and remembered past the database",
+    "pipeline/stages/shard.py": "block_of asks which blocks hold: a question of the front",
+}
+ASKS = {"pipeline/stages/shard.py": "block_of asks which blocks hold: a question of the front"}
+
+
+class Import(NamedTuple):
+    """One import of something of `pipeline`."""
+
+    place: str
+    module: str
+    name: str  # "" where the module itself is imported
+    typing: bool  # only for a type checker
+
+
+def label(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def dotted(path: Path) -> str:
+    return label(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def layer(module: str) -> str:
+    """The folder that a module is in; "" for `pipeline` itself and its `__main__`."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] != "__main__" else ""
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), str(path))
+
+
+def imports(path: Path) -> Iterator[Import]:
+    """All imports of `pipeline` in a module, those inside functions too."""
+    text = tree(path)
+    for_types = {
+        id(inner)
+        for node in ast.walk(text)
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(text):
+        place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "pipeline":
+                    yield Import(place, alias.name, "", id(node) in for_types)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{place}: an import says where from"
+            if (node.module or "").split(".")[0] == "pipeline":
+                for alias in node.names:
+                    yield Import(place, node.module or "", alias.name, id(node) in for_types)
+
+
+NAMES = {dotted(path) for path in MODULES}
+
+
+def target(found: Import) -> str:
+    """The module that an import is of."""
+    inner = f"{found.module}.{found.name}"
+    return inner if inner in NAMES else found.module
+
+
+def settle(found: Iterable[str], known: dict[str, str]) -> None:
+    """Asserts that a rule holds but where `known` says why it does not yet: there it must not, or the reason is old."""
+    left = [line for line in found if not any(line.startswith(place) for place in known)]
+    assert left == []
+    mended = [place for place in known if not any(line.startswith(place) for line in found)]
+    assert mended == [], "take them out of the list of known defects"
+    if known:
+        pytest.xfail("; ".join(f"{place}: {reason}" for place, reason in known.items()))
+
+
+# ---- who imports whom
+
+
+def test_every_folder_has_its_place_in_the_order() -> None:
+    assert {layer(dotted(path)) for path in MODULES} - {""} == set(ORDER)
+
+
+def test_imports_run_downwards_only() -> None:
+    found = []
+    for path in MODULES:
+        own = layer(dotted(path))
+        for each in imports(path):
+            other = layer(target(each))
+            if own and own != other and not (not other and each.name in FOR_ALL) and not is_below(other, own):
+                found.append(f"{each.place}: {own} imports {target(each)}")
+    assert found == []
+
+
+def is_below(other: str, own: str) -> bool:
+    return other in ORDER and ORDER.index(other) > ORDER.index(own)
+
+
+def test_every_module_that_is_imported_is_there() -> None:
+    assert [f"{e.place}: {e.module}" for path in MODULES for e in imports(path) if e.module not in NAMES] == []
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    graph = {dotted(path): {target(e) for e in imports(path) if not e.typing} & NAMES for path in MODULES}
+    assert circle(graph) == []
+
+
+def test_no_folders_beside_one_another_import_one_another_in_a_circle() -> None:
+    """`rules/native` and `rules/derivatives`, say. A folder may share what it has with those inside it."""
+    graph: dict[str, set[str]] = {}
+    for path in MODULES:
+        own = dotted(path.parent)
+        for found in imports(path):
+            other = target(found)
+            there = other if (ROOT / other.replace(".", "/")).is_dir() else other.rpartition(".")[0]
+            if not is_inside(there, own) and not is_inside(own, there):
+                graph.setdefault(own, set()).add(there)
+    found = circle(graph)
+    settle([" → ".join(found)] if found else [], CIRCLES)
+
+
+def is_inside(inner: str, outer: str) -> bool:
+    return f"{inner}.".startswith(f"{outer}.")
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """The names on one circle, [] where there is none."""
+    done: set[str] = set()
+
+    def walk(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        for other in sorted(graph.get(name, ())):
+            found = walk(other, [*path, name])
+            if found:
+                return found
+        done.add(name)
+        return []
+
+    return next((found for name in sorted(graph) if (found := walk(name, []))), [])
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c", "d"}, "c": set(), "d": {"b"}}) == ["b", "d", "b"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}}) == []
+
+
+def test_pipeline_never_imports_the_generator_of_the_release() -> None:
+    found = [f"{place}: {name}" for path in MODULES for place, name in all_imports(path)]
+    assert [line for line in found if line.split(": ")[1].split(".")[0] in ("torch", "torchgen")] == []
+
+
+def all_imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Every import, also by `import_module` and `__import__` of a name that is written there."""
+    for node in ast.walk(tree(path)):
+        place = f"{label(path)}:{getattr(node, 'lineno', 0)}"
+        if isinstance(node, ast.Import):
+            yield from ((place, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield place, node.module or ""
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from ((place, argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant))
+
+
+# ---- how large things are
+
+
+def test_a_folder_has_few_modules() -> None:
+    found = []
+    for folder in FOLDERS:
+        count = len([path for path in folder.glob("*.py") if path.name != "__init__.py"])
+        if count > MORE_MODULES.get(label(folder), MANY_MODULES):
+            found.append(f"{label(folder)} has {count} modules")
+    settle(found, CROWDED)
+
+
+def test_a_module_is_short() -> None:
+    lines = {label(path): len(path.read_text().splitlines()) for path in MODULES}
+    settle([f"{name} has {count} lines" for name, count in lines.items() if count > MANY_LINES], LONG)
+
+
+def test_a_module_opens_with_what_it_is_for() -> None:
+    assert [label(path) for path in MODULES if path.read_text() and not ast.get_docstring(tree(path))] == []
+
+
+# ---- who speaks of what
+
+
+def test_no_rule_stage_or_family_speaks_of_caching() -> None:
+    files = [path for name in PURE for path in sorted((PIPELINE / name).rglob("*")) if path.suffix in (".py", ".cpp")]
+    found = [
+        f"{label(path)}:{number}: {line.strip()}"
+        for path in files
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if CACHING.search(line)
+    ]
+    settle(found, SPEAKS)
+
+
+def test_a_stage_asks_its_database_for_values_only() -> None:
+    """Whether a row holds is no stage's business."""
+    found = [
+        f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
+        for path in sorted((PIPELINE / "stages").glob("*.py"))
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "db" and node.attr not in READS
+    ]
+    settle(found, ASKS)
+
+
+# ---- what the process is told
+
+
+def test_only_main_reads_the_command_line() -> None:
+    found = [
+        f"{label(path)}:{node.lineno}"
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        if label(path) != "pipeline/front/main.py" and _is_argv(node)
+    ]
+    assert found == []
+
+
+def _is_argv(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "sys" and any(alias.name in ("argv", "orig_argv") for alias in node.names)
+    return isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.argv", "sys.orig_argv")
+
+
+def test_no_private_name_of_doit_is_used() -> None:
+    assert [line for path in MODULES for line in (*_private_names(path), *_private_overrides(path))] == []
+
+
+def _private_names(path: Path) -> Iterator[str]:
+    text = tree(path)
+    ours = set()  # names that come from doit
+    for node in ast.walk(text):
+        if isinstance(node, ast.Import):
+            ours |= {alias.asname or alias.name.split(".")[0] for alias in node.names if alias.name.startswith("doit")}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "doit":
+            ours |= {alias.asname or alias.name for alias in node.names}
+            for name in [*(node.module or "").split("."), *(alias.name for alias in node.names)]:
+                if _is_private(name):
+                    yield f"{label(path)}:{node.lineno}: {name}"
+    for node in ast.walk(text):
+        if isinstance(node, ast.Attribute) and _is_private(node.attr) and _first(node) in ours:
+            yield f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _first(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _private_overrides(path: Path) -> Iterator[str]:
+    """What classes of a module define, or use of themselves, that is private to a class of doit below them."""
+    if "doit" not in path.read_text():
+        return
+    for node in ast.walk(tree(path)):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        kind = getattr(importlib.import_module(dotted(path)), node.name, None)
+        bases = [base for base in getattr(kind, "__mro__", ()) if base.__module__.split(".")[0] == "doit"]
+        private = {name for base in bases for name in vars(base) if _is_private(name)}
+        own = {name for name in vars(kind) if _is_private(name)} if kind is not None else set()
+        for name in sorted(own & private):
+            yield f"{label(path)}:{node.lineno}: {node.name}.{name}"
+        for inner in ast.walk(node):
+            mine = isinstance(inner, ast.Attribute) and ast.unparse(inner.value) in ("self", "super()", "cls")
+            if mine and inner.attr in private - own:
+                yield f"{label(path)}:{inner.lineno}: {node.name} uses {inner.attr}"
+
+
+def test_importing_a_module_leaves_the_process_as_it_was() -> None:
+    """No call of `gc`, `signal` and the like outside of a function."""
+    found = [
+        f"{label(path)}:{node.lineno}: {ast.unparse(node)}"
+        for path in MODULES
+        for part in at_import(tree(path).body)
+        for node in ast.walk(part)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(PROCESS)
+    ]
+    settle(found, {})
+
+
+def at_import(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The statements and expressions that an import evaluates: none inside functions, those of classes too."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from (*node.decorator_list, node.args)
+        elif isinstance(node, ast.ClassDef):
+            yield from at_import(node.body)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'":
+            continue
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
+            for part in ("body", "orelse", "finalbody"):
+                yield from at_import(getattr(node, part, []))
+            for handler in getattr(node, "handlers", []):
+                yield from at_import(handler.body)
+        else:
+            yield node

@@ -1,0 +1,31 @@
+"""Edits that pile up on one cache, and edits during a run: a sample. The whole is in `never_wrong`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from never_wrong.chains import Chain
+from never_wrong.moments import CODE, Trials
+from never_wrong.seed import REPEAT, SEED, seeded
+
+EDITS = 12
+MOMENTS = 3
+
+
+def test_along_a_chain_of_edits_an_incremental_build_equals_a_clean_one(tmp_path: Path) -> None:
+    wrong = [step for step in Chain(tmp_path, seeded(SEED)).steps(EDITS) if step.wrong]
+    assert not wrong, f"{REPEAT}\n" + "\n".join(f"{step}: {step.wrong}" for step in wrong)
+
+
+def test_an_edit_during_a_run_is_the_next_runs_business(tmp_path: Path) -> None:
+    moments = [moment for moment, _ in zip(Trials(tmp_path, seeded(SEED)).trials(), range(MOMENTS))]
+    assert [moment for moment in moments if moment.wrong] == [], REPEAT
+
+
+@pytest.mark.parametrize("place", [name for name, _, _ in CODE])
+def test_every_edited_place_of_the_code_is_there(tmp_path: Path, place: str) -> None:
+    trials = Trials(tmp_path, seeded(0))
+    state = trials.begun
+    edited = {name for _ in range(60) for name in [trials.edited_code(state)[0]]}
+    assert f"pipeline/{place}" in edited
