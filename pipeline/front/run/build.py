@@ -242,6 +242,8 @@ class Build:
 
         if not self.inputs.code_is_the_same():
             return
+        # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
+        files, units = (tuple(self.file_names()), len(self.units())) if complete else ((), 0)
         kept = self._db.commit()
         code = self.inputs.code()
         beside = (*last_run.folders(code), self.store_path, self.notes_path)
@@ -249,8 +251,8 @@ class Build:
             self.inputs.other_stats() | {path: stat_of(path) for path in beside},
             code,
             {path: made for path, made in self.outputs.known.items() if stat_of(path) is not None},
-            tuple(self.file_names()) if complete else (),
-            len(self.units()) if complete else 0,
+            files,
+            units,
             report,
             complete and kept and last_run.settled(self.inputs.spec_paths()),
         )
