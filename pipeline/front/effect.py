@@ -59,6 +59,9 @@ class IsCurrent:
     def __init__(self, look: Callable[[Effect], bool]) -> None:
         self._look = look
 
+    def __repr__(self) -> str:
+        return "what it is made from"
+
     def __call__(self, task: Any, values: dict[str, Any]) -> bool:
         effect: Effect = task.actions[0]
         try:

@@ -7,7 +7,7 @@ that has the database; what is left to its action is to fail, or to write a file
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from doit import create_after
@@ -18,7 +18,6 @@ from pipeline.front.run.build import ANALYSIS, Build
 from pipeline.problems.problem import nearest
 
 Task = dict[str, Any]
-CHANGED = "gradmill's own code changed while it started: run again"
 
 
 class Tasks:
@@ -71,6 +70,8 @@ class Tasks:
             self.waiting_units = len(found)
         else:
             found = build.units()
+        if self.running:
+            self._check_asked("emit", build.units() if asked else found)
         for called, (family, unit) in found.items():
             look = lambda effect, family=family, unit=unit: self._unit_holds(family, unit, effect)  # noqa: E731
             yield self._task(f"emit:{called}", unit.schema, look, name=called)
@@ -90,17 +91,28 @@ class Tasks:
     def files(self) -> Iterator[Task]:
         """A task for each generated file."""
         build = self.build
-        if not build.nothing_changed and self._failure([build.root("match")]):
+        if self._stops():
             return
         names = build.file_names()
-        for name in self.selected or () if self.running else ():
-            wanted = name.removeprefix("shard:")
-            if name.startswith("shard:") and "*" not in name and wanted not in names:
-                raise InvalidCommand(f"there is no task '{name}'\n  {nearest(wanted, names)}".rstrip())
+        if self.running:
+            self._check_asked("shard", names)
         for name in names:
             look = lambda effect, name=name: self._file_holds(name, effect)  # noqa: E731
             fields = {"name": name, "targets": [build.path(name)], "task_dep": ["emit"], "clean": True}
             yield self._task(f"shard:{name}", f"assemble {name}", look, **fields)
+
+    def _stops(self) -> bool:
+        """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
+        build = self.build
+        return self.running and not build.nothing_changed and bool(self._failure([build.root("match")]))
+
+    def _check_asked(self, group: str, names: Iterable[str]) -> None:
+        """Refuses tasks of a group that the command line names and that do not exist."""
+        known = list(names)
+        for asked in self.selected or ():
+            wanted = asked.removeprefix(f"{group}:")
+            if wanted != asked and "*" not in wanted and wanted not in known:
+                raise InvalidCommand(f"there is no task '{asked}'\n  {nearest(wanted, known)}".rstrip())
 
     def _file_holds(self, name: str, effect: Effect) -> bool:
         from pipeline.stages.shard import contents, made
@@ -135,7 +147,7 @@ class Tasks:
     def manifest(self) -> Task | None:
         """The task of the manifest."""
         build = self.build
-        if not build.nothing_changed and self._failure([build.root("match")]):
+        if self._stops():
             return None
         fields = {"targets": [build.manifest_path], "task_dep": ["shard"], "clean": True}
         return self._task("manifest", "tell other build systems what was generated", self._manifest_holds, **fields)
@@ -159,11 +171,11 @@ class Tasks:
             assert build.last is not None
             self._stamp(selected)
             return build.last.report
-        for name in () if failed else build.file_names():
+        for name in build.file_names() if not failed and build.knows_files() else ():
             self._note(name)
         build.clear_forgotten()
         whole = not failed and "manifest" in selected
-        warnings = "" if failed else self.report_of_all()
+        warnings = "" if failed else self.report_of_all() if whole else build.report(build.problems_seen())
         if not failed:
             self._stamp(selected)
         build.commit(warnings, complete=whole)

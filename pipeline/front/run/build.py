@@ -165,6 +165,12 @@ class Build:
 
         return self.db.names(files, *self.layout)
 
+    def knows_files(self) -> bool:
+        """Whether anybody asked for the files in this run, or need not ask."""
+        from pipeline.stages.shard import files
+
+        return self.db.current(files, *self.layout)
+
     def units(self) -> dict[str, tuple[str, Unit]]:
         """The units of all families with the names of these, by what people call them."""
         from pipeline.model.entries import numbered
@@ -217,6 +223,14 @@ class Build:
 
         self.bring()
         return causes(problems(self.db, self.roots(), Problem))
+
+    def problems_seen(self) -> list[Problem]:
+        """The same of what has been brought up to date already."""
+        from pipeline.problems.causes import causes
+        from pipeline.query.account import problems
+
+        seen = [(query, *args) for query, *args in self.roots() if self.db.current(query, *args)]
+        return causes(problems(self.db, seen, Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
