@@ -246,8 +246,7 @@ class Store:
             elif self._building != ":memory:":
                 self._put_in_place()
             if self._building != ":memory:":
-                self._left = _seal(self.path)
-                overwrite_file(f"{self.path}.seal", encode(self._left))
+                self._left = set_seal(self.path)
             self.sound, self.empty = True, False
             return True
         except (sqlite3.Error, OSError) as error:
@@ -278,6 +277,13 @@ def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
     assert row.trace is not None
     older = sealed(encode(row.older)) if row.older else None
     return row.id, sealed(encode(Record(row.name, row.trace))), older
+
+
+def set_seal(path: str) -> list[int]:
+    """Says of a file that it is as a store left it."""
+    seal = _seal(path)
+    overwrite_file(f"{path}.seal", encode(seal))
+    return seal
 
 
 def _seal(path: str) -> list[int]:
