@@ -8,13 +8,13 @@ from pathlib import Path
 
 from project import Project
 
-from pipeline.front import last as last_run
-from pipeline.front.build import Build
 from pipeline.front.config import read_config
-from pipeline.front.outputs import Written
-from pipeline.query import store
+from pipeline.front.run import last as last_run
+from pipeline.front.run.build import Build
+from pipeline.front.run.outputs import Written
 from pipeline.query.files import stat_of
-from pipeline.query.row import digest, encode
+from pipeline.query.row import digest
+from pipeline.query.store import set_seal
 
 TICK = 0.012  # seconds after which a file that is written anew has another time of change
 
@@ -30,8 +30,7 @@ def copy_of(built: Project, folder: Path) -> Project:
 
     for path in (project.cache / "outputs", project.rows.parent / "set", project.rows.parent / "manifest.json.d"):
         path.write_text(moved(path.read_text()))
-    seal = Path(store._seal_path(str(project.rows)))
-    seal.write_bytes(encode(store._seal(str(project.rows))))
+    set_seal(str(project.rows))
     (kept,) = project.rows.parent.glob("last-*")
     last = last_run.load(str(kept))
     assert last is not None

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What every run imports sooner or later.
 _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run yaml sqlite3
-    pipeline.front.main pipeline.front.tasks pipeline.front.reporter pipeline.front.build pipeline.front.sources
+    pipeline.front.main pipeline.front.tasks pipeline.front.reporter pipeline.front.run.build pipeline.front.run.sources
     pipeline.query.code pipeline.query.database pipeline.query.store pipeline.problems.render pipeline.problems.causes
     pipeline.specs.values
     pipeline.stages.manifest pipeline.stages.shard

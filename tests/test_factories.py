@@ -20,7 +20,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError
 from pipeline.releases import Release, resolve
-from pipeline.stages.schemas import head_of
+from pipeline.rules.native.heads import head_of
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 ZEROS = f"zeros(SymInt[] size, *, {OPTIONS}) -> Tensor"

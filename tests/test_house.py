@@ -50,37 +50,14 @@ PROCESS = ("gc.", "signal.", "atexit.", "faulthandler.", "warnings.", "resource.
 READS = {"digest", "input", "item", "names", "report"}  # all that a stage asks its database for
 
 # What does not hold yet, and why: place to reason.
-CIRCLES = {
-    "pipeline.families.nodes": "the family of Nodes lists the files of its bindings, whose text is made from its plans",
-}
-CROWDED = {
-    "pipeline/front": "the tasks, what they write, and what the command line says are one folder",
-    "pipeline/rules/derivatives": "what a definition says, and what follows from it, are one folder",
-}
-LONG = {
-    "pipeline/front/build.py": "inputs, roots, problems and output of a build in one class",
-    "pipeline/front/tasks.py": "the tasks and what is left to do of them",
-    "pipeline/query/database.py": "the whole engine is one class",
-    "pipeline/stages/schemas.py": "reading schemas and the lookups among functions",
-}
-SPEAKS = {
-    "pipeline/families/sections.py": "text of the package is read and remembered past the database",
-    "pipeline/stages/shard.py": "block_of asks which blocks hold: a question of the front",
-}
-ASKS = {"pipeline/stages/shard.py": "block_of asks which blocks hold: a question of the front"}
-TO_PORT = {  # commands and reports that do not stand on the queries yet
-    f"pipeline/{name}": "is to be ported to the queries"
-    for name in (
-        "front/commands/explain.py",
-        "front/commands/export.py",
-        "front/commands/gc.py",
-        "front/commands/watch.py",
-        "front/ninja.py",
-        "reports/explain.py",
-    )
-}
-ARGUMENTS = {"pipeline/front/commands/watch.py": TO_PORT["pipeline/front/commands/watch.py"]}
-PRIVATE = {"pipeline/front/commands/export.py": TO_PORT["pipeline/front/commands/export.py"]}
+CIRCLES: dict[str, str] = {}
+CROWDED: dict[str, str] = {}
+LONG: dict[str, str] = {}
+SPEAKS: dict[str, str] = {}
+ASKS: dict[str, str] = {}
+
+# The memo of a pure function of the package's own text: sections of C++, parsed.
+MEMOS = {"pipeline/families/sections.py": ("from functools import cache", "@cache")}
 
 
 class Import(NamedTuple):
@@ -167,7 +144,7 @@ def test_imports_run_downwards_only() -> None:
             other = layer(target(each))
             if own and own != other and not (not other and each.name in FOR_ALL) and not is_below(other, own):
                 found.append(f"{each.place}: {own} imports {target(each)}")
-    settle(found, TO_PORT)
+    assert found == []
 
 
 def is_below(other: str, own: str) -> bool:
@@ -175,7 +152,7 @@ def is_below(other: str, own: str) -> bool:
 
 
 def test_every_module_that_is_imported_is_there() -> None:
-    settle([f"{e.place}: {e.module}" for path in MODULES for e in imports(path) if e.module not in NAMES], TO_PORT)
+    assert [f"{e.place}: {e.module}" for path in MODULES for e in imports(path) if e.module not in NAMES] == []
 
 
 def test_no_modules_import_one_another_in_a_circle() -> None:
@@ -272,7 +249,7 @@ def test_no_rule_stage_or_family_speaks_of_caching() -> None:
         f"{label(path)}:{number}: {line.strip()}"
         for path in files
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        if CACHING.search(line)
+        if CACHING.search(line) and line.strip() not in MEMOS.get(label(path), ())
     ]
     settle(found, SPEAKS)
 
@@ -298,7 +275,7 @@ def test_only_main_reads_the_command_line() -> None:
         for node in ast.walk(tree(path))
         if label(path) != "pipeline/front/main.py" and _is_argv(node)
     ]
-    settle(found, ARGUMENTS)
+    assert found == []
 
 
 def _is_argv(node: ast.AST) -> bool:
@@ -308,7 +285,7 @@ def _is_argv(node: ast.AST) -> bool:
 
 
 def test_no_private_name_of_doit_is_used() -> None:
-    settle([line for path in MODULES for line in (*_private_names(path), *_private_overrides(path))], PRIVATE)
+    assert [line for path in MODULES for line in (*_private_names(path), *_private_overrides(path))] == []
 
 
 def _private_names(path: Path) -> Iterator[str]:
@@ -339,7 +316,7 @@ def _first(node: ast.expr) -> str:
 
 def _private_overrides(path: Path) -> Iterator[str]:
     """What classes of a module define, or use of themselves, that is private to a class of doit below them."""
-    if "doit" not in path.read_text() or label(path) in TO_PORT:
+    if "doit" not in path.read_text():
         return
     for node in ast.walk(tree(path)):
         if not isinstance(node, ast.ClassDef):

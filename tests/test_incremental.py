@@ -95,8 +95,8 @@ def test_second_run_executes_nothing_and_writes_no_file(project: Project) -> Non
 
 def test_a_copy_of_a_built_project_is_as_good_as_a_built_one(built: Project) -> None:
     """The fixture that most tests begin with: nothing in it may be looked at twice."""
-    from pipeline.front.build import Build
     from pipeline.front.config import read_config
+    from pipeline.front.run.build import Build
     from pipeline.query.store import Store
 
     values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
@@ -707,7 +707,7 @@ def test_text_that_nodes_are_printed_from_makes_every_node_anew(own_code: Projec
     ("module", "run", "kept"),
     [
         ("families/nodes/plan.py", "emit:ExpBackward0", ANALYSIS),
-        ("rules/derivatives/foreach.py", "foreach", ["specs", "schemas", "derivatives", "infos"]),
+        ("rules/matching/foreach.py", "foreach", ["specs", "schemas", "derivatives", "infos"]),
         ("grammar/schema.py", "schemas", ["specs"]),
         ("query/store.py", "specs", []),
     ],

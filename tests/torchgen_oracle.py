@@ -1,7 +1,8 @@
 """The oracle: runs torchgen itself on a spec set, in a process of its own.
 
-Writes the nine Node files, variable_factories.h where there is a template of it, and, as JSON lines, what `doit show match` must print. Needs a Python that can import
-the release's torchgen: the installed torch, or `--root`, a folder that holds an unpacked `torchgen/`.
+Writes the nine Node files, variable_factories.h where there is a template of it, and, as JSON lines, what
+`doit show match` must print. Needs a Python that can import the release's torchgen: the installed torch, or `--root`, a
+folder that holds an unpacked `torchgen/`.
 """
 
 import argparse

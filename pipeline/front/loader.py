@@ -8,9 +8,9 @@ from typing import Any
 from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
-from pipeline.front.build import Build
 from pipeline.front.config import VARIABLES, read_config
 from pipeline.front.hints import unknown_word
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
 
 

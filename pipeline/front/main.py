@@ -72,5 +72,10 @@ def run() -> None:
     os._exit(status or 0)
 
 
+def start_anew() -> None:
+    """Puts a new process with the same command line in the place of this one."""
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
+
+
 if __name__ == "__main__":
     run()

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from pipeline.front.build import ANALYSIS, PACKAGE, Build
+from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.inputs import PACKAGE
 
 _CODE = "gradmill_code"
 _HEAD = """\
@@ -49,7 +50,7 @@ def ninja_file(build: Build, variables: Mapping[str, str], after: Mapping[str, l
     head = _HEAD.format(
         stamps=_path(stamps), root=_value(shlex.quote(os.path.dirname(PACKAGE))), command=_value(shlex.join(command))
     )
-    code = _paths(map(os.path.abspath, build.code_paths()))
+    code = _paths(map(os.path.abspath, build.inputs.code_paths()))
     made = list(_edges(build, stamps, after))
     generated = [path for edge in made for path in edge.outputs]
     text = "".join(map(_statement, made))

@@ -6,77 +6,18 @@ that has the database; what is left to its action is to fail, or to write a file
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from doit import create_after
-from doit.action import BaseAction
-from doit.exceptions import InvalidCommand, TaskError, TaskFailed
+from doit.exceptions import InvalidCommand
 
-from pipeline.front.build import ANALYSIS, Build, CodeChanged
-from pipeline.problems.problem import SpecError, nearest
-from pipeline.query.files import replace_file
+from pipeline.front.effect import Effect, IsCurrent
+from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.problems.problem import nearest
 
 Task = dict[str, Any]
-CHANGED = "gradmill's own code changed while it started: run again"
-
-
-class Effect(BaseAction):  # type: ignore[misc]
-    """What is left to do of a task, in whatever process: to report a failure, to write a file."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.failure = ""
-        self.error = ""
-        self.path = ""
-        self.data = b""
-        self.task: Any = None
-        self.result: object = None
-        self.values: dict[str, Any] = {}
-        self.err = self.out = ""
-
-    def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
-        if self.failure:
-            return TaskFailed(self.failure)
-        if self.error:
-            return TaskError(self.error)
-        if self.path:
-            try:
-                replace_file(self.path, self.data)
-            except OSError as error:
-                return TaskError(
-                    f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"
-                )
-        return None
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class IsCurrent:
-    """doit's `uptodate`: brings a task's root up to date, and tells its action what is left to do."""
-
-    # doit asks for the signature of every callable; looking it up anew costs more than the check.
-    __signature__ = inspect.Signature(
-        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
-    )
-
-    def __init__(self, look: Callable[[Effect], bool]) -> None:
-        self._look = look
-
-    def __call__(self, task: Any, values: dict[str, Any]) -> bool:
-        effect: Effect = task.actions[0]
-        try:
-            return self._look(effect)
-        except SpecError as error:
-            effect.error = error.problem + (f"\n  {error.hint}" if error.hint else "")
-        except CodeChanged:
-            effect.error = CHANGED
-        except OSError as error:
-            effect.error = f"{error.filename or ''}: {error.strerror or error}"
-        return False
 
 
 class Tasks:
@@ -129,6 +70,8 @@ class Tasks:
             self.waiting_units = len(found)
         else:
             found = build.units()
+        if self.running:
+            self._check_asked("emit", build.units() if asked else found)
         for called, (family, unit) in found.items():
             look = lambda effect, family=family, unit=unit: self._unit_holds(family, unit, effect)  # noqa: E731
             yield self._task(f"emit:{called}", unit.schema, look, name=called)
@@ -148,17 +91,28 @@ class Tasks:
     def files(self) -> Iterator[Task]:
         """A task for each generated file."""
         build = self.build
-        if not build.nothing_changed and self._failure([build.root("match")]):
+        if self._stops():
             return
         names = build.file_names()
-        for name in self.selected or () if self.running else ():
-            wanted = name.removeprefix("shard:")
-            if name.startswith("shard:") and "*" not in name and wanted not in names:
-                raise InvalidCommand(f"there is no task '{name}'\n  {nearest(wanted, names)}".rstrip())
+        if self.running:
+            self._check_asked("shard", names)
         for name in names:
             look = lambda effect, name=name: self._file_holds(name, effect)  # noqa: E731
             fields = {"name": name, "targets": [build.path(name)], "task_dep": ["emit"], "clean": True}
             yield self._task(f"shard:{name}", f"assemble {name}", look, **fields)
+
+    def _stops(self) -> bool:
+        """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
+        build = self.build
+        return self.running and not build.nothing_changed and bool(self._failure([build.root("match")]))
+
+    def _check_asked(self, group: str, names: Iterable[str]) -> None:
+        """Refuses tasks of a group that the command line names and that do not exist."""
+        known = list(names)
+        for asked in self.selected or ():
+            wanted = asked.removeprefix(f"{group}:")
+            if wanted != asked and "*" not in wanted and wanted not in known:
+                raise InvalidCommand(f"there is no task '{asked}'\n  {nearest(wanted, known)}".rstrip())
 
     def _file_holds(self, name: str, effect: Effect) -> bool:
         from pipeline.stages.shard import contents, made
@@ -184,14 +138,16 @@ class Tasks:
     def _prepare(self) -> None:
         """What comes before the first file is written."""
         if not self._written:
-            self.build.check_places()
-            self.build.remove_orphans()
+            from pipeline.front.run.places import check_places, remove_orphans
+
+            check_places(self.build)
+            remove_orphans(self.build)
             self._written = True
 
     def manifest(self) -> Task | None:
         """The task of the manifest."""
         build = self.build
-        if not build.nothing_changed and self._failure([build.root("match")]):
+        if self._stops():
             return None
         fields = {"targets": [build.manifest_path], "task_dep": ["shard"], "clean": True}
         return self._task("manifest", "tell other build systems what was generated", self._manifest_holds, **fields)
@@ -202,7 +158,9 @@ class Tasks:
         if effect.failure:
             return False
         self._prepare()
-        return not build.write_manifest()
+        from pipeline.front.run.places import write_manifest
+
+        return not write_manifest(build)
 
     # ---- the end
 
@@ -213,11 +171,11 @@ class Tasks:
             assert build.last is not None
             self._stamp(selected)
             return build.last.report
-        for name in () if failed else build.file_names():
+        for name in build.file_names() if not failed and build.knows_files() else ():
             self._note(name)
         build.clear_forgotten()
         whole = not failed and "manifest" in selected
-        warnings = "" if failed else self.report_of_all()
+        warnings = "" if failed else self.report_of_all() if whole else build.report(build.problems_seen())
         if not failed:
             self._stamp(selected)
         build.commit(warnings, complete=whole)
@@ -243,14 +201,16 @@ class Tasks:
         build = self.build
         if not build.config.stamp:
             return
-        from pipeline.front.stamp import stamp_of
+        from pipeline.front.run.stamp import stamp_of
 
         data = stamp_of(build, selected)
         path = build.config.stamp
         try:
             if os.path.lexists(path) and not build.outputs.holds(path, b"") and not _is_stamp(path):
                 raise InvalidCommand(f"stamp={path}: there is a file that gradmill did not make")
-            build.put(path, data)
+            from pipeline.front.run.places import put
+
+            put(build, path, data)
         except OSError as error:
             raise InvalidCommand(f"stamp={path}: {error.strerror}") from None
 

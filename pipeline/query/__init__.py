@@ -29,7 +29,7 @@ of a query is one of its inputs: the first read of every row is `code(module)`, 
 (`pipeline.query.code`). Nothing is ever remembered under what it was not made from.
 
 **A round**: `begin(inputs)`, calls, `commit()`. `begin` finds out what may be stale: it follows, from each input that
-changed, who reads whom (`pipeline.query.doubt`). Rows that this does not reach are not looked at, decoded or written.
+changed, who reads whom. Rows that this does not reach are not looked at, decoded or written.
 What a round leaves in doubt, since nobody asked, stays in doubt for the next one. Problems are part of their row:
 `account.problems(db, roots)` gives those of all rows that the roots are made from, whether anything ran or not.
 
@@ -39,9 +39,9 @@ nothing else. All that is in it has a checksum, and what is damaged is missing. 
 it, who reads whom is not relied on: every row that is asked for is then checked by its own reads, which is what holding
 means; the walk over changes only saves time.
 
-Two walks over the reads exist, and they are one: `Database._holds` decides, `account.changes` reports what it saw.
+Two walks over the reads exist, and they are one: `Engine._holds` decides, `account.changes` reports what it saw.
 
-The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `database`
-(reading, running, deciding), `doubt` (what may be stale), `account` (problems, why a row ran), `store`, `collect`
-(garbage), `code` (code as an input), `files`. This package imports nothing else of this program.
+The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `engine`
+(reading, running, deciding), `database` (rounds, what may be stale), `account` (problems, why a row ran), `store`,
+`collect` (garbage), `code` (code as an input), `files`. This package imports nothing else of this program.
 """

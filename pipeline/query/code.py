@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
 from importlib.util import cache_from_source
 
+from msgspec import Struct
+
 from pipeline.query.database import ENGINE, Database
 from pipeline.query.files import Input, Stat, read_file, stat_of
 from pipeline.query.query import query
@@ -107,23 +109,34 @@ def code(db: Database, module: str) -> bytes:
         name = waiting.pop()
         if name not in reached:
             reached.add(name)
-            waiting += imports(db, name)
-    return digest_of(db.input(ENGINE), *(part for name in sorted(reached) for part in (name, made_of(db, name))))
+            waiting += source(db, name).imports
+    return digest_of(db.input(ENGINE), *(part for name in sorted(reached) for part in (name, source(db, name).digest)))
+
+
+class Module(Struct, frozen=True, array_like=True):
+    """What is known of a module of this program."""
+
+    imports: list[str]  # the modules of this program that it imports, wherever in its text
+    digest: bytes  # of its text, and of the files beside it that are no modules
 
 
 @query
-def imports(db: Database, module: str) -> list[str]:
-    """The modules of this program that a module imports, wherever in its text."""
+def source(db: Database, module: str) -> Module:
+    """A module's own text and what it imports."""
     labels = _labels(db)
     label = _label(module, labels)
-    text = db.input(label) if label else None
-    if text is None:
-        return []
+    folder = label.rpartition("/")[0]
+    beside = [other for other in sorted(labels) if other.rpartition("/")[0] == folder and not other.endswith(".py")]
+    texts = [db.input(name) for name in (label, *beside)]
+    return Module(_imports(module, texts[0] or b"", labels), digest_of(*texts))
+
+
+def _imports(module: str, text: bytes, labels: frozenset[str]) -> list[str]:
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return []
-    package = module if label.endswith("/__init__.py") else module.rpartition(".")[0]
+    package = module if _label(module, labels).endswith("/__init__.py") else module.rpartition(".")[0]
     found = {package} if package else set()
     for node in _statements(tree.body):
         if isinstance(node, ast.Import):
@@ -138,16 +151,6 @@ def imports(db: Database, module: str) -> list[str]:
     return sorted(name for name in found if name != module and _label(name, labels))
 
 
-@query
-def made_of(db: Database, module: str) -> bytes:
-    """The digest of a module's own text, and of the files beside it that are no modules."""
-    labels = _labels(db)
-    label = _label(module, labels)
-    folder = label.rpartition("/")[0]
-    beside = [other for other in labels if other.rpartition("/")[0] == folder and not other.endswith(".py")]
-    return digest_of(*(db.input(name) for name in (label, *beside)))
-
-
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements, however deep; no import is in an expression."""
     for node in body:
@@ -158,8 +161,8 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(handler.body)
 
 
-def _labels(db: Database) -> list[str]:
-    return (db.input(FILES) or b"").decode().splitlines()
+def _labels(db: Database) -> frozenset[str]:
+    return frozenset((db.input(FILES) or b"").decode().splitlines())
 
 
 def _parents(name: str) -> list[str]:
@@ -167,7 +170,7 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[: i + 1]) for i in range(len(parts))]
 
 
-def _label(module: str, labels: list[str]) -> str:
+def _label(module: str, labels: frozenset[str]) -> str:
     """The label of a module's file, "" for what is no module of this program."""
     base = PREFIX + module.replace(".", "/")
     return next((label for label in (f"{base}.py", f"{base}/__init__.py") if label in labels), "")

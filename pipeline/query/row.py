@@ -113,6 +113,17 @@ class Row:
         self.running = False
 
 
+class Frame:
+    """What a query that is running has read and reported so far."""
+
+    __slots__ = ("height", "problems", "reads")
+
+    def __init__(self) -> None:
+        self.reads: dict[int, bytes] = {}
+        self.problems: list[Raw] = []
+        self.height = 0
+
+
 def packed(reads: dict[int, bytes]) -> bytes:
     """Reads as bytes."""
     pack = _READ.pack

@@ -38,6 +38,10 @@ _items_decoder = msgspec.msgpack.Decoder(dict[str, Item])
 _names_decoder = msgspec.msgpack.Decoder(list[str])
 
 
+class Cycle(Exception):
+    """A query that needs its own value."""
+
+
 class Damaged(Exception):
     """The store contradicts itself: nothing in it is taken on trust any more."""
 
@@ -222,9 +226,9 @@ class Rows:
         data = unsealed(self._store.object(trace.at))
         return {} if data is None else _items_decoder.decode(data)
 
-    def has_items(self, trace: Trace) -> bool:
-        """Whether the items that a trace gave are still known."""
-        return unsealed(self._store.object(trace.at)) is not None
+    def is_there(self, row: Row, trace: Trace) -> bool:
+        """Whether the value that a trace gave is still there, where it cannot be made again apart: that of a table."""
+        return not isinstance(row.query, Table) or unsealed(self._store.object(trace.at)) is not None
 
     def weigh(self, row: Row, size: int) -> None:
         """Notes that a value is in memory, and makes room when there are many."""

@@ -12,6 +12,7 @@ import sqlite3
 from array import array
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -217,7 +218,7 @@ class Store:
         self._connection.executemany(
             "INSERT INTO rows (id, record, older) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE"
             " SET record = excluded.record, older = coalesce(excluded.older, older)",
-            map(_stored, sorted(rows, key=_number)),
+            map(_stored, sorted(rows, key=attrgetter("id"))),
         )
 
     def add_readers(self, readers: Mapping[int, Iterable[int]]) -> None:
@@ -245,8 +246,7 @@ class Store:
             elif self._building != ":memory:":
                 self._put_in_place()
             if self._building != ":memory:":
-                self._left = _seal(self.path)
-                overwrite_file(_seal_path(self.path), encode(self._left))
+                self._left = set_seal(self.path)
             self.sound, self.empty = True, False
             return True
         except (sqlite3.Error, OSError) as error:
@@ -273,18 +273,17 @@ class Store:
         self._open()
 
 
-def _number(row: Row) -> int:
-    return row.id
-
-
 def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
     assert row.trace is not None
     older = sealed(encode(row.older)) if row.older else None
     return row.id, sealed(encode(Record(row.name, row.trace))), older
 
 
-def _seal_path(path: str) -> str:
-    return f"{path}.seal"
+def set_seal(path: str) -> list[int]:
+    """Says of a file that it is as a store left it."""
+    seal = _seal(path)
+    overwrite_file(f"{path}.seal", encode(seal))
+    return seal
 
 
 def _seal(path: str) -> list[int]:
@@ -298,7 +297,7 @@ def _seal(path: str) -> list[int]:
 
 def _sealed_as(path: str) -> list[int] | None:
     try:
-        with open(_seal_path(path), "rb") as file:
+        with open(f"{path}.seal", "rb") as file:
             return msgspec.msgpack.decode(file.read(), type=list[int])
     except (OSError, msgspec.MsgspecError):
         return None

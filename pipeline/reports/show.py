@@ -16,7 +16,7 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import digest
-from pipeline.rules.derivatives.differentiability import differentiable_outputs, dispatch_strategy
+from pipeline.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, foreach, infos, match, schemas, shard, specs, units

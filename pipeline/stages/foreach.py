@@ -11,7 +11,7 @@ from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.derivatives.foreach import PREFIX, find_reference, foreach_node, synthesize
+from pipeline.rules.matching.foreach import PREFIX, find_reference, foreach_node, synthesize
 from pipeline.stages import infos
 from pipeline.stages.schemas import Listed, all_heads, function
 from pipeline.stages.set import release

@@ -16,9 +16,9 @@ from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.derivatives.info import create_infos
-from pipeline.rules.derivatives.naming import NodeNames
 from pipeline.rules.derivatives.suspicion import suspicious
-from pipeline.rules.derivatives.target import Operators
+from pipeline.rules.matching.naming import NodeNames
+from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, all_titles, definition, groups
 from pipeline.stages.schemas import all_heads, copies, function, in_view_groups
 from pipeline.stages.set import release

@@ -9,7 +9,7 @@ from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.derivatives.inplace import check_strides, rewrite_inplace
+from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.stages import foreach, infos
 from pipeline.stages.schemas import all_heads
 

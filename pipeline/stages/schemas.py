@@ -10,19 +10,16 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from pipeline.cpp.bindings import cpp_name
 from pipeline.grammar.checks import check_schema
 from pipeline.grammar.schema import parser
-from pipeline.grammar.signature import signatures
 from pipeline.model.entries import grouped, numbered
-from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
-from pipeline.model.schema import SchemaKind, is_tensor_like, schema_kind
+from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.schema import SchemaKind
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
-from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
 from pipeline.rules.native.entry import check_function, is_view, parse_entry
 from pipeline.rules.native.generation import generate_functional, generate_out
 from pipeline.rules.native.groups import (
@@ -33,6 +30,7 @@ from pipeline.rules.native.groups import (
     missing_variants,
     view_groups,
 )
+from pipeline.rules.native.heads import head_of
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
@@ -117,38 +115,6 @@ def heads(db: Database, group: str) -> list[Listed]:
     """The heads of a group of functions; entries that are wrong are left out."""
     found = ((entry, declared(db, entry)) for entry in groups.item(db, group) or ())
     return [(entry, head_of(parsed)) for entry, parsed in found if parsed is not None]
-
-
-def head_of(parsed: NativeFunction) -> FunctionHead:
-    """What others ask of a function."""
-    schema = parsed.func
-    name = schema.name
-    signature, plain = signatures(schema)
-    view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
-    return FunctionHead(
-        str(schema),
-        str(name),
-        cpp_name(schema),
-        name.base,
-        name.unqualified,
-        schema_kind(schema),
-        view_kind,
-        signature,
-        None if plain == signature else plain,
-        parsed.structured_delegate,
-        parsed.structured,
-        "generated" in parsed.tags,
-        "core" in parsed.tags,
-        "inplace_view" in parsed.tags,
-        "view_copy" in parsed.tags,
-        parsed.manual_cpp_binding,
-        IMPLICIT in parsed.dispatch,
-        IMPLICIT_NESTED in parsed.dispatch,
-        any("out" in name for name in parsed.autogen),
-        any(is_tensor_like(r.type) for r in schema.returns),
-        "function" in parsed.variants,
-        schema.options_index is not None,
-    )
 
 
 # ---- generated functions

@@ -62,22 +62,14 @@ def block(db: Database, layout: str, shards: int, name: str, hole: str, indent: 
     return "\n".join(indented(found, indent, trim=trim) if indent else found for found in pieces if found)
 
 
-def block_of(db: Database, layout: str, shards: int, name: str) -> list[tuple[str, str]]:
-    """The units, each with its family, of the groups of a file that may have changed."""
-    file = files.item(db, layout, shards, name)
-    if file is None or db.current(made, layout, shards, name):
-        return []
-    found = []
+def blocks(db: Database, file: File) -> list[tuple[str, str]]:
+    """The holes of a file's template that take units, each with its indentation."""
     try:
         template = _template_of(db, file)
     except SpecError:  # reported by what is made from it
         return []
-    for part in template.parts:
-        if isinstance(part, Hole) and part.name in file.slots:
-            for group in db.names(groups, layout, shards, name):
-                if not db.current(block, layout, shards, name, part.name, part.indent or "", group):
-                    found += [(file.family, unit) for unit in groups.item(db, layout, shards, name, group) or ()]
-    return found
+    found = (part for part in template.parts if isinstance(part, Hole))
+    return [(part.name, part.indent or "") for part in found if part.name in file.slots]
 
 
 def template_of(db: Database, file: File) -> Template | None:

@@ -7,8 +7,9 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.front.build import Build
 from pipeline.front.config import read_config
+from pipeline.front.run.build import Build
+from pipeline.front.run.places import check_places, put, remove_orphans, write_manifest
 from pipeline.stages.shard import contents
 
 
@@ -59,11 +60,11 @@ class Kept:
         failed = build.failed(problems)
         report = build.report(problems)
         if not failed:
-            build.check_places()
-            build.remove_orphans()
+            check_places(build)
+            remove_orphans(build)
             for name in build.file_names():
-                build.put(build.path(name), contents(db, *build.layout, name))
-            build.write_manifest()
+                put(build, build.path(name), contents(db, *build.layout, name))
+            write_manifest(build)
         build.commit(report, complete=not failed)
         return report if failed else ""
 

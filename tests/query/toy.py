@@ -68,7 +68,16 @@ class Toy:
     def open(self) -> Database:
         from pipeline.query import code as module
 
-        known = {**QUERIES, **{q.name: q for q in (module.code, module.imports, module.made_of)}}
+        known = {
+            **QUERIES,
+            **{
+                q.name: q
+                for q in (
+                    module.code,
+                    module.source,
+                )
+            },
+        }
         self.store = Store(str(self.path))
         return Database(self.store, known.get, code)
 
@@ -83,4 +92,4 @@ class Toy:
         values = [q(db, *args) for q, *args in roots]
         ran = sorted(f"{name[0].rpartition(':')[2]}({', '.join(map(str, name[1:]))})" for name in db.ran)
         db.commit()
-        return values, [name for name in ran if name.split("(")[0] not in ("code", "imports", "made_of")]
+        return values, [name for name in ran if name.split("(")[0] not in ("code", "source")]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
+from pipeline.families.nodes import python_files as python
 from pipeline.families.nodes import text
 from pipeline.families.nodes.plan import NodePlan, plan_node
 from pipeline.families.nodes.split import split_files
-from pipeline.families.python import files as python
 from pipeline.model.autograd import Info
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release

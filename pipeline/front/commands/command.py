@@ -12,9 +12,10 @@ from doit.cmd_base import Command
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.build import ANALYSIS, Build, CodeChanged, Root
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
+from pipeline.front.run.build import ANALYSIS, Build, Root
+from pipeline.front.run.inputs import CodeChanged
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import problems
 from pipeline.query.row import Name

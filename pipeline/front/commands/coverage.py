@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from pipeline.front.build import Build
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.output import format_option, output_option, write_output
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from pipeline.front.build import Build
 from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.output import format_option, output_option, write_output
 from pipeline.front.config import read_against
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
 from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report

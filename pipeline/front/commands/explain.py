@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pipeline.front.build import ANALYSIS, Build
 from pipeline.front.commands.command import BuildCommand, check, stage_rows
+from pipeline.front.run.build import ANALYSIS, Build
 
 
 class Explain(BuildCommand):

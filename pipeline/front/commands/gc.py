@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pipeline.front.build import Build
 from pipeline.front.commands.command import BuildCommand
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
 
 
@@ -28,7 +28,7 @@ class Gc(BuildCommand):
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.front.collect import collect_cache
+        from pipeline.front.run.collect import collect_cache
 
         if arguments:
             raise SpecError(f"gc: '{arguments[0]}' is not expected here", "say doit gc [cache=DIR]")

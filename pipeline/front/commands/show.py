@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from pipeline.front.build import Build
 from pipeline.front.commands.command import BuildCommand, check, keep
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, nearest
 
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pipeline.front.build import PACKAGE, Build, CodeChanged
 from pipeline.front.commands.command import BuildCommand, reason
-from pipeline.front.resident import Resident
+from pipeline.front.main import start_anew
+from pipeline.front.run.build import Build
+from pipeline.front.run.inputs import PACKAGE, CodeChanged
+from pipeline.front.run.resident import Resident
 from pipeline.problems.problem import SpecError
 
 # Milliseconds: how long to collect events of one save, and how often to look.
@@ -82,7 +84,7 @@ def _events(build: Build) -> Iterator[list[str]]:
     """The inputs that changed, save by save; nothing as soon as the watcher is there, and now and then."""
     from watchfiles import Change, watch
 
-    inputs = {os.path.abspath(path) for path in build.spec_paths()}
+    inputs = {os.path.abspath(path) for path in build.inputs.spec_paths()}
     folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
     found = watch(
         *filter(os.path.isdir, folders),
@@ -104,7 +106,7 @@ def _is_source(path: str) -> bool:
 def _start_anew() -> None:
     print("gradmill's own code changed: starting anew", flush=True)
     time.sleep(SETTLE)
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
+    start_anew()
 
 
 def _summary(names: Sequence[str], what: str) -> str:

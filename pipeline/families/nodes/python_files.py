@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Sequence
 
 from pipeline.families.file import File
-from pipeline.families.python import text as python_node
+from pipeline.families.nodes import python_text as python_node
 from pipeline.model.units import Unit
 
 SHARDS = 5

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.front.build import ANALYSIS, Build
+from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.places import check_places, remove_orphans, write_files, write_manifest
 from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem
 from pipeline.query.account import changes, problems
@@ -47,7 +48,7 @@ class Resident:
             self._last = Updated((), (), report, True, news)
         else:
             self._check()
-            self._last = Updated(tuple(self._replaced()), tuple(build.write_files()), report, False, news)
+            self._last = Updated(tuple(self._replaced()), tuple(write_files(build)), report, False, news)
         return self._last
 
     def _problems(self) -> list[Problem]:
@@ -63,8 +64,8 @@ class Resident:
         build = self._build
         names = build.file_names()
         if names != self._names:
-            build.check_places()
-            build.remove_orphans()
+            check_places(build)
+            remove_orphans(build)
             self._names = names
 
     def _replaced(self) -> list[str]:
@@ -82,6 +83,6 @@ class Resident:
         """Writes the manifest, and keeps what the pass found; apart from `update`, as nobody waits for it."""
         done = self._last
         if done is not None and not done.failed:
-            self._build.write_manifest()
+            write_manifest(self._build)
         if done is not None:
             self._build.commit(done.report, complete=not done.failed)

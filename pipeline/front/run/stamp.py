@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.front.build import ANALYSIS
+from pipeline.front.run.build import ANALYSIS
 from pipeline.query.account import reads_digest
 from pipeline.query.row import digest_of
 
 if TYPE_CHECKING:
-    from pipeline.front.build import Build
+    from pipeline.front.run.build import Build
 
 
 def stamp_of(build: Build, selected: Sequence[str]) -> bytes:

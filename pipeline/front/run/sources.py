@@ -8,7 +8,7 @@ from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.specs.text import decode_text
 
 if TYPE_CHECKING:
-    from pipeline.front.build import Build
+    from pipeline.front.run.build import Build
 
 
 class Sources:

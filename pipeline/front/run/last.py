@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
-from pipeline.front.outputs import Written
+from pipeline.front.run.outputs import Written
 from pipeline.query.files import Stat, overwrite_file, stat_of
 from pipeline.query.row import digest
 
@@ -64,7 +64,7 @@ def settled(paths: Iterable[str], before_ns: int = 0) -> bool:
     """Whether files have not been changed just now, or since a moment."""
     limit = (before_ns or time.time_ns()) - RACY_NS
     stats = (stat_of(path) for path in paths)
-    return all(stat is None or max(stat[1], stat[2]) < limit for stat in stats)
+    return all(stat is None or stat[2] < limit for stat in stats)  # nobody can set this time
 
 
 def folders(paths: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 
-from pipeline.front.outputs import remove_abandoned
+from pipeline.front.run.outputs import remove_abandoned
 from pipeline.query.collect import Collected, collect
 from pipeline.query.row import Name
 

@@ -6,7 +6,7 @@ from pipeline.families.nodes.plan import NodePlan
 from pipeline.families.sections import composed, sections
 from pipeline.releases.model import Release
 
-FILE = "python/python.cpp"
+FILE = "nodes/python.cpp"
 
 
 def initializer(plan: NodePlan, release: Release) -> str:

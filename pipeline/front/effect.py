@@ -1,0 +1,75 @@
+"""What a doit task is made of here: a look whether it is up to date, and what is left to do then."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from doit.action import BaseAction
+from doit.exceptions import TaskError, TaskFailed
+
+from pipeline.front.run.inputs import CodeChanged
+from pipeline.problems.problem import SpecError
+from pipeline.query.files import replace_file
+
+CHANGED = "gradmill's own code changed while it started: run again"
+
+
+class Effect(BaseAction):  # type: ignore[misc]
+    """What is left to do of a task, in whatever process: to report a failure, to write a file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.failure = ""
+        self.error = ""
+        self.path = ""
+        self.data = b""
+        self.task: Any = None
+        self.result: object = None
+        self.values: dict[str, Any] = {}
+        self.err = self.out = ""
+
+    def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
+        if self.failure:
+            return TaskFailed(self.failure)
+        if self.error:
+            return TaskError(self.error)
+        if self.path:
+            try:
+                replace_file(self.path, self.data)
+            except OSError as error:
+                return TaskError(
+                    f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"
+                )
+        return None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IsCurrent:
+    """doit's `uptodate`: brings a task's root up to date, and tells its action what is left to do."""
+
+    # doit asks for the signature of every callable; looking it up anew costs more than the check.
+    __signature__ = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
+    )
+
+    def __init__(self, look: Callable[[Effect], bool]) -> None:
+        self._look = look
+
+    def __repr__(self) -> str:
+        return "what it is made from"
+
+    def __call__(self, task: Any, values: dict[str, Any]) -> bool:
+        effect: Effect = task.actions[0]
+        try:
+            return self._look(effect)
+        except SpecError as error:
+            effect.error = error.problem + (f"\n  {error.hint}" if error.hint else "")
+        except CodeChanged:
+            effect.error = CHANGED
+        except OSError as error:
+            effect.error = f"{error.filename or ''}: {error.strerror or error}"
+        return False

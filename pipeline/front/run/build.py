@@ -1,0 +1,294 @@
+"""One configuration's build in one process: its inputs as they were when it began, its database, its output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pipeline.front.config import Config
+from pipeline.front.run import last as last_run
+from pipeline.front.run.inputs import CodeChanged, Inputs
+from pipeline.front.run.outputs import Outputs
+from pipeline.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from pipeline.families.file import File
+    from pipeline.model.units import Unit
+    from pipeline.query.database import Database
+    from pipeline.query.query import Query
+
+# The stages, in their order; each has a query `stage` that stands for all of it.
+ANALYSIS = {
+    "specs": "read the YAML files into raw entries",
+    "schemas": "parse operator schemas, generate missing variants",
+    "derivatives": "read the raw derivative definitions",
+    "infos": "work out differentiability infos and name the Nodes",
+    "foreach": "synthesize infos of foreach functions",
+    "match": "match every native function with its infos",
+}
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest"))
+
+_BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, "pipeline.query.code")}
+
+Root = tuple[Any, ...]  # a query and its key
+
+
+class Build:
+    """A spec set, and all that is made of it. Nothing is read before it is needed."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.layout = (config.layout, config.shards if config.layout == "split" else 0)
+        self.inputs = Inputs(config)
+        self.last = last_run.load(self.last_path)
+        self.nothing_changed = self.last is not None and self._serves(self.last)
+        self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+        self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
+        self._db: Database | None = None
+
+    def _serves(self, last: last_run.Last) -> bool:
+        """Whether the last run of this configuration did all that this one is to do."""
+        if self.config.strict and last.report:
+            return False  # what it warned of is a mistake now
+        return last.stats.keys() >= set(self.inputs.spec_paths()) and last_run.unchanged(last)
+
+    # ---- where things are
+
+    @property
+    def last_path(self) -> str:
+        """Where the last run of this configuration is kept."""
+        config = self.config
+        named = "-".join((*map(str, self.layout), config.release, os.path.abspath(config.generated)))
+        from xxhash import xxh3_64_hexdigest
+
+        return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")
+
+    @property
+    def store_path(self) -> str:
+        return os.path.join(self.config.folder, "rows")
+
+    @property
+    def notes_path(self) -> str:
+        """Where doit's own notes are kept."""
+        return os.path.join(self.config.folder, "doit")
+
+    @property
+    def manifest_path(self) -> str:
+        return os.path.join(self.config.folder, "manifest.json")
+
+    def path(self, name: str) -> str:
+        """Where a generated file goes."""
+        return os.path.join(self.config.generated, name)
+
+    # ---- the database
+
+    @property
+    def db(self) -> Database:
+        """The database, with today's inputs."""
+        if self._db is None:
+            from pipeline.query.code import code
+            from pipeline.query.database import Database
+            from pipeline.query.rows import ROOM
+            from pipeline.query.store import Store
+
+            self._db = Database(Store(self.store_path), find_query, code, self.room or ROOM)
+            try:
+                self.refresh()
+            except CodeChanged:
+                self._db = None  # nothing was taken, and there is nothing to keep
+                raise
+        return self._db
+
+    def refresh(self) -> None:
+        """Takes the inputs anew, and starts a round."""
+        assert self._db is not None
+        for name in _MODULES:
+            import_module(name)
+        self._db.begin(self.inputs.take(self.last))
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drops the rows of tasks that doit was told to forget."""
+        from pipeline.front.backend import ALL, FORGOTTEN, read_notes
+
+        tasks = {task for task, note in read_notes(self.notes_path).items() if FORGOTTEN in note}
+        if not tasks or self._db is None:
+            return
+
+        named = self.units() if any(task.startswith("emit:") for task in tasks) else {}
+        chosen = {(family, unit.name) for called, (family, unit) in named.items() if f"emit:{called}" in tasks}
+
+        def wanted(name: tuple[Any, ...]) -> bool:
+            module, _, query = str(name[0]).partition(":")
+            if query not in ("text", "made") and module not in ANALYSIS:
+                return False
+            return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
+
+        self._db.forget(wanted)
+
+    def clear_forgotten(self) -> None:
+        """What was to be forgotten has been made again."""
+        from pipeline.front.backend import FORGOTTEN, read_notes, write_notes
+
+        notes = read_notes(self.notes_path)
+        kept = {task: note for task, note in notes.items() if FORGOTTEN not in note}
+        if kept != notes:
+            write_notes(self.notes_path, kept)
+
+    # ---- what is to be made
+
+    def root(self, stage: str) -> Root:
+        """The query that stands for a stage, with its key."""
+        found = stage_module(stage).stage
+        return (found, *self.layout) if stage == "shard" else (found,)
+
+    def roots(self) -> list[Root]:
+        """All that this configuration makes."""
+        from pipeline.stages.manifest import manifest
+
+        return [*map(self.root, (*ANALYSIS, "shard")), (manifest, *self.layout)]
+
+    def files(self) -> list[File]:
+        """The generated files."""
+        from pipeline.stages.shard import files
+
+        return list(files(self.db, *self.layout).values())
+
+    def file_names(self) -> list[str]:
+        """Their names."""
+        if self.nothing_changed and self.last is not None:
+            return list(self.last.files)
+        from pipeline.stages.shard import files
+
+        return self.db.names(files, *self.layout)
+
+    def knows_files(self) -> bool:
+        """Whether anybody asked for the files in this run, or need not ask."""
+        from pipeline.stages.shard import files
+
+        return self.db.current(files, *self.layout)
+
+    def units(self) -> dict[str, tuple[str, Unit]]:
+        """The units of all families with the names of these, by what people call them."""
+        from pipeline.model.entries import numbered
+        from pipeline.stages.units import families, units
+
+        found = [(family, unit) for family in families(self.db) for unit in units(self.db, family)]
+        return dict(zip(numbered(unit.title for _, unit in found), found))
+
+    def stale_units(self) -> dict[str, tuple[str, Unit]]:
+        """The units whose text is to be made."""
+        from pipeline.stages.emit import text
+        from pipeline.stages.shard import made
+
+        db = self.db
+        if all(db.current(made, *self.layout, name) for name in self.file_names()):
+            return {}
+        doubted = {unit for name in self.file_names() for unit in self._doubted(name)}
+        return {
+            called: (family, unit)
+            for called, (family, unit) in (self.units() if doubted else {}).items()
+            if (family, unit.name) in doubted and not db.holds(text, family, unit.name)
+        }
+
+    def _doubted(self, name: str) -> list[tuple[str, str]]:
+        """The units, each with its family, of the blocks of a file that may have changed."""
+        from pipeline.stages.shard import block, blocks, files, groups, made
+
+        db, at = self.db, (*self.layout, name)
+        file = files.item(db, *at)
+        if file is None or db.current(made, *at):
+            return []
+        found = []
+        for hole, indent in blocks(db, file):
+            for group in db.names(groups, *at):
+                if not db.current(block, *at, hole, indent, group):
+                    found += [(file.family, unit) for unit in groups.item(db, *at, group) or ()]
+        return found
+
+    # ---- problems
+
+    def bring(self) -> None:
+        """Makes all of the output in memory."""
+        for query, *args in self.roots():
+            self.db.digest(query, *args)
+
+    def problems(self) -> list[Problem]:
+        """Every mistake and every warning of the whole build."""
+        from pipeline.problems.causes import causes
+        from pipeline.query.account import problems
+
+        self.bring()
+        return causes(problems(self.db, self.roots(), Problem))
+
+    def problems_seen(self) -> list[Problem]:
+        """The same of what has been brought up to date already."""
+        from pipeline.problems.causes import causes
+        from pipeline.query.account import problems
+
+        seen = [(query, *args) for query, *args in self.roots() if self.db.current(query, *args)]
+        return causes(problems(self.db, seen, Problem))
+
+    def failed(self, problems: Iterable[Problem]) -> bool:
+        """Whether these problems stop a build."""
+        return any(self.config.strict or not problem.warning for problem in problems)
+
+    def report(self, problems: Iterable[Problem]) -> str:
+        """Problems as text, in the order of the files."""
+        problems = list(problems)
+        if not problems:
+            return ""
+        from pipeline.front.run.sources import Sources
+        from pipeline.problems.render import render
+
+        return render(problems, Sources(self), strict=self.config.strict)
+
+    # ---- the end
+
+    def commit(self, report: str = "", *, complete: bool = False) -> None:
+        """Keeps what this run found, unless gradmill's own code changed since it began."""
+        if self._db is None:
+            return
+        from pipeline.query.files import stat_of
+
+        if not self.inputs.code_is_the_same():
+            return
+        # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
+        files, units = (tuple(self.file_names()), len(self.units())) if complete else ((), 0)
+        kept = self._db.commit()
+        code = self.inputs.code()
+        beside = (*last_run.folders(code), self.store_path, self.notes_path)
+        last = last_run.Last(
+            self.inputs.other_stats() | {path: stat_of(path) for path in beside},
+            code,
+            {path: made for path, made in self.outputs.known.items() if stat_of(path) is not None},
+            files,
+            units,
+            report,
+            complete and kept and last_run.settled(self.inputs.spec_paths()),
+        )
+        try:
+            last_run.save(self.last_path, last)
+        except OSError as error:
+            sys.stderr.write(f"{self.config.folder}: {error.strerror}; the next run will do everything again\n")
+        self.last = last
+
+    def close(self) -> None:
+        """Lets go of the database; what was not kept is dropped."""
+        if self._db is not None:
+            self._db.close()
+
+
+def stage_module(stage: str) -> Any:
+    """The module of a stage."""
+    return import_module(f"pipeline.stages.{stage}")
+
+
+def find_query(name: str) -> Query[Any, Any] | None:
+    """A query by its name; None for what is none of today's queries."""
+    module, _, function = name.partition(":")
+    found = _BY_NAME.get(module)
+    return None if found is None else getattr(import_module(found), function, None)

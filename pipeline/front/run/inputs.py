@@ -1,0 +1,121 @@
+"""What a run reads: gradmill's own code, the spec set, the release; as all of it was when the run began."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pipeline import STARTED
+from pipeline.front.config import Config
+from pipeline.front.run.last import Last, settled
+from pipeline.front.run.outputs import Written
+from pipeline.query.files import Stat, stat_of
+from pipeline.specs.spec_set import ROLES
+
+if TYPE_CHECKING:
+    from pipeline.query.code import Source
+    from pipeline.query.row import Taken
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIBRARIES = ("msgspec", "xxhash", "yaml")
+OPTIONAL = ("variable_factories.h",)  # templates that a spec set may leave out
+
+
+class CodeChanged(Exception):
+    """gradmill's own code changed while it was loaded: what runs is neither the old nor the new one."""
+
+
+class Inputs:
+    """The inputs of one configuration. `stats` are those of their files when they were taken."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._code: dict[str, str] = {}
+        self._sources: dict[str, Source] = {}
+        self.stats: dict[str, Stat | None] = {}
+
+    def take(self, last: Last | None) -> Mapping[str, Taken]:
+        """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
+        return self._take_code(last) | self._take_specs()
+
+    def code_is_the_same(self) -> bool:
+        """Whether gradmill's own files are as they were when the inputs were taken."""
+        return all(stat_of(path) == self.stats[path] for path in self._code.values())
+
+    def code(self) -> dict[str, Written]:
+        """gradmill's own files, as they were taken."""
+        files = ((path, self.stats[path], self._sources[label]) for label, path in self._code.items())
+        return {path: Written(stat, source.digest) for path, stat, source in files if stat is not None}
+
+    def other_stats(self) -> dict[str, Stat | None]:
+        """The stats of all other files."""
+        code = set(self._code.values())
+        return {path: stat for path, stat in self.stats.items() if path not in code}
+
+    def _take_code(self, last: Last | None) -> dict[str, Taken]:
+        from pipeline.query.code import FILES, Source, library_files, runs_as_older, source_files
+        from pipeline.query.database import ENGINE
+        from pipeline.query.files import Input
+
+        self._code = source_files(PACKAGE)
+        libraries = library_files(LIBRARIES)
+        known = last.code if last is not None else {}
+        self.stats = {path: stat_of(path) for path in (*self._code.values(), *libraries.values())}
+        if not settled(self.stats, STARTED):
+            raise CodeChanged
+        new = [path for path in self._code.values() if path not in known or known[path].stat != self.stats[path]]
+        if [path for path in new if path.endswith(".py") and runs_as_older(path)]:
+            raise CodeChanged
+        sources: dict[str, Source] = {}
+        for label, path in (*self._code.items(), *libraries.items()):
+            made = known.get(path)
+            trusted = made.digest if made is not None and made.stat == self.stats[path] else None
+            sources[label] = self._sources.get(label) or Source(path, trusted)
+        self._sources = sources
+        engine = [sources[label].digest for label in self._code if label.startswith("code/pipeline/query/")]
+        engine += [sources[name].digest for name in libraries]
+        version = ".".join(map(str, sys.version_info[:3])).encode()
+        taken: dict[str, Taken] = {**sources}
+        return taken | {
+            ENGINE: Input(b"".join((*engine, version))),
+            FILES: Input("\n".join(self._code).encode()),
+        }
+
+    def _take_specs(self) -> dict[str, Taken]:
+        from pipeline.query.files import Input
+        from pipeline.query.row import encode
+        from pipeline.stages.set import RELEASE, SET, UNREADABLE, Set, spec_label, template_label
+
+        config, specs = self._config, self._config.specs
+        templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
+        labels = {spec_label(role): specs.files[role] for role in ROLES}
+        labels |= {template_label(name): at for name, at in templates.items()}
+        names = {role: os.path.basename(at.member or at.path) for role, at in specs.files.items()}
+        self.stats.update({path: stat_of(path) for path in self.spec_paths()})
+        found: dict[str, Taken] = {}
+        unreadable = {}
+        for label, at in labels.items():
+            try:
+                found[label] = Input(at.read())
+            except (OSError, KeyError) as error:
+                unreadable[label] = str(getattr(error, "strerror", None) or error)
+                found[label] = Input(None)
+        described = Set(specs.name, names, tuple(templates), specs.template_comment)
+        found[SET] = Input(encode(described))
+        found[RELEASE] = Input(config.release.encode())
+        found[UNREADABLE] = Input(encode(unreadable))
+        return found
+
+    def spec_paths(self) -> list[str]:
+        """The files of the spec set."""
+        specs = self._config.specs
+        found = [at.path for at in (*specs.files.values(), *specs.templates.values())]
+        return list(dict.fromkeys([*found, *([specs.version_file] if specs.version_file else [])]))
+
+    def code_paths(self) -> list[str]:
+        """gradmill's own files."""
+        from pipeline.query.code import source_files
+
+        return list(source_files(PACKAGE).values())

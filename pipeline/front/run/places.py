@@ -1,0 +1,102 @@
+"""Where a run writes: what may stand there, what is removed from there, what is put there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from pipeline.front.run.build import Build
+from pipeline.front.run.claims import claim
+from pipeline.front.run.outputs import is_generated, remove_abandoned
+from pipeline.problems.problem import SpecError
+
+
+def check_places(build: Build) -> None:
+    """Refuses to write over an input, or over a file that gradmill did not make."""
+    config = build.config
+    inputs = {os.path.realpath(path) for path in build.inputs.spec_paths()}
+    targets = [build.path(name) for name in build.file_names()]
+    for path in (*targets, *([config.stamp] if config.stamp else []), build.manifest_path):
+        if os.path.realpath(path) in inputs:
+            raise SpecError(f"{path}: this is an input", "name another place for the output")
+    _claim(build)
+    for path in targets:
+        build.outputs.check(path)
+
+
+def _claim(build: Build) -> None:
+    """Notes which set the folders in the cache and of the output belong to; refuses those of another one."""
+
+    own = os.path.abspath(next(iter(build.config.specs.files.values())).path)
+    claim(os.path.join(build.config.folder, "set"), {"": own}, "cache=DIR")
+    generated = {os.path.abspath(build.config.generated): own}
+    claim(os.path.join(build.config.cache, "outputs"), generated, "generated=DIR")
+
+
+def remove_orphans(build: Build) -> None:
+    """Removes files of an earlier layout, and what killed runs left half-written."""
+    names = build.file_names()
+    current = {build.path(name) for name in names}
+    current |= {f"{build.path(name)}.d" for name in names} if build.config.layout == "split" else set()
+    folder = os.path.abspath(build.config.generated)
+    known = [path for path in build.outputs.known if os.path.dirname(os.path.abspath(path)) == folder]
+    lost = [path for path in _lookalikes(build) if path not in build.outputs.known]
+    build.outputs.remove(path for path in (*known, *lost) if path not in current)
+    remove_abandoned(build.config.generated, [*names, *(f"{name}.d" for name in names)])
+
+
+def _lookalikes(build: Build) -> Iterator[str]:
+    """Generated files of any layout, by their names and what they say."""
+    from pipeline.families.table import FAMILIES
+
+    try:
+        found = sorted(os.listdir(build.config.generated))
+    except OSError:
+        return
+    for name in found:
+        if any(family.owns(name.removesuffix(".d")) for family in FAMILIES.values()):
+            path = build.path(name)
+            source = path.removesuffix(".d")
+            if is_generated(path) or (path != source and path not in build.outputs.known):
+                yield path
+
+
+def write_files(build: Build) -> list[str]:
+    """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
+    from pipeline.stages.shard import contents, made
+
+    written = []
+    for name in build.file_names():
+        path = build.path(name)
+        if not build.outputs.holds(path, made(build.db, *build.layout, name).xxh3):
+            build.outputs.write(path, contents(build.db, *build.layout, name))
+            written.append(name)
+    return written
+
+
+def write_manifest(build: Build) -> bool:
+    """Writes the manifest and the depfiles; says whether anything was written."""
+    from pipeline.stages.manifest import depfile, manifest
+
+    absolute = os.path.isabs(build.config.generated)
+    place = os.path.abspath if absolute else os.path.relpath
+    inputs = [place(path) for path in (*build.inputs.spec_paths(), *build.inputs.code_paths())]
+    targets = [build.manifest_path]
+    if build.config.layout == "split":
+        targets += map(build.path, build.file_names())
+    found = {build.manifest_path: manifest(build.db, *build.layout)}
+    found |= {f"{target}.d": depfile(target, dict.fromkeys(inputs)) for target in targets}
+    return sum(put(build, path, data) for path, data in found.items()) > 0
+
+
+def put(build: Build, path: str, data: bytes) -> bool:
+    """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
+    from pipeline.query.files import replace_file
+    from pipeline.query.row import digest
+
+    found = digest(data)
+    if build.outputs.holds(path, found):
+        return False
+    replace_file(path, data)
+    build.outputs.note(path, found)
+    return True

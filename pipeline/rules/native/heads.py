@@ -1,0 +1,42 @@
+"""What others ask of a function, without its arguments: for groups, matching and lookups."""
+
+from __future__ import annotations
+
+from pipeline.cpp.bindings import cpp_name
+from pipeline.grammar.signature import signatures
+from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
+from pipeline.model.schema import is_tensor_like, schema_kind
+from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
+from pipeline.rules.native.entry import is_view
+
+
+def head_of(parsed: NativeFunction) -> FunctionHead:
+    """What others ask of a function."""
+    schema = parsed.func
+    name = schema.name
+    signature, plain = signatures(schema)
+    view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
+    return FunctionHead(
+        str(schema),
+        str(name),
+        cpp_name(schema),
+        name.base,
+        name.unqualified,
+        schema_kind(schema),
+        view_kind,
+        signature,
+        None if plain == signature else plain,
+        parsed.structured_delegate,
+        parsed.structured,
+        "generated" in parsed.tags,
+        "core" in parsed.tags,
+        "inplace_view" in parsed.tags,
+        "view_copy" in parsed.tags,
+        parsed.manual_cpp_binding,
+        IMPLICIT in parsed.dispatch,
+        IMPLICIT_NESTED in parsed.dispatch,
+        any("out" in name for name in parsed.autogen),
+        any(is_tensor_like(r.type) for r in schema.returns),
+        "function" in parsed.variants,
+        schema.options_index is not None,
+    )
