@@ -85,6 +85,11 @@ class Database(Engine):
             self._reset(rows.inputs)
         return kept
 
+    @property
+    def problem(self) -> str:
+        """Why nothing that is found can be kept; empty where it can."""
+        return self._store.problem
+
     def close(self) -> None:
         """Lets go of the store; what was not kept is dropped."""
         self._store.close()
