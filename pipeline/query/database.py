@@ -36,7 +36,7 @@ class Database(Engine):
         try:
             self._settle()
         except Damaged:
-            self._reset(inputs)
+            self._distrust(inputs)
         self._settled = True
 
     def _settle(self) -> None:
@@ -64,8 +64,7 @@ class Database(Engine):
         if not self._settled:
             return False
         rows = self.rows
-        doubted = self._store.ids() if rows.touched is None else rows.touched
-        pending = [id_ for id_ in doubted if not rows.holds(id_)]
+        pending = [id_ for id_ in self._store.ids() if not rows.holds(id_)] if rows.touched is None else rows.doubted()
         notes = {
             "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
             "pending": packed_ids(pending),
