@@ -551,6 +551,7 @@ def test_a_run_under_code_that_changes_while_it_starts_ends_in_one_line(own_code
 
 def test_a_text_is_made_again_from_a_plan_that_still_holds(built: Project) -> None:
     from pipeline.front.build import Build
+
     from pipeline.front.config import read_config
 
     names = ("specs", "cache", "generated")
