@@ -6,8 +6,10 @@ import shutil
 from pathlib import Path
 from zipfile import ZipFile
 
+import forked
 import pytest
-from project import ANALYSIS, CORE, ROOT, SHARD_TASKS, SHARDS, Project, Run
+from conftest import RELEASE
+from project import ANALYSIS, ROOT, SHARD_TASKS, SHARDS, Project, Run, files_in
 
 
 def assert_refused(run: Run, problem: str, hint: str) -> None:
@@ -86,15 +88,12 @@ def test_forget_costs_work_and_moves_no_file(built: Project, arguments: list[str
     assert built.mtimes() == before
 
 
-def test_always_execute_executes_every_task(built: Project) -> None:
+@pytest.mark.parametrize("options", [["-a"], ["-av", "2"]])
+def test_always_execute_executes_every_task(built: Project, options: list[str]) -> None:
     before = built.mtimes()
-    run = built.run("-a")
+    run = built.run(*options)
     assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(run.ran)
     assert built.mtimes() == before
-
-
-def test_always_execute_joined_with_another_option_executes_every_task(built: Project) -> None:
-    assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0"} <= set(built.run("-av", "2").ran)
 
 
 # ---- tasks by name
@@ -154,7 +153,8 @@ def test_an_unknown_variable_is_refused_with_the_nearest_one(project: Project) -
 
 
 def test_a_variable_like_no_other_is_refused_with_all_of_them(project: Project) -> None:
-    assert_refused(project.run(zzz=1), "zzz=1: there is no such variable", "specs, release, generated, cache, strict")
+    run = project.gradmill(zzz=1)
+    assert_refused(run, "zzz=1: there is no such variable", "specs, release, generated, cache, strict")
 
 
 def test_an_unknown_set_is_refused(project: Project) -> None:
@@ -176,7 +176,12 @@ def test_a_set_that_does_not_tell_its_release_is_refused(project: Project) -> No
     assert_refused(project.run(), "the PyTorch release cannot be told from the spec set", "say release=X.Y.Z")
 
 
+def test_another_release_than_that_of_the_set_is_refused(project: Project) -> None:
+    assert_refused(project.run(release="2.9.1"), "release=2.9.1, but", "leave release= out, or change the file")
+
+
 def test_an_unknown_release_is_refused(project: Project) -> None:
+    (project.specs / "RELEASE").unlink()
     assert_refused(project.run(release="1.13"), "PyTorch release '1.13' is not known", "known releases: 2.4.1")
 
 
@@ -197,6 +202,7 @@ def test_show_of_an_unknown_name_is_refused(project: Project) -> None:
 
 
 def test_a_release_newer_than_all_known_ones_is_read_with_a_warning(project: Project) -> None:
+    (project.specs / "RELEASE").unlink()
     run = project.run("specs", release="99.1")
     assert run.status == 0
     assert "newer than all known ones" in run.stderr
@@ -247,21 +253,21 @@ def test_the_hash_seed_changes_nothing(project: Project, seed: int) -> None:
     assert project.files() == project.clean_build()
 
 
-def test_the_folder_changes_nothing(built: Project, tmp_path: Path) -> None:
-    other = Project(tmp_path / "a" / "much longer way", CORE, "2.13.0").build()
+def test_the_folder_changes_nothing(built: Project, small_specs: Path, tmp_path: Path) -> None:
+    other = Project(tmp_path / "a" / "much longer way", small_specs, RELEASE).build()
     assert other.files() == built.files()
 
 
-def test_the_layout_changes_nothing(built: Project, tmp_path: Path) -> None:
-    other = Project(tmp_path / "packaged", CORE, "2.13.0", packaged=True).build()
+def test_the_layout_changes_nothing(built: Project, small_specs: Path, tmp_path: Path) -> None:
+    other = Project(tmp_path / "packaged", small_specs, RELEASE, packaged=True).build()
     assert other.files() == built.files()
 
 
-def test_a_wheel_is_a_spec_set(built: Project, tmp_path: Path) -> None:
-    packaged = Project(tmp_path / "packaged", CORE, "2.13.0", packaged=True)
-    wheel = tmp_path / "torch-2.13.0-py3-none-any.whl"
+def test_a_wheel_is_a_spec_set(built: Project, small_specs: Path, tmp_path: Path) -> None:
+    packaged = Project(tmp_path / "packaged", small_specs, RELEASE, packaged=True)
+    wheel = tmp_path / f"torch-{RELEASE}-py3-none-any.whl"
     with ZipFile(wheel, "w") as archive:
-        archive.writestr("torch/version.py", "__version__ = '2.13.0'\n")
+        archive.writestr("torch/version.py", f"__version__ = '{RELEASE}'\n")
         for path in packaged.specs.rglob("*"):
             archive.write(path, f"torchgen/packaged/{path.relative_to(packaged.specs)}")
     generated = tmp_path / "from the wheel"
@@ -276,21 +282,15 @@ def test_generated_files_name_no_folder_of_the_machine(built: Project) -> None:
     assert [name for name, data in built.files().items() if any(place in data for place in places)] == []
 
 
-def test_the_embedded_set_is_the_default(project: Project) -> None:
-    run = project.run(specs="core")
-    assert run.status == 0
-    assert project.files() == project.clean_build()
+@pytest.mark.parametrize("words", [[], ["specs=core"]])
+def test_the_embedded_set_has_a_name_and_is_the_default(core_project: Project, words: list[str]) -> None:
+    run = forked.gradmill(words, core_project.folder)
+    assert run.status == 0, run.stderr
+    assert files_in(core_project.generated / "core") == core_project.clean_build()
 
 
 def test_the_file_set_is_that_of_torchgen(built: Project) -> None:
     assert sorted(built.files()) == sorted(SHARDS)
-
-
-def test_artifacts_are_the_same_in_every_cache(built: Project, tmp_path: Path) -> None:
-    cache = tmp_path / "second"
-    assert built.run("-n", "2", cache=cache, seed=3).status == 0
-    first = {path.name for path in built.objects()}
-    assert {path.name for path in (cache / "objects").rglob("*") if path.is_file()} == first
 
 
 def test_a_moved_project_makes_the_same_files(built: Project, tmp_path: Path) -> None:

@@ -6,28 +6,45 @@ from pathlib import Path
 
 import pytest
 from conftest import RELEASE
-from project import CORE, Project
+from project import Project
+
+from pipeline.query.row import encode
+from pipeline.query.store import Store
 
 HASH_SEEDS = (0, 1, 2, 4711, 4294967295)
+ROWS = 500  # fewer than any build leaves
 OLD, NEW = "grad * result.conj()", "grad * result.conj() * 2"
 
 
 def _all_bytes(project: Project) -> dict[str, bytes]:
-    """The generated files, the manifest, and the artifacts by name."""
-    manifest = (project.cache / project.specs.name / "manifest.json").read_bytes()
-    return {**project.files(), "manifest.json": manifest, **{p.name: p.read_bytes() for p in project.objects()}}
+    """The generated files, the manifest, and each row: what it read, its problems, its value."""
+    return {**project.files(), "manifest.json": project.manifest(), **_rows(project)}
+
+
+def _rows(project: Project) -> dict[str, bytes]:
+    store = Store(str(project.rows))
+    store.begin()
+    assert store.sound
+    found = {}
+    for record in store.records().values():
+        trace = record.trace
+        parts = (trace.digest, trace.reads, trace.problems, trace.height, store.value(trace))
+        found[f"row {record.name}"] = encode(parts)
+    store.close()
+    assert len(found) > ROWS
+    return found
 
 
 @pytest.fixture(scope="module")
-def cold(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def cold(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What a cold run in one process makes."""
-    return _all_bytes(Project(tmp_path_factory.mktemp("cold"), CORE, RELEASE).build())
+    return _all_bytes(Project(tmp_path_factory.mktemp("cold"), small_specs, RELEASE).build())
 
 
 @pytest.fixture(scope="module")
-def cold_edited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def cold_edited(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The same for an edited set."""
-    project = Project(tmp_path_factory.mktemp("edited"), CORE, RELEASE)
+    project = Project(tmp_path_factory.mktemp("edited"), small_specs, RELEASE)
     project.set_formula("exp", "self", NEW)
     return _all_bytes(project.build())
 
@@ -35,9 +52,9 @@ def cold_edited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("seed", HASH_SEEDS)
 def test_no_hash_seed_or_number_of_processes_changes_a_byte(
-    tmp_path: Path, cold: dict[str, bytes], seed: int, processes: int
+    tmp_path: Path, small_specs: Path, cold: dict[str, bytes], seed: int, processes: int
 ) -> None:
-    project = Project(tmp_path / "elsewhere", CORE, RELEASE)
+    project = Project(tmp_path / "elsewhere", small_specs, RELEASE)
     run = project.run("-n", str(processes), seed=seed)
     assert run.status == 0, run.stderr
     assert _all_bytes(project) == cold

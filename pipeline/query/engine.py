@@ -297,12 +297,3 @@ class Engine:
                 row.fresh, row.height, row.raw = True, table.height, raws.get(item)
                 if row.raw is not None:
                     rows.weigh(row, len(row.raw))
-
-    def current(self, query: Query[Any, Any], *args: Any) -> bool:
-        """Whether a row is known to hold, before anything is looked at."""
-        return self.rows.named((query.name, *args), query).fresh
-
-    def holds(self, query: Query[Any, Any], *args: Any) -> bool:
-        """Whether a row needs no run. What it reads is brought up to date, it itself is not."""
-        row = self.rows.named((query.name, *args), query)
-        return row.fresh or self._top(lambda: self._matching(self.rows.named(row.name, query))) is not None
