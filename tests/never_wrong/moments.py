@@ -41,7 +41,7 @@ CODE = [
     ("stages/shard.py", r"(?<=return made\.encode\(\))(?: \+ b'[^']*')?(?=\n)", " + b'// shard {:05}'"),
     ("families/family.py", r"(?<=\{template\})(?: \d{5})?(?=\")", " {:05}"),
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
-    ("query/digest.py", r"(?<=# bytes of a digest)(?: \d{5})?(?=\n)", " {:05}"),
+    ("query/engine.py", r"(?<=# traces that a row keeps beside its latest)(?: \d{5})?(?=\n)", " {:05}"),
     ("front/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
 ]
 
