@@ -5,11 +5,12 @@ from pathlib import Path
 
 
 def run(specs: Path, out: Path) -> None:
-    """Writes the autograd Node files of the spec set in `specs` to `out`."""
+    """Writes the autograd Node files and the factories of the spec set in `specs` to `out`."""
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
     from torchgen.gen import parse_native_yaml
     from torchgen.packaged.autograd import gen_autograd_functions as emit
+    from torchgen.packaged.autograd.gen_variable_factories import gen_variable_factories
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.utils import FileManager
 
@@ -23,6 +24,7 @@ def run(specs: Path, out: Path) -> None:
     functions = parse_native_yaml(native, tags).native_functions
     match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
     emit.gen_autograd_functions_lib(str(out), infos, templates)
+    gen_variable_factories(str(out), native, tags, templates)
 
 
 if __name__ == "__main__":

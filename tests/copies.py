@@ -12,9 +12,8 @@ from pipeline.front.config import read_config
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import stat_of
+from pipeline.query.files import set_seal, stat_of
 from pipeline.query.row import digest
-from pipeline.query.store import set_seal
 
 TICK = 0.012  # seconds after which a file that is written anew has another time of change
 

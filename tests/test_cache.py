@@ -102,11 +102,6 @@ def a_folder(path: Path, older: Path) -> None:
     path.mkdir()
 
 
-def a_full_folder(path: Path, older: Path) -> None:
-    a_folder(path, older)
-    (path / "x").write_text("x")
-
-
 def a_link_to_nowhere(path: Path, older: Path) -> None:
     path.unlink()
     path.symlink_to(path.parent / "nowhere" / "at all")
@@ -123,7 +118,6 @@ DAMAGE: list[Damage] = [
     flipped,
     of_another_age,
     a_folder,
-    a_full_folder,
     a_link_to_nowhere,
 ]
 
@@ -154,6 +148,23 @@ def test_a_damaged_file_of_the_cache_is_mended(tiny_built: Project, tmp_path: Pa
         project.set_formula("exp", "self", formula)
         damage(cached(project, name), cached(project, name, "older"))
         assert_mended(project)
+
+
+@pytest.mark.parametrize("name", ["rows", "rows-wal", "rows.seal", "manifest.json", "manifest.json.d"])
+def test_a_folder_with_somebody_s_files_where_one_of_the_cache_belongs_stays_and_is_named(
+    twice: Project, name: str
+) -> None:
+    path = cached(twice, name)
+    a_folder(path, path)
+    (path / "x").write_text("x")
+    twice.set_formula("exp", "self", FIRST)
+    run = twice.run()
+    assert "Traceback" not in run.stderr + run.stdout
+    assert twice.rows.name in run.stderr if name.startswith("rows") else str(path) in run.stderr
+    assert (path / "x").read_text() == "x"
+    assert twice.files() == twice.clean_build()
+    shutil.rmtree(path)
+    assert_mended(twice)
 
 
 @pytest.mark.parametrize("formula", FORMULAS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from doit.exceptions import InvalidCommand
 
 from pipeline.query.files import read_file, replace_file
 
@@ -23,8 +24,11 @@ def read_notes(path: str) -> Notes:
 
 
 def write_notes(path: str, notes: Notes) -> None:
-    """Keeps it; an empty file where there is nothing to keep."""
-    replace_file(path, msgspec.json.encode(notes) if notes else b"")
+    """Keeps it; an empty file where there is nothing to keep. InvalidCommand where it cannot be written."""
+    try:
+        replace_file(path, msgspec.json.encode(notes) if notes else b"")
+    except OSError as error:
+        raise InvalidCommand(f"{error.filename}: {error.strerror}") from None
 
 
 class Backend:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from pipeline.query.engine import ENGINE, Engine
-from pipeline.query.query import Table
+from pipeline.query.query import Query, Table
 from pipeline.query.row import INPUT, MISSING, Name, Row, Taken, encode, packed_ids, unpacked_ids
 from pipeline.query.rows import Cycle, Damaged, Rows
 
@@ -36,7 +37,7 @@ class Database(Engine):
         try:
             self._settle()
         except Damaged:
-            self._reset(inputs)
+            self._distrust(inputs)
         self._settled = True
 
     def _settle(self) -> None:
@@ -64,8 +65,7 @@ class Database(Engine):
         if not self._settled:
             return False
         rows = self.rows
-        doubted = self._store.ids() if rows.touched is None else rows.touched
-        pending = [id_ for id_ in doubted if not rows.holds(id_)]
+        pending = [id_ for id_ in self._store.ids() if not rows.holds(id_)] if rows.touched is None else rows.doubted()
         notes = {
             "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
             "pending": packed_ids(pending),
@@ -84,6 +84,20 @@ class Database(Engine):
         if not kept:
             self._reset(rows.inputs)
         return kept
+
+    def current(self, query: Query[Any, Any], *args: Any) -> bool:
+        """Whether a row is known to hold, before anything is looked at."""
+        return self.rows.named((query.name, *args), query).fresh
+
+    def holds(self, query: Query[Any, Any], *args: Any) -> bool:
+        """Whether a row needs no run. What it reads is brought up to date, it itself is not."""
+        row = self.rows.named((query.name, *args), query)
+        return row.fresh or self._top(lambda: self._matching(self.rows.named(row.name, query))) is not None
+
+    @property
+    def problem(self) -> str:
+        """Why nothing that is found can be kept; empty where it can."""
+        return self._store.problem
 
     def close(self) -> None:
         """Lets go of the store; what was not kept is dropped."""

@@ -56,6 +56,15 @@ class Engine:
         self._carried: set[int] = set()  # rows that were in doubt before this round
         self._settled = False
 
+    def _distrust(self, inputs: Mapping[str, Taken]) -> None:
+        """Forgets all that is in memory, and what was noted about all rows: the rows themselves say that too."""
+        self._reset(inputs)
+        for id_, record in self._store.records().items():
+            if record.trace.problems:
+                self.noisy.add(id_)
+            if isinstance(self.rows.find(record.name[0]), Table):
+                self.rows.tables.add(id_)
+
     # ---- reading
 
     def get(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Any:
@@ -108,7 +117,7 @@ class Engine:
         try:
             return work()
         except Damaged:
-            self._reset(self.rows.inputs)
+            self._distrust(self.rows.inputs)
             self._settled = True
             return work()
 
@@ -288,12 +297,3 @@ class Engine:
                 row.fresh, row.height, row.raw = True, table.height, raws.get(item)
                 if row.raw is not None:
                     rows.weigh(row, len(row.raw))
-
-    def current(self, query: Query[Any, Any], *args: Any) -> bool:
-        """Whether a row is known to hold, before anything is looked at."""
-        return self.rows.named((query.name, *args), query).fresh
-
-    def holds(self, query: Query[Any, Any], *args: Any) -> bool:
-        """Whether a row needs no run. What it reads is brought up to date, it itself is not."""
-        row = self.rows.named((query.name, *args), query)
-        return row.fresh or self._top(lambda: self._matching(self.rows.named(row.name, query))) is not None

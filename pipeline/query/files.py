@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from pipeline.query.row import MISSING, digest
+import msgspec
+
+from pipeline.query.row import MISSING, digest, encode
 
 Stat = tuple[int, int, int, int]
 
@@ -48,6 +50,25 @@ def snapshot(paths: Iterable[tuple[str, str]], read: Callable[[str], bytes | Non
     return {label: Input(read(path)) for label, path in paths}
 
 
+def make_way(path: str) -> None:
+    """Removes what stands where a file is to be: another one, a link, an empty folder. OSError where it has to stay."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except (IsADirectoryError, PermissionError):  # of a folder, on one system and on another
+        os.rmdir(path)
+
+
+def move_file(path: str, place: str) -> None:
+    """Moves a file at once, over a file or an empty folder."""
+    try:
+        os.replace(path, place)
+    except IsADirectoryError:
+        make_way(place)
+        os.replace(path, place)
+
+
 def replace_file(path: str, data: bytes | memoryview) -> None:
     """Replaces a file at once: a reader sees the old bytes or the new ones, also after a kill."""
     temporary = f"{path}.{os.getpid()}.tmp"
@@ -63,18 +84,40 @@ def replace_file(path: str, data: bytes | memoryview) -> None:
                 view = view[os.write(handle, view) :]
         finally:
             os.close(handle)
-        os.replace(temporary, path)
-    except BaseException:
+        move_file(temporary, path)
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = path, None
         raise
 
 
 def overwrite_file(path: str, data: bytes) -> None:
     """Writes a file in place, for data whose reader notices when it is torn: a replacement costs milliseconds."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+    except (IsADirectoryError, FileNotFoundError):  # a folder, a link to nowhere
+        make_way(path)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
     try:
         os.write(handle, data)
         os.ftruncate(handle, len(data))
     finally:
         os.close(handle)
+
+
+def set_seal(path: str) -> Stat | None:
+    """Says of a file, in one beside it, that it is as whoever writes it left it."""
+    found = stat_of(path)
+    overwrite_file(f"{path}.seal", encode(found))
+    return found
+
+
+def seal_of(path: str) -> Stat | None:
+    """What the system said of a file when it was sealed, None where nobody knows."""
+    try:
+        found: Stat | None = msgspec.msgpack.decode(read_file(f"{path}.seal") or b"", type=Stat | None)
+    except msgspec.MsgspecError:
+        return None
+    return found

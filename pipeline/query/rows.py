@@ -137,6 +137,12 @@ class Rows:
         row = self._by_number.get(id_)
         return row is not None and row.fresh
 
+    def doubted(self) -> list[int]:
+        """The rows that nobody looked at since they were doubted. Of items, their table knows."""
+        assert self.touched is not None
+        found = (self._by_number.get(id_) for id_ in self.touched)
+        return [row.id for row in found if row is not None and not row.fresh and row.name[0] != ITEM]
+
     def was_dropped(self, id_: int) -> bool:
         """Whether the store has a row of this number, of a query that is no more."""
         record = self._store.record(id_)

@@ -17,18 +17,20 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.files import overwrite_file
+from pipeline.query.files import Stat, make_way, move_file, seal_of, set_seal, stat_of
 from pipeline.query.row import Item, Record, Row, Trace, digest, encode, sealed, unsealed
 
 FORMAT = 2  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
-_TABLES = """
-    CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB);
-    CREATE TABLE IF NOT EXISTS readers (id INTEGER PRIMARY KEY, data BLOB);
-    CREATE TABLE IF NOT EXISTS objects (id INTEGER PRIMARY KEY, data BLOB);
-    CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, data BLOB);
-"""
+_TABLES = (
+    "CREATE TABLE rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB)",
+    "CREATE TABLE readers (id INTEGER PRIMARY KEY, data BLOB)",
+    "CREATE TABLE objects (id INTEGER PRIMARY KEY, data BLOB)",
+    "CREATE TABLE notes (name TEXT PRIMARY KEY, data BLOB)",
+)
+_BESIDE = ("-wal", "-shm")  # files that SQLite has beside a database
+_PAGE = 8192  # bytes without which there is no database
 _BUCKETS = 256  # of who reads which row
 _WAIT = 10.0  # seconds that another process may take to write
 _BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
@@ -44,9 +46,10 @@ class Store:
         self.path = path
         self.sound = False
         self.empty = True
+        self.problem = ""  # why nothing can be kept
         self._building = ""  # the path of a new file, until it is committed
         self._connection: sqlite3.Connection | None = None
-        self._left: list[int] = []  # what the system said of the file when this store last wrote it
+        self._left: Stat | None = None  # what the system said of the file when this store last wrote it
         self._next = 0  # the number of the next value; 0: nobody has looked
         self._buckets: dict[int, dict[int, set[int]]] = {}
 
@@ -55,11 +58,11 @@ class Store:
     def begin(self) -> bool:
         """Starts to read one state of the file. False where it is not the state that this store left it in."""
         open_ = self._connection is not None and not self._connection.in_transaction  # else a round was not kept
-        same = open_ and not self._building and _seal(self.path) == self._left
+        same = open_ and not self._building and stat_of(self.path) == self._left
         try:
             if not same:
                 self.close()
-                self.sound = _seal(self.path) == _sealed_as(self.path)
+                self.sound = stat_of(self.path) == seal_of(self.path)
                 self._open()
             self._run("BEGIN")
             self.empty = self.note("format") != encode(FORMAT)
@@ -81,6 +84,9 @@ class Store:
         if not os.path.exists(self.path):
             self._create()
             return
+        for end in _BESIDE:
+            if os.path.isdir(self.path + end):
+                make_way(self.path + end)
         self._connect(self.path)
         self._run("PRAGMA synchronous = OFF")  # first of all: the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
@@ -90,17 +96,25 @@ class Store:
         self._building = f"{self.path}.{os.getpid()}.tmp"
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-            with suppress(FileNotFoundError):
-                os.unlink(self._building)
-            self._connect(self._building)
-            self._run("PRAGMA journal_mode = OFF")
-        except (OSError, sqlite3.Error):
+            with open(self._building, "wb") as file:  # the system says why it cannot be; SQLite would not
+                file.write(bytes(_PAGE))
+                file.truncate(0)
+            self._make(self._building)
+            self.problem = ""
+        except (OSError, sqlite3.Error) as error:
+            self._why(error)
+            self.close()
             self._building = ":memory:"
-            self._connect(":memory:")
-        self._run("PRAGMA synchronous = OFF")
-        assert self._connection is not None
-        self._connection.executescript(_TABLES)
+            self._make(":memory:")
         self.sound = self.empty = True
+
+    def _make(self, path: str) -> None:
+        """A new database."""
+        self._connect(path)
+        self._run("PRAGMA journal_mode = OFF")
+        self._run("PRAGMA synchronous = OFF")
+        for statement in _TABLES:
+            self._run(statement)
 
     def _connect(self, path: str) -> None:
         self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
@@ -255,20 +269,23 @@ class Store:
 
     def give_up(self, error: Exception) -> None:
         """Drops what was added; the file too, where it is damaged and not only in use."""
+        self._why(error)
         self.close()
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
             with suppress(OSError):
                 os.unlink(self.path)
+
+    def _why(self, error: Exception) -> None:
+        self.problem = f"{self.path}: {getattr(error, 'strerror', None) or error}"
 
     def _put_in_place(self) -> None:
         """Puts a new file where it belongs."""
         assert self._connection is not None
         self._connection.close()
         self._connection = None
-        for end in ("-wal", "-shm"):  # of the file that it replaces
-            with suppress(FileNotFoundError):
-                os.unlink(self.path + end)
-        os.replace(self._building, self.path)
+        for end in _BESIDE:  # of the file that it replaces
+            make_way(self.path + end)
+        move_file(self._building, self.path)
         self._building = ""
         self._open()
 
@@ -277,27 +294,3 @@ def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
     assert row.trace is not None
     older = sealed(encode(row.older)) if row.older else None
     return row.id, sealed(encode(Record(row.name, row.trace))), older
-
-
-def set_seal(path: str) -> list[int]:
-    """Says of a file that it is as a store left it."""
-    seal = _seal(path)
-    overwrite_file(f"{path}.seal", encode(seal))
-    return seal
-
-
-def _seal(path: str) -> list[int]:
-    """What the system says of a file when nobody has touched it."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return []
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
-
-
-def _sealed_as(path: str) -> list[int] | None:
-    try:
-        with open(f"{path}.seal", "rb") as file:
-            return msgspec.msgpack.decode(file.read(), type=list[int])
-    except (OSError, msgspec.MsgspecError):
-        return None

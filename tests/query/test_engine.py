@@ -143,7 +143,8 @@ def fresh(toy: Toy) -> Toy:
     return other
 
 
-def test_of_two_processes_at_once_both_are_right(toy: Toy) -> None:
+def test_of_two_processes_at_once_both_are_right(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.query.store._WAIT", 0.1)
     toy.run((summary, "x"))
     toy.inputs["x"] = b"a: o\n"
     first = toy.begin()
@@ -177,7 +178,8 @@ def test_a_flush_in_mid_round_changes_nothing(toy: Toy) -> None:
     assert toy.run((total, "x"), (page, "x"), (words, "x"))[1] == []
 
 
-def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy) -> None:
+def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.query.store._WAIT", 0.1)
     toy.run((total, "x"))
     toy.inputs["x"] = b"a: o\n"
     total(toy.begin(), "x")

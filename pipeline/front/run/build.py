@@ -259,6 +259,8 @@ class Build:
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
         files, units = (tuple(self.file_names()), len(self.units())) if complete else ((), 0)
         kept = self._db.commit()
+        if not kept and self._db.problem:
+            sys.stderr.write(f"{self._db.problem}; the next run will do everything again\n")
         code = self.inputs.code()
         beside = (*last_run.folders(code), self.store_path, self.notes_path)
         last = last_run.Last(

@@ -12,8 +12,10 @@ from pipeline.problems.problem import SpecError
 
 
 def check_places(build: Build) -> None:
-    """Refuses to write over an input, or over a file that gradmill did not make."""
+    """Refuses to write over an input, over a file that gradmill did not make, or where nothing can be remembered."""
     config = build.config
+    if build.db.problem:
+        raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
     inputs = {os.path.realpath(path) for path in build.inputs.spec_paths()}
     targets = [build.path(name) for name in build.file_names()]
     for path in (*targets, *([config.stamp] if config.stamp else []), build.manifest_path):

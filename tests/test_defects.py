@@ -1,0 +1,568 @@
+"""Defects that were once found, and must not come back: one test each, whatever part they were in."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from importlib.util import cache_from_source
+from pathlib import Path
+from random import Random
+
+import pytest
+from copies import TICK, copy_of
+from never_wrong.runs import Place
+from never_wrong.specset import read_specs
+from project import CORE, NODE_FILES, ROOT, Project, Run, files_in, finish
+
+RELEASE = (CORE / "RELEASE").read_text().strip()
+SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: grad * result.conj()\n  result: auto_element_wise\n"
+
+
+def is_plain(run: Run) -> bool:
+    """Whether a refusal is one for people: a few lines, no traceback."""
+    return "Traceback" not in run.stderr + run.stdout and 0 < len(run.stderr.splitlines()) < 8
+
+
+def elsewhere(*words: object, cwd: Path, group: bool = False) -> subprocess.Popen[str]:
+    """A Python with this gradmill, in another folder than that of dodo.py."""
+    return subprocess.Popen(
+        [sys.executable, *map(str, words)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=group,
+    )
+
+
+def assert_clean(project: Project, **variables: object) -> None:
+    """What is there is what a build makes that knows nothing."""
+    files = {name: data for name, data in project.files().items() if not name.endswith(".d")}
+    wanted = project.clean_build(**variables)
+    assert files == {name: data for name, data in wanted.items() if not name.endswith(".d")}
+    assert project.manifest() == project.clean_manifest(**variables)
+
+
+# ---- the cache
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "lost": Path.unlink,
+    "emptied": lambda path: path.write_bytes(b""),
+    "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "turned": lambda path: path.write_bytes(path.read_bytes()[::-1]),
+}
+CACHED = ["rows", "rows.seal", "last-*", "set", "manifest.json", "manifest.json.d", "../outputs"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", CACHED)
+def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Project, name: str, damage: str) -> None:
+    for path in (built.cache / "set").glob(name):
+        DAMAGES[damage](path)
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
+    assert built.run("match").status == 0
+    (built.generated / "Functions.cpp").unlink()
+    run = built.run()
+    assert run.status == 0, run.stderr
+    assert_clean(built)
+    assert built.run().ran == []
+
+
+@pytest.mark.parametrize("layout", ["upstream", "split"])
+@pytest.mark.parametrize("damage", ["whole", "last-*", "rows", "rows.seal"])
+def test_files_of_the_other_layout_do_not_stay_after_a_damage(built: Project, layout: str, damage: str) -> None:
+    other = "split" if layout == "upstream" else "upstream"
+    assert built.run(layout=other, shards=4).status == 0
+    if damage == "whole":
+        shutil.rmtree(built.cache)
+    for path in (built.cache / "set").glob(damage):
+        path.unlink()
+    mine = built.generated / "Functions_mine.h"
+    mine.write_text("#pragma once\n")
+    assert built.run(layout=layout, shards=4).status == 0
+    assert mine.read_text() == "#pragma once\n"
+    mine.unlink()
+    assert_clean(built, layout=layout, shards=4)
+    depfiles = [path for path in built.generated.glob("*.d") if layout == "upstream"]
+    assert depfiles == []
+
+
+@pytest.mark.parametrize("command", [(), ("explain",), ("explain", "ExpBackward0"), ("show", "match", "exp")], ids=str)
+@pytest.mark.parametrize("place", ["/dev/null/cache", "/proc/cache", "file"])
+def test_a_cache_that_cannot_be_made_stops_no_command(project: Project, command: tuple[str, ...], place: str) -> None:
+    if place == "file":
+        place = str(project.folder / "file")
+        Path(place).touch()
+    run = project.run(*command, cache=place)
+    assert "Traceback" not in run.stderr
+    assert run.status == 0, run.stderr
+    if not command:
+        assert project.files() == project.clean_build()
+
+
+def test_gc_deletes_nothing_that_is_not_gradmills(built: Project) -> None:
+    outside = built.folder / "outside"
+    outside.mkdir()
+    (outside / "rows").write_text("not in the cache at all")
+    foreign = {
+        built.cache / "notes.txt": b"mine",
+        built.cache / "objects" / "ab": b"mine",
+        built.cache / "set" / "notes.txt": b"mine",
+        built.cache / "set" / "rows.bak": b"mine",
+        built.cache / "set" / "last-minute": b"mine",
+        built.cache / "set" / "rows.old" / "rows": b"mine",
+        built.cache / "other" / "rows": b"mine",
+        built.cache / "other" / "last-123456789abc": b"mine",
+        built.cache / "other" / "rows.1.tmp": b"mine",
+        built.cache / ".git" / "config": b"mine",
+    }
+    for path, data in foreign.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    (built.cache / "linked").symlink_to(outside)
+    run = built.run("gc")
+    assert run.status == 0, run.stderr
+    assert {path: path.read_bytes() for path in foreign if path.exists()} == foreign
+    assert (outside / "rows").read_text() == "not in the cache at all"
+    assert built.run().ran == []
+
+
+# ---- what belongs to others
+
+
+def test_generated_files_do_not_go_over_templates(built: Project) -> None:
+    templates = built.specs / "templates"
+    before = files_in(templates)
+    for place in (templates, built.specs / ".." / "set" / "templates"):
+        run = built.run(generated=place)
+        assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+        assert files_in(templates) == before
+
+
+def test_generated_files_do_not_go_over_templates_by_way_of_a_link(project: Project) -> None:
+    before = files_in(project.specs / "templates")
+    project.generated.symlink_to(project.specs / "templates")
+    run = project.run()
+    assert run.status != 0
+    assert files_in(project.specs / "templates") == before
+
+
+@pytest.mark.parametrize("name", ["derivatives.yaml", "templates/Functions.h", "RELEASE"])
+@pytest.mark.parametrize("done", [False, True])
+def test_a_stamp_does_not_go_over_an_input(built: Project, name: str, done: bool) -> None:
+    path = built.specs / name
+    before = path.read_bytes()
+    if not done:
+        built.set_formula("sin", "self", "grad * 2 * self.cos().conj()")
+        before = path.read_bytes()
+    run = built.run(stamp=path)
+    assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["manifest", "generated", "store"])
+def test_a_stamp_does_not_go_over_what_gradmill_makes(built: Project, place: str) -> None:
+    path = {
+        "manifest": built.cache / "set" / "manifest.json",
+        "generated": built.generated / "Functions.h",
+        "store": built.rows,
+    }[place]
+    run = built.run(stamp=path)
+    assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+    built.build()
+    assert_clean(built)
+
+
+def _two_sets_of_one_name(folder: Path, specs: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(specs, folder / name / "set")
+    path = folder / "two" / "set" / "derivatives.yaml"
+    path.write_text(path.read_text().replace("self: grad * result.conj()\n", "self: result.conj() * grad\n", 1))
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_two_sets_of_one_name_do_not_share_their_output(tmp_path: Path, small_specs: Path, absolute: bool) -> None:
+    _two_sets_of_one_name(tmp_path, small_specs)
+    one, two = (f"{tmp_path / name / 'set' if absolute else name + '/set'}" for name in ("one", "two"))
+    gradmill = ["-m", "pipeline"]
+    assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).status == 0
+    time.sleep(TICK)
+    before = files_in(tmp_path / "generated" / "set")
+    manifest = (tmp_path / "cache" / "set" / "manifest.json").read_bytes()
+    run = finish(elsewhere(*gradmill, f"specs={two}", cwd=tmp_path))
+    assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
+    assert files_in(tmp_path / "generated" / "set") == before
+    assert (tmp_path / "cache" / "set" / "manifest.json").read_bytes() == manifest
+    assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).ran == []
+
+
+def test_two_sets_of_one_name_with_caches_of_their_own_do_not_share_their_output(
+    tmp_path: Path, small_specs: Path
+) -> None:
+    _two_sets_of_one_name(tmp_path, small_specs)
+    assert finish(elsewhere("-m", "pipeline", "specs=one/set", "cache=c1", cwd=tmp_path)).status == 0
+    before = files_in(tmp_path / "generated" / "set")
+    run = finish(elsewhere("-m", "pipeline", "specs=two/set", "cache=c2", cwd=tmp_path))
+    assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
+    assert files_in(tmp_path / "generated" / "set") == before
+
+
+# ---- reports
+
+
+def test_a_warning_is_reported_by_every_run(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * slef")
+    said = set()
+    for words in ((), (), (), ("-n", "2"), ("match",), ()):
+        run = built.run(*words)
+        assert run.status == 0
+        said.add(run.stderr)
+    assert len(said) == 1
+    assert "unknown name 'slef'" in said.pop()
+    built.set_formula("sin", "self", "2 * grad * self.cos().conj()")
+    assert "unknown name 'slef'" in built.run().stderr
+
+
+def test_a_warning_is_a_mistake_for_a_strict_run_after_one_that_was_not(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * slef")
+    for _ in range(2):
+        time.sleep(TICK)
+        assert built.run().status == 0
+        assert built.run(strict=1).status == 1
+    built.set_formula("exp", "self", "grad * self")
+    assert built.run(strict=1).status == 0
+
+
+@pytest.mark.parametrize("words", [("-c",), ("--continue",), ("-c", "-n", "2"), ("-n", "2"), ("-a",), ("-c", "shard")])
+def test_a_mistake_is_reported_once_whatever_the_options(built: Project, words: tuple[str, ...]) -> None:
+    files = built.files()
+    built.replace("derivatives.yaml", "- name: exp(Tensor self) -> Tensor\n  self: ", SLEF.partition(" grad")[0] + " ")
+    plain = built.run()
+    assert plain.status == 1
+    run = built.run(*words)
+    assert (run.status, run.stderr) == (1, plain.stderr)
+    assert built.files() == files
+
+
+# ---- spec sets
+
+TWICE = ROOT / "tests" / "bad" / "node-name-twice" / "case.yaml"
+
+
+def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> None:
+    built.append(
+        "native_functions.yaml",
+        "- func: _foreach_exp.x(Tensor[] self, Scalar x) -> Tensor[]\n  device_check: NoCheck\n"
+        "  dispatch:\n    CompositeExplicitAutograd: foreach_exp_x\n",
+    )
+    built.append(
+        "derivatives.yaml", "- name: _foreach_exp.x(Tensor[] self, Scalar x) -> Tensor[]\n  self: mul(grads, self, x)\n"
+    )
+    built.build()
+    assert_clean(built)
+    for formula in ("mul(grads, self)", "mul(grads, x)", "mul(grads, self, x)"):
+        built.set_formula("_foreach_exp.x", "self", formula)
+        built.build()
+        assert_clean(built)
+        built.set_formula("exp", "self", f"{len(formula)} * grad * result.conj()")
+        built.build()
+        assert_clean(built)
+    built.remove_entry("exp")
+    built.build()
+    assert_clean(built)
+
+
+def test_a_view_without_any_derivative_is_built_and_edited(built: Project) -> None:
+    built.replace(
+        "derivatives.yaml",
+        "- name: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n  self: grad.transpose(dim0, dim1)\n"
+        "  result: auto_linear\n",
+        "- name: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n  dispatch: {}\n",
+    )
+    built.build()
+    assert_clean(built)
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
+    built.build()
+    assert_clean(built)
+
+
+@pytest.mark.parametrize(
+    "inside", [f"grad *{' ' * 20_000}result", f"grad{' ' * 20_000}", f"f(grad,{' ' * 20_000}self)"]
+)
+def test_twenty_thousand_spaces_in_a_formula_are_nothing_special(built: Project, inside: str) -> None:
+    built.set_formula("exp", "self", inside)
+    built.build()
+    assert_clean(built)
+
+
+def test_a_node_does_not_run_for_a_forward_formula_that_it_does_not_print(tmp_path: Path) -> None:
+    specs = read_specs(CORE)
+    folder = tmp_path / "set"
+    shutil.copytree(CORE, folder)
+    place = Place(tmp_path)
+    before = place.run(specs=folder).files
+    row = re.compile(r"(?m)^(  (?:    )?result: )(.+)$")
+    at = [i for i, entry in enumerate(specs.derivatives) if row.search(entry)]
+    ran = {}
+    for i in Random(0).sample(at, 40):
+        edited = specs.copy()
+        edited.derivatives[i] = row.sub(
+            lambda m: f"{m[1]}{'self_t' if m[2].startswith('auto_') else f'({m[2]}) * 1'}",
+            specs.derivatives[i],
+            count=1,
+        )
+        edited.write(folder)
+        made = place.run(specs=folder)
+        if made.outcome.status:
+            continue  # a formula that names what is not there
+        same = all(before[name] == made.files[name] for name in before)
+        units = [task for task in made.outcome.ran if task.startswith(("emit:", "shard:"))]
+        if same and units:
+            ran[specs.derivatives[i].partition("\n")[0]] = units
+        before = made.files
+    assert ran == {}
+
+
+def test_release_is_that_of_the_release_file_or_refused(built: Project) -> None:
+    run = built.run(release="2.9.1")
+    assert (run.status != 0, is_plain(run)) == (True, True)
+    assert f"release=2.9.1, but {built.specs / 'RELEASE'} says that the spec set is for {RELEASE}" in run.stderr
+    assert built.run(release=RELEASE).ran == []
+
+
+@pytest.mark.parametrize("text", [f"{RELEASE}\n2.9.1\n", f"{RELEASE}\n# of last week\n", "\n\n2.9.1\nx"])
+def test_a_release_file_of_several_lines_is_refused(built: Project, text: str) -> None:
+    (built.specs / "RELEASE").write_text(text)
+    for words in ((), ("show", "specs"), ("explain",)):
+        run = built.run(*words)
+        assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+        assert "RELEASE" in run.stderr
+
+
+def test_an_encrypted_wheel_is_refused(project: Project) -> None:
+    wheel = project.folder / "torch-2.13.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, place in (
+            ("native_functions.yaml", "ATen/native/native_functions.yaml"),
+            ("tags.yaml", "ATen/native/tags.yaml"),
+            ("derivatives.yaml", "autograd/derivatives.yaml"),
+        ):
+            archive.writestr(f"torchgen/packaged/{place}", project.path(name).read_text())
+        for name in files_in(project.specs / "templates"):
+            archive.write(project.specs / "templates" / name, f"torchgen/packaged/autograd/templates/{name}")
+        archive.writestr("torch/version.py", f"__version__ = '{RELEASE}'\n")
+    assert project.run(specs=wheel).status == 0
+    data = bytearray(wheel.read_bytes())
+    for mark, flag in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.find(mark)
+        while at >= 0:
+            data[at + flag] |= 1
+            at = data.find(mark, at + 4)
+    wheel.write_bytes(bytes(data))
+    for words in ((), ("show", "specs"), ("explain",)):
+        run = project.run(*words, specs=wheel)
+        assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+        assert "encrypted" in run.stderr
+
+
+@pytest.mark.parametrize("what", ["fifo", "zero", "folder"])
+@pytest.mark.parametrize("name", ["derivatives.yaml", "native_functions.yaml", "tags.yaml", "templates/Functions.h"])
+def test_what_is_no_file_is_refused_as_a_spec(built: Project, name: str, what: str) -> None:
+    files = built.files()
+    path = built.specs / name
+    path.unlink()
+    if what == "fifo":
+        os.mkfifo(path)
+    elif what == "zero":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    run = built.run()
+    assert run.status != 0
+    assert "Traceback" not in run.stderr
+    assert path.name in run.stderr
+    assert built.files() == files
+
+
+# ---- the command line
+
+
+def test_explain_of_a_node_needs_no_build(project: Project) -> None:
+    for words in (("explain", "ExpBackward0"), ("explain", "exp"), ("explain", "Functions.h"), ("explain",)):
+        run = project.run(*words)
+        assert (run.status, run.stderr) == (0, "")
+        assert run.stdout
+        assert not project.generated.exists()
+    assert_clean(project.build())
+
+
+@pytest.mark.parametrize("name", ["Functions.h", "Functions_common.h", "Functions_0.cpp"])
+@pytest.mark.parametrize("was", ["nothing", "upstream", "split"])
+def test_explain_of_a_file_knows_the_layout(project: Project, name: str, was: str) -> None:
+    if was != "nothing":
+        project.build(layout=was)
+    run = project.run("explain", name, layout="split")
+    assert (run.status, run.stderr) == (0, "")
+    assert name in run.stdout
+    if name != "Functions.h":
+        run = project.run("explain", name)
+        assert (run.status != 0, is_plain(run)) == (True, True)
+
+
+@pytest.mark.parametrize("command", ["doit", "gradmill"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["exlpain"], "explain"),
+        (["shwo", "match"], "show"),
+        (["--specs", "torch"], "specs=torch"),
+        (["--specs=torch"], "specs=torch"),
+        (["explain", "--release", "2.9"], "release=2.9"),
+        (["spces=core"], "specs"),
+        (["emit:ExpBackwrd0"], "ExpBackward0"),
+        (["shard:Function.h"], "Functions.h"),
+    ],
+)
+def test_a_slip_of_the_fingers_gets_a_plain_error(project: Project, command: str, words: list[str], said: str) -> None:
+    run = project.run(*words) if command == "doit" else project.gradmill(*words)
+    assert run.status not in (0, 1), run.stdout
+    assert is_plain(run), run.stderr
+    assert said in run.stderr
+
+
+@pytest.mark.parametrize("options", [["-f", ROOT / "dodo.py"], ["-f", ROOT / "dodo.py", "-d", ROOT], ["-d", ROOT]])
+def test_doit_may_be_started_from_elsewhere(project: Project, options: list[object]) -> None:
+    if options == ["-d", ROOT]:
+        options = ["-f", ROOT / "dodo.py", "-d", project.folder]
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
+    for words in ([], ["list"], ["explain", "ExpBackward0"]):
+        run = finish(elsewhere("-m", "doit", *words, *options, *values, cwd=project.folder))
+        assert (run.status, run.stderr) == (0, ""), words
+    assert_clean(project)
+    assert finish(elsewhere("-m", "doit", *options, *values, cwd=project.folder)).ran == []
+
+
+@pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["one process", "two processes"])
+@pytest.mark.parametrize("line", [0, 3, 8, 40])
+@pytest.mark.parametrize("command", ["doit", "gradmill"])
+def test_ctrl_c_ends_a_run_without_a_traceback(
+    core_project: Project, command: str, line: int, words: list[str]
+) -> None:
+    values = [f"{name}={getattr(core_project, name)}" for name in ("specs", "cache", "generated")]
+    start = ["-m", "pipeline"] if command == "gradmill" else ["-m", "doit", "-f", ROOT / "dodo.py"]
+    run_words = ["run", *words] if command == "gradmill" else ["-m", "doit", "run", "-f", ROOT / "dodo.py", *words]
+    run_words = [*start[:2], *run_words] if command == "gradmill" else run_words
+    process = elsewhere(*run_words, *values, cwd=core_project.folder, group=True)
+    assert process.stdout is not None
+    for _ in range(line):
+        process.stdout.readline()
+    if not line:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    ended = finish(process)
+    assert "Traceback" not in ended.stderr + ended.stdout, ended.stderr[-2000:]
+    assert ended.status != 0 or ended.ran[-1:] == ["manifest"]
+    again = core_project.run()
+    assert again.status == 0
+    assert_clean(core_project)
+
+
+# ---- what is remembered
+
+
+def test_what_is_forgotten_runs_again(built: Project) -> None:
+    assert built.run("forget", "match").status == 0
+    assert built.run().ran == ["match"]
+    assert built.run("forget", "emit:ExpBackward0").status == 0
+    assert built.run().units == ["ExpBackward0"]
+    assert built.run("forget").status == 0
+    units = built.run().units
+    assert sorted(units) == sorted(built.units())
+    assert built.run().ran == []
+    assert_clean(built)
+
+
+@pytest.fixture
+def own_code(tmp_path: Path, small_specs: Path) -> Project:
+    """A project that a copy of gradmill builds."""
+    root = tmp_path / "gradmill"
+    for name in ("pipeline", "specs"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "dodo.py"):
+        shutil.copyfile(ROOT / name, root / name)
+    return Project(tmp_path, small_specs, RELEASE, root=root)
+
+
+def _gradmill(project: Project) -> Run:
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipeline", *values],
+        cwd=project.folder,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": str(project.root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return finish(process)
+
+
+def test_bytecode_of_an_older_text_is_not_taken_for_that_of_the_new_one(own_code: Project) -> None:
+    """Python takes bytecode for a text's own when size and second agree."""
+    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    text = path.read_text()
+    assert text.count("return made.encode()") == 1
+    second = time.time() // 1
+
+    def write(mark: str) -> None:
+        path.write_text(text.replace("return made.encode()", f'return made.encode() + b"// {mark}\\n"'))
+        os.utime(path, (second, second))
+        time.sleep(0.05)
+
+    write("one")
+    assert _gradmill(own_code).status == 0
+    assert Path(cache_from_source(str(path))).exists()
+    assert all(data.endswith(b"// one\n") for data in own_code.files().values())
+    for mark in ("two", "one", "six"):
+        write(mark)
+        run = _gradmill(own_code)
+        if run.status:
+            assert run.stderr == "gradmill's own code changed while it started: run again\n"
+            assert _gradmill(own_code).status == 0
+        assert all(data.endswith(f"// {mark}\n".encode()) for data in own_code.files().values())
+
+
+def test_a_run_under_code_that_changes_while_it_starts_ends_in_one_line(own_code: Project) -> None:
+    assert _gradmill(own_code).status == 0
+    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    later = time.time() + 1000
+    os.utime(path, (later, later))
+    run = _gradmill(own_code)
+    assert run.status != 0
+    assert run.stderr == "gradmill's own code changed while it started: run again\n"
+
+
+def test_a_text_is_made_again_from_a_plan_that_still_holds(built: Project) -> None:
+    from pipeline.front.build import Build
+
+    from pipeline.front.config import read_config
+
+    names = ("specs", "cache", "generated")
+    build = Build(read_config({name: str(getattr(built, name)) for name in names}))
+    build.db.forget(lambda name: name[0] == "emit:text")
+    build.db.commit()
+    build.close()
+    run = built.run()
+    assert run.status == 0, run.stderr
+    assert_clean(built)
+
+
+def test_the_files_of_nodes_are_where_they_were(small_built: Project, tmp_path: Path) -> None:
+    assert set(NODE_FILES) <= set(copy_of(small_built, tmp_path).files())
