@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -207,23 +206,6 @@ def test_a_file_where_a_folder_is_expected_and_the_other_way_round_is_told(
     if path.parent.name == "Functions.h":
         path.parent.rmdir()
     assert_mended(project, sound)
-
-
-@pytest.mark.parametrize("name", ["rows", "rows.seal", "manifest.json", "manifest.json.d"])
-def test_a_folder_in_the_place_of_a_file_of_the_cache_is_told_or_replaced(built: Project, name: str) -> None:
-    path, before = built.rows.with_name(name), built.files()
-    path.unlink()
-    path.mkdir()
-    (path / "x").write_text("in the way")
-    built.set_formula("exp", "self", "grad * result.conj() * 2")
-    after = built.clean_build()
-    run = built.run()
-    assert "Traceback" not in run.stdout + run.stderr
-    assert path.is_file() or str(path) in run.stderr
-    assert_whole(built, *([before, after] if run.status else [after]))
-    if path.is_dir():
-        shutil.rmtree(path)
-    assert_mended(built, after)
 
 
 # ---- vanishing
