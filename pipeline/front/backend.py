@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import msgspec
@@ -72,6 +73,10 @@ class Backend:
         self._changed = True
 
     def dump(self) -> None:
-        if self._changed:
+        if not self._changed:
+            return
+        self._changed = False
+        try:
             write_notes(self.name, self.notes)
-            self._changed = False
+        except OSError as error:
+            sys.stderr.write(f"{self.name}: {error.strerror}; nothing was noted\n")

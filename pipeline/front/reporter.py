@@ -75,6 +75,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def complete_run(self) -> None:
         self.outstream.flush()
+        if sys.exc_info()[0] is not None:
+            return  # Ctrl-C: what was not made is not done, and what was being made is not to be kept
         warnings = self.tasks.finish(self._selected, failed=bool(self.failures or self.runtime_errors))
         if self.runtime_errors:
             warnings += "\n".join(self.runtime_errors) + "\n"

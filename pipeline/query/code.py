@@ -86,7 +86,7 @@ def runs_as_older(path: str) -> bool:
     """
     compiled = cache_from_source(path)
     text, made, data = stat_of(path), stat_of(compiled), read_file(compiled)
-    if not text or not made or not data or made[1] - text[1] > 2 * _SECOND:
+    if not text or not made or not data or made[1] - max(text[1], text[2]) > 2 * _SECOND:
         return False
     named = int.from_bytes(data[8:12], "little"), int.from_bytes(data[12:16], "little")
     if any(data[4:8]) or named != (text[1] // _SECOND & 0xFFFFFFFF, text[0] & 0xFFFFFFFF):
