@@ -299,3 +299,10 @@ def test_a_moved_project_makes_the_same_files(built: Project, tmp_path: Path) ->
     built.specs = tmp_path / "moved"
     built.build()
     assert built.files() == before
+
+
+def test_what_is_to_be_forgotten_stays_so_until_it_is_made_again(built: Project) -> None:
+    assert built.run("forget", "emit:ExpBackward0").status == 0
+    assert built.run("schemas").status == 0
+    assert built.run().units == ["ExpBackward0"]
+    assert built.run().ran == []

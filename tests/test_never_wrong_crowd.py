@@ -1,4 +1,4 @@
-"""Eight runs at once on one cache: all come to an end, and to the right one."""
+"""Eight runs at once on one cache: all come to an end, and to the right one, or are refused."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from never_wrong.builds import Result, clean_build
 from never_wrong.edits import edit
 from never_wrong.seed import REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, read_specs
-from project import CORE, Project, finish
+from project import Project, Run, finish
 
 RUNS = 8
 SECONDS = 120  # until a run counts as hanging
 
 
+def _ended(processes: list[subprocess.Popen[str]]) -> list[Run]:
+    """How runs ended; a hanging one fails."""
+    return [Run(p.returncode, *texts) for p, texts in [(p, p.communicate(timeout=SECONDS)) for p in processes]]
+
+
 def _finish(processes: list[subprocess.Popen[str]]) -> None:
-    for process in processes:
-        stdout, stderr = process.communicate(timeout=SECONDS)
-        assert process.returncode == 0, f"{stdout}\n{stderr}"
-        assert "Traceback" not in stderr
+    for run in _ended(processes):
+        assert run.status == 0, f"{run.stdout}\n{run.stderr}"
+        assert "Traceback" not in run.stderr
 
 
 def _made(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.glob("*")}
 
 
 def _nodes_and_shards(result: Result) -> dict[str, bytes]:
@@ -52,28 +56,51 @@ def test_runs_on_one_set_and_different_folders_are_all_right(project: Project, t
 
 
 def test_runs_on_different_sets_are_all_right(project: Project, tmp_path: Path) -> None:
-    _assert_all_right(project, tmp_path, [f"set{i}" for i in range(RUNS)])
+    expected = _edited_sets(project, tmp_path, [f"set{i}" for i in range(RUNS)])
+    _finish([_start(project, tmp_path, name) for name in expected])
+    assert [name for name in expected if _made(tmp_path / "out" / name) != expected[name]] == [], REPEAT
 
 
-def test_runs_on_different_sets_of_one_name_are_all_right(project: Project, tmp_path: Path) -> None:
-    _assert_all_right(project, tmp_path, [f"{i}/set" for i in range(RUNS)])
+def test_runs_on_different_sets_of_one_name_are_right_or_refused(project: Project, tmp_path: Path) -> None:
+    """The set's folder in the cache belongs to whoever is first; the others do nothing, and say so."""
+    expected = _edited_sets(project, tmp_path, [f"{i}/set" for i in range(RUNS)])
+    runs = dict(zip(expected, _ended([_start(project, tmp_path, name) for name in expected])))
+    right = [name for name, run in runs.items() if run.status == 0]
+    refused = [name for name in runs if name not in right]
+    assert right, REPEAT
+    assert [name for name in right if _made(tmp_path / "out" / name) != expected[name]] == [], REPEAT
+    for name in refused:
+        run = runs[name]
+        assert run.status == 2, f"{REPEAT}\n{run.stdout}\n{run.stderr}"
+        assert f"{project.cache / 'set'} belongs to another spec set" in run.stderr
+        assert "name another place: cache=DIR" in run.stderr
+        assert "Traceback" not in run.stderr
+        assert _made(tmp_path / "out" / name) == {}
+    for name in refused[:2]:
+        _finish([_start(project, tmp_path, name, cache=tmp_path / "other" / name)])
+        assert _made(tmp_path / "out" / name) == expected[name], REPEAT
 
 
-def _assert_all_right(project: Project, tmp_path: Path, names: list[str]) -> None:
+def _edited_sets(project: Project, tmp_path: Path, names: list[str]) -> dict[str, dict[str, bytes]]:
+    """Sets that differ in an edit; what each gives alone."""
     random = seeded(SEED)
-    expected = {}
+    expected: dict[str, dict[str, bytes]] = {}
     for name in names:
         folder = tmp_path / "sets" / name
         shutil.copytree(project.specs, folder)
         while name not in expected:
-            specs = read_specs(CORE)
+            specs = read_specs(project.specs)
             edit(specs, DERIVATIVES, random.randrange(len(specs.derivatives)), random)
             specs.write(folder)
             found = clean_build(folder, tmp_path / "clean")
             if found.accepted:
                 expected[name] = _nodes_and_shards(found)
-    _finish([project.start(specs=tmp_path / "sets" / n, generated=tmp_path / "out" / n) for n in names])
-    assert [name for name in names if _made(tmp_path / "out" / name) != expected[name]] == [], REPEAT
+    assert any(files != expected[names[0]] for files in expected.values()), REPEAT
+    return expected
+
+
+def _start(project: Project, tmp_path: Path, name: str, **variables: object) -> subprocess.Popen[str]:
+    return project.start(specs=tmp_path / "sets" / name, generated=tmp_path / "out" / name, **variables)
 
 
 def test_two_processes_of_each_of_the_runs_are_all_right(project: Project, tmp_path: Path) -> None:

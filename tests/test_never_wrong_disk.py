@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 from never_wrong.builds import Kept, clean_build
-from project import CORE, ROOT, Project, Run, finish
+from project import ROOT, Project, Run, finish
 
 from pipeline.specs.spec_set import Location
 
-VERSION = (CORE / "RELEASE").read_text().strip()
+# No file may grow beyond so many bytes: with few no file can be written, with some only the largest ones cannot, with
+# many the store alone.
+FILE_LIMITS = [0, 1_000, 20_000, 60_000, 100_000, 200_000, 600_000]
+DISK_SIZES = [16_384, 131_072, 262_144, 524_288, 1_048_576, 1_572_864]
 
-# No file may grow beyond so many bytes: small ones fail at the first artifact, large ones at the last file.
-FILE_LIMITS = [0, 1_000, 20_000, 60_000, 100_000, 200_000]
-DISK_SIZES = [16_384, 131_072, 262_144, 524_288, 786_432, 1_048_576]
+# What the system and SQLite say of a disk that takes no more.
+FULL = ("File too large", "No space left on device", "disk is full", "disk I/O error")
+READ_ONLY = ("Read-only file system", "readonly database")
 
 _LIMITED = (
     "import resource, runpy, sys\n"
@@ -37,10 +40,23 @@ def run_limited(project: Project, limit: int) -> Run:
 
 def assert_clear(run: Run, *said: str) -> None:
     """The run failed, and said why."""
-    assert run.status in (1, 2)
+    assert run.status, run.stdout
     assert "Traceback" not in run.stdout + run.stderr
     for text in said:
         assert text in run.stderr
+
+
+def assert_names(run: Run, folder: Path, reasons: tuple[str, ...]) -> None:
+    """One line of the run says which file in a folder it is about, and what is wrong with it."""
+    lines = [line for line in run.stderr.splitlines() if str(folder) in line]
+    assert any(reason in line for line in lines for reason in reasons), run.stderr
+
+
+def assert_told(project: Project, run: Run, folder: Path, reasons: tuple[str, ...], right: dict[str, bytes]) -> None:
+    """The run says which file could not be written; it failed, or made every generated file all the same."""
+    assert "Traceback" not in run.stdout + run.stderr
+    assert_names(run, folder, reasons)
+    assert run.status or project.files() == right, run.stderr
 
 
 def assert_whole(project: Project, *allowed: dict[str, bytes]) -> None:
@@ -49,9 +65,17 @@ def assert_whole(project: Project, *allowed: dict[str, bytes]) -> None:
         assert any(data == files.get(name) for files in allowed), f"{name} is half-written"
 
 
+def assert_mended(project: Project, right: dict[str, bytes]) -> None:
+    """Now that nothing is in the way, a run makes all, the next one nothing, and nothing is left over."""
+    project.build()
+    assert project.files() == right
+    assert project.run().ran == []
+    assert [path for path in project.cached() if path.suffix == ".tmp"] == []
+
+
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    return Project(tmp_path_factory.mktemp("sound"), CORE, VERSION).build().files()
+def sound(small_built: Project) -> dict[str, bytes]:
+    return small_built.files()
 
 
 @pytest.fixture
@@ -78,10 +102,9 @@ def test_a_write_that_fails_is_told_and_leaves_nothing_half_written(
     project: Project, sound: dict[str, bytes], limit: int
 ) -> None:
     run = run_limited(project, limit)
-    assert_clear(run, "File too large")
+    assert_told(project, run, project.folder, FULL, sound)
     assert_whole(project, sound)
-    project.build()
-    assert project.files() == sound
+    assert_mended(project, sound)
 
 
 @pytest.mark.parametrize("limit", FILE_LIMITS)
@@ -90,96 +113,106 @@ def test_a_write_that_fails_after_an_edit_leaves_the_old_files_or_the_new(built:
     built.set_formula("exp", "self", "grad * result.conj() * 2")
     after = built.clean_build()
     run = run_limited(built, limit)
-    assert "Traceback" not in run.stdout + run.stderr
+    assert_told(built, run, built.folder, FULL, after)
     assert_whole(built, before, after)
-    built.build()
-    assert built.files() == after
+    assert_mended(built, after)
 
 
 @pytest.mark.parametrize("size", DISK_SIZES)
 def test_a_full_disk_is_told_and_leaves_nothing_half_written(
-    tmp_path: Path, disk: Path, sound: dict[str, bytes], size: int
+    project: Project, disk: Path, sound: dict[str, bytes], size: int
 ) -> None:
-    project = Project(tmp_path, CORE, VERSION)
     project.cache, project.generated = disk / "cache", disk / "generated"
     _remount(disk, f"size={size}")
     run = project.run()
-    assert_clear(run, "No space left on device")
+    assert_told(project, run, disk, FULL, sound)
     assert_whole(project, sound)
     _remount(disk, "size=64m")
-    project.build()
-    assert project.files() == sound
+    assert_mended(project, sound)
 
 
-def test_a_cache_on_a_full_disk_does_not_spoil_a_later_edit(
-    tmp_path: Path, disk: Path, sound: dict[str, bytes]
-) -> None:
-    project = Project(tmp_path, CORE, VERSION)
+def test_a_cache_on_a_full_disk_does_not_spoil_a_later_edit(project: Project, disk: Path) -> None:
     project.cache = disk / "cache"
-    project.build()
+    before = project.build().files()
     used = sum(path.stat().st_blocks * 512 for path in disk.rglob("*"))
     _remount(disk, f"size={used + 8192}")
     project.set_formula("exp", "self", "grad * result.conj() * 2")
+    after = project.clean_build()
     run = project.run()
-    assert "Traceback" not in run.stdout + run.stderr
+    assert_told(project, run, disk, FULL, after)
+    assert_whole(project, before, after)
     _remount(disk, "size=64m")
-    project.build()
-    assert project.files() == project.clean_build()
+    assert_mended(project, after)
 
 
 # ---- not to be written to
 
 
-def test_a_read_only_cache_is_told(tmp_path: Path, disk: Path) -> None:
-    project = Project(tmp_path, CORE, VERSION)
+def test_a_read_only_cache_is_told(project: Project, disk: Path, sound: dict[str, bytes]) -> None:
     project.cache = disk / "cache"
     _remount(disk, "ro")
-    assert_clear(project.run(), str(project.cache), "Read-only file system")
-    assert project.files() == {}
+    run = project.run()
+    assert_clear(run)
+    assert_names(run, project.cache, READ_ONLY)
+    assert_whole(project, sound)
+    _remount(disk, "rw")
+    assert_mended(project, sound)
 
 
-def test_a_read_only_cache_that_is_up_to_date_is_enough(tmp_path: Path, disk: Path, sound: dict[str, bytes]) -> None:
-    project = Project(tmp_path, CORE, VERSION)
+def test_a_read_only_cache_that_is_up_to_date_is_enough(project: Project, disk: Path, sound: dict[str, bytes]) -> None:
     project.cache = disk / "cache"
     project.build()
     _remount(disk, "ro")
     run = project.run()
-    assert (run.status, run.ran) == (0, [])
+    assert (run.status, run.ran, run.stderr) == (0, [], "")
     assert project.files() == sound
+
+
+def test_a_read_only_cache_does_not_spoil_a_later_edit(project: Project, disk: Path) -> None:
+    project.cache = disk / "cache"
+    before = project.build().files()
+    _remount(disk, "ro")
+    project.set_formula("exp", "self", "grad * result.conj() * 2")
+    after = project.clean_build()
+    run = project.run()
+    assert_told(project, run, disk, READ_ONLY, after)
+    assert_whole(project, before, after)
+    _remount(disk, "rw")
+    assert_mended(project, after)
 
 
 def test_a_read_only_folder_of_generated_files_is_told_and_mended_later(
-    tmp_path: Path, disk: Path, sound: dict[str, bytes]
+    project: Project, disk: Path, sound: dict[str, bytes]
 ) -> None:
-    project = Project(tmp_path, CORE, VERSION)
     project.generated = disk / "generated"
     _remount(disk, "ro")
-    assert_clear(project.run(), str(project.generated), "Read-only file system")
+    run = project.run()
+    assert_clear(run)
+    assert_names(run, project.generated, READ_ONLY)
     _remount(disk, "rw")
-    project.build()
-    assert project.files() == sound
+    assert_mended(project, sound)
 
 
-@pytest.mark.parametrize("place", ["cache", "generated", "cache/objects", "cache/set", "generated/Functions.h/x"])
+@pytest.mark.parametrize("place", ["cache", "cache/set", "generated", "generated/Functions.h/x"])
 def test_a_file_where_a_folder_is_expected_and_the_other_way_round_is_told(
     project: Project, sound: dict[str, bytes], place: str
 ) -> None:
-    path = project.cache.parent / place
+    path = project.folder / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("in the way")
-    assert_clear(project.run(), str(project.cache.parent / Path(*Path(place).parts[:2])))
+    assert_clear(project.run(), str(project.folder / Path(*Path(place).parts[:2])))
+    assert path.read_text() == "in the way"
     path.unlink()
     if path.parent.name == "Functions.h":
         path.parent.rmdir()
-    project.build()
-    assert project.files() == sound
+    assert_mended(project, sound)
 
 
 # ---- vanishing
 
 
 @pytest.mark.parametrize("name", ["Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp"])
-def test_a_template_that_vanishes_during_the_run_is_told_and_mended_later(
+def test_a_template_that_vanishes_during_the_run_is_the_next_runs_business(
     project: Project, sound: dict[str, bytes], name: str
 ) -> None:
     path = project.path(f"templates/{name}")
@@ -187,13 +220,16 @@ def test_a_template_that_vanishes_during_the_run_is_told_and_mended_later(
     process = project.start()
     assert process.stdout is not None
     while not process.stdout.readline().startswith(".  emit:"):
-        pass
+        assert process.poll() is None
     path.unlink()
-    assert_clear(finish(process), str(path), "No such file or directory")
-    assert_whole(project, sound)
-    path.write_bytes(data)
-    project.build()
+    run = finish(process)
+    assert (run.status, run.stderr) == (0, "")
     assert project.files() == sound
+    before = project.mtimes()
+    assert_clear(project.run(), name)
+    assert project.mtimes() == before
+    path.write_bytes(data)
+    assert_mended(project, sound)
 
 
 @pytest.mark.parametrize("name", ["native_functions.yaml", "derivatives.yaml", "tags.yaml", "templates/Functions.h"])

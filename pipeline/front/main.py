@@ -49,7 +49,11 @@ def prepare() -> None:
 def _end(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """What Python says at the end of a process: of Ctrl-C no traceback."""
     if issubclass(type_, KeyboardInterrupt):
+        sys.stdout.flush()
         sys.stderr.write("interrupted: what was written is whole\n")
+        sys.stderr.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)  # Python would wait for whoever was to read what is left in queues
     else:
         sys.__excepthook__(type_, error, trace)
 

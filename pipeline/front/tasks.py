@@ -31,6 +31,7 @@ class Tasks:
         self.waiting_units = 0
         self._report: str | None = None
         self._written = False
+        self._told = False  # whether the manifest says what there is
 
     def stage(self, name: str, *task_dep: str) -> Task:
         """The task of a stage."""
@@ -160,7 +161,9 @@ class Tasks:
         self._prepare()
         from pipeline.front.run.places import write_manifest
 
-        return not write_manifest(build)
+        wrote = write_manifest(build)
+        self._told = True
+        return not wrote
 
     # ---- the end
 
@@ -171,10 +174,9 @@ class Tasks:
             assert build.last is not None
             self._stamp(selected)
             return build.last.report
-        for name in build.file_names() if not failed and build.knows_files() else ():
-            self._note(name)
-        build.clear_forgotten()
-        whole = not failed and "manifest" in selected
+        noted = [self._note(name) for name in build.file_names()] if not failed and build.knows_files() else [False]
+        whole = self._told and all(noted)  # a run that is interrupted ends here too
+        build.clear_forgotten(again=whole)
         warnings = "" if failed else self.report_of_all() if whole else build.report(build.problems_seen())
         if not failed:
             self._stamp(selected)
@@ -188,13 +190,13 @@ class Tasks:
             return build.last.units
         return 0 if self._failure([build.root("match")]) else len(build.units())
 
-    def _note(self, name: str) -> None:
-        """Notes a file that this run may have written, whichever process did."""
+    def _note(self, name: str) -> bool:
+        """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""
         from pipeline.stages.shard import made
 
         build = self.build
-        if build.db.current(made, *build.layout, name):
-            build.outputs.holds(build.path(name), made(build.db, *build.layout, name).xxh3)
+        current = build.db.current(made, *build.layout, name)
+        return current and build.outputs.holds(build.path(name), made(build.db, *build.layout, name).xxh3)
 
     def _stamp(self, selected: Sequence[str]) -> None:
         """Writes what the selected tasks made to the file that `stamp=` names, if that changed."""

@@ -41,8 +41,10 @@ def resolve_version(version: str) -> tuple[str, str]:
 def agreed_version(given: str, own: str, source: str) -> str:
     """The version to use: what `release=` gives, or what `source`, a file of the spec set, says; "" for neither.
 
-    A SpecError when they are of different minor releases.
+    A SpecError when they are of different minor releases, or `given` is of none.
     """
+    if given:
+        resolve_version(given)
     if given and own and minor(given) != minor(own):
         raise SpecError(
             f"release={given}, but {source} says that the spec set is for {own}",

@@ -48,6 +48,7 @@ class Build:
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
+        self._forgotten: set[str] = set()  # tasks that doit was told to forget before this run
 
     def _serves(self, last: last_run.Last) -> bool:
         """Whether the last run of this configuration did all that this one is to do."""
@@ -115,9 +116,9 @@ class Build:
         from pipeline.front.backend import ALL, FORGOTTEN, read_notes
 
         tasks = {task for task, note in read_notes(self.notes_path).items() if FORGOTTEN in note}
+        self._forgotten = tasks
         if not tasks or self._db is None:
             return
-
         named = self.units() if any(task.startswith("emit:") for task in tasks) else {}
         chosen = {(family, unit.name) for called, (family, unit) in named.items() if f"emit:{called}" in tasks}
 
@@ -129,12 +130,13 @@ class Build:
 
         self._db.forget(wanted)
 
-    def clear_forgotten(self) -> None:
-        """What was to be forgotten has been made again."""
+    def clear_forgotten(self, *, again: bool) -> None:
+        """Drops the notes of tasks that failed in this run, and, where all was made again, of those to be forgotten."""
         from pipeline.front.backend import FORGOTTEN, read_notes, write_notes
 
         notes = read_notes(self.notes_path)
-        kept = {task: note for task, note in notes.items() if FORGOTTEN not in note}
+        stay = set() if again else self._forgotten
+        kept = {task: note for task, note in notes.items() if FORGOTTEN not in note or task in stay}
         if kept != notes:
             write_notes(self.notes_path, kept)
 
