@@ -21,6 +21,7 @@ from pipeline.query.row import (
     Trace,
     digest,
     encode,
+    encode_sorted,
     identity,
     packed,
     unpacked,
@@ -246,7 +247,7 @@ class Engine:
             items = {item: Item(digest(raw), raw if len(raw) <= SMALL else b"") for item, raw in raws.items()}
             raw = encode([(item, found.digest) for item, found in items.items()])
         else:
-            raw = encode(value)
+            raw = (encode_sorted if query.sets else encode)(value)
         kept = raw if query.keep and items is None and len(raw) <= SMALL else b""
         trace = Trace(digest(raw), packed(frame.reads), tuple(frame.problems), frame.height, kept)
         before = row.trace

@@ -18,6 +18,8 @@ V = TypeVar("V")
 class Query(Generic[P, V]):
     """A remembered function. Calling it gives its value, and records the read in whoever asks."""
 
+    sets = False  # whether there are sets in its values, whose order differs from process to process
+
     def __init__(self, function: Callable[Concatenate[Database, P], V], *, keep: bool = True) -> None:
         self.function: Callable[..., Any] = function
         self.keep = keep  # whether its values are stored, or made again when somebody wants to see one
@@ -60,6 +62,13 @@ def query(function: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
 def unkept(function: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
     """Makes a function a query whose values are large and easily made again: only their digests are stored."""
     return Query(function, keep=False)
+
+
+def unordered(function: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
+    """Makes a function whose values have sets in them a query: they are stored in order."""
+    made = Query(function)
+    made.sets = True
+    return made
 
 
 def table(function: Callable[Concatenate[Database, P], dict[str, V]]) -> Table[P, V]:

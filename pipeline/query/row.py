@@ -15,6 +15,7 @@ from pipeline.query.query import Query
 
 _READ = Layout("<q16s")
 _encoder = msgspec.msgpack.Encoder()
+_sorting = msgspec.msgpack.Encoder(order="deterministic")
 
 SIZE = 16  # bytes of a digest
 MISSING = bytes(SIZE)  # the digest of what is not there
@@ -23,6 +24,11 @@ MISSING = bytes(SIZE)  # the digest of what is not there
 def encode(value: object) -> bytes:
     """MessagePack; equal values that were built the same way give equal bytes."""
     return _encoder.encode(value)
+
+
+def encode_sorted(value: object) -> bytes:
+    """The same, with sets and mappings in order."""
+    return _sorting.encode(value)
 
 
 def digest(data: bytes) -> bytes:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.query import query
+from pipeline.query.query import query, unordered
 from pipeline.releases import resolve
 from pipeline.releases.model import Release
 
@@ -31,7 +31,7 @@ def spec_set(db: Database) -> Set:
     return msgspec.msgpack.decode(db.input(SET) or b"", type=Set)
 
 
-@query
+@unordered
 def release(db: Database) -> Release:
     """The facts of the release."""
     return resolve((db.input(RELEASE) or b"").decode())
