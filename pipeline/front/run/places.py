@@ -45,6 +45,9 @@ def remove_orphans(build: Build) -> None:
     lost = [path for path in _lookalikes(build) if path not in build.outputs.known]
     build.outputs.remove(path for path in (*known, *lost) if path not in current)
     remove_abandoned(build.config.generated, [*names, *(f"{name}.d" for name in names)])
+    remove_abandoned(
+        build.config.folder, map(os.path.basename, (build.store_path, build.manifest_path, build.notes_path))
+    )
 
 
 def _lookalikes(build: Build) -> Iterator[str]:
