@@ -79,7 +79,10 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
+@pytest.mark.parametrize(
+    ("configure", "programs"),
+    [(ninja, ["ninja"]), pytest.param(cmake, ["ninja", "cmake"], marks=pytest.mark.slow)],
+)
 def test_an_edit_compiles_what_it_changes(
     tmp_path: Path, configure: Callable[[Path, Path], Example], programs: list[str]
 ) -> None:

@@ -276,7 +276,9 @@ class Store:
                 os.unlink(self.path)
 
     def _why(self, error: Exception) -> None:
-        self.problem = f"{self.path}: {getattr(error, 'strerror', None) or error}"
+        found = getattr(error, "filename", None)
+        place = found if found and found != self._building else self.path
+        self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
 
     def _put_in_place(self) -> None:
         """Puts a new file where it belongs."""
