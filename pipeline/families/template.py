@@ -17,7 +17,7 @@ from pipeline.specs.text import decode_text
 
 Value = str | int | Sequence[str]
 
-_HOLE = re.compile(r"(^[^\n\S]*)?\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})", re.MULTILINE)
+_HOLE = re.compile(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
 
 
 class Hole(Struct, frozen=True):
@@ -42,7 +42,8 @@ class Template:
         self.parts: list[str | Hole] = []
         position = 0
         for match in _HOLE.finditer(text):
-            self.parts += [text[position : match.start()], _hole(match)]
+            indent = _indentation(text, position, match.start())
+            self.parts += [text[position : match.start() - len(indent or "")], _hole(match[1], indent)]
             position = match.end()
         self.parts.append(text[position:])
 
@@ -61,8 +62,16 @@ class Template:
         return [part if isinstance(part, str) else _filled(part, values, trim) for part in self.parts]
 
 
-def _hole(match: re.Match[str]) -> Hole:
-    indent, name = match.groups()
+def _indentation(text: str, after: int, place: int) -> str | None:
+    """The white space from the start of a line to a place, None where there is more. The last hole ends at `after`."""
+    start = text.rfind("\n", after, place) + 1
+    if not start and after:
+        return None
+    found = text[start:place]
+    return found if not found or found.isspace() else None
+
+
+def _hole(name: str, indent: str | None) -> Hole:
     name = name.strip("{}")
     return Hole(name.strip(","), indent, name.startswith(","), name.endswith(","))
 

@@ -34,9 +34,9 @@ def _render(place: Place, problem: Problem, source: str) -> str:
     lines = [f"{where}: {'warning' if problem.warning else 'error'}: {': '.join(what)}"]
     if source:
         number = f"{place.line:>6}"
-        indent = "".join("\t" if c == "\t" else " " for c in source[: max(place.column, 1) - 1])
         lines += [f"{number} | {source[:300]}"]
         if place.column <= 300:
+            indent = "".join("\t" if c == "\t" else " " for c in source[: max(place.column, 1) - 1])
             lines += [f"{' ' * len(number)} | {indent}^"]
     if problem.hint:
         lines.append(f"  hint: {problem.hint}")
