@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import msgspec
@@ -73,10 +72,6 @@ class Backend:
         self._changed = True
 
     def dump(self) -> None:
-        if not self._changed:
-            return
-        self._changed = False
-        try:
+        if self._changed:
+            self._changed = False
             write_notes(self.name, self.notes)
-        except OSError as error:
-            sys.stderr.write(f"{self.name}: {error.strerror}; nothing was noted\n")

@@ -13,7 +13,7 @@ from importlib.util import cache_from_source
 from msgspec import Struct
 
 from pipeline.query.database import ENGINE, Database
-from pipeline.query.files import Input, Stat, read_file, stat_of
+from pipeline.query.files import Input, read_file, stat_of
 from pipeline.query.query import query
 from pipeline.query.row import digest_of
 
@@ -69,11 +69,6 @@ def library_files(names: tuple[str, ...]) -> dict[str, str]:
             if os.path.isfile(version):
                 found[f"{name} version"] = version
     return found
-
-
-def stats(paths: dict[str, str]) -> dict[str, Stat | None]:
-    """What the system says of all files."""
-    return {path: stat_of(path) for path in paths.values()}
 
 
 _SECOND = 1_000_000_000  # nanoseconds
