@@ -51,6 +51,7 @@ class Kept:
         """Does it; gives the report of mistakes."""
         build = self._build
         if not self._opened and build.nothing_changed:
+            build.nothing_changed = False  # what was true when it opened says nothing of the next edit
             return ""
         if self._opened:
             build.refresh()
