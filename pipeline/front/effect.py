@@ -25,6 +25,7 @@ class Effect(BaseAction):  # type: ignore[misc]
         self.error = ""
         self.path = ""
         self.data = b""
+        self.units = 1
         self.task: Any = None
         self.result: object = None
         self.values: dict[str, Any] = {}

@@ -13,8 +13,6 @@ from doit.reporter import ConsoleReporter
 if TYPE_CHECKING:
     from pipeline.front.tasks import Tasks
 
-MANY = 50  # units that make a run long enough for a progress bar
-
 
 def reporter_for(tasks: Tasks) -> type[Reporter]:
     """The reporter of one build's tasks: doit asks for a class."""
@@ -30,7 +28,6 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def __init__(self, outstream: Any, options: dict[str, Any]) -> None:
         super().__init__(outstream, options)
         self._ran = 0
-        self._progress: Any = None
         self._selected: list[str] = []
 
     def initialize(self, tasks: Any, selected_tasks: list[str]) -> None:
@@ -38,17 +35,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self._selected = list(selected_tasks)
 
     def add_success(self, task: Any) -> None:
-        """Units of a long run on a terminal move a bar; in a log, or when they are few, each has its line."""
-        if task.subtask_of != "emit":
-            return
-        self._ran += 1
-        if self._progress is None and self.tasks.waiting_units >= MANY and self.outstream.isatty():
-            from tqdm import tqdm
-
-            total = self.tasks.waiting_units
-            self._progress = tqdm(total=total, desc="emit", unit="unit", file=self.outstream, leave=False)
-        if self._progress is not None:
-            self._progress.update()
+        if task.subtask_of == "emit":
+            self._ran += task.actions[0].units
 
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of != "emit":
@@ -56,13 +44,10 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def execute_task(self, task: Any) -> None:
         if task.name == "emit":  # the group, when all of its units are done
-            if self._progress is not None:
-                self._progress.close()
-                self.write(f".  emit: {self._ran} units\n")
             count = self.tasks.count_of_units() - self._ran
             if count > 0:
                 self.write(f"-- emit: {count} units\n")
-        elif self._progress is None or task.subtask_of != "emit":
+        else:
             super().execute_task(task)
 
     def add_failure(self, task: Any, fail: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from doit import create_after
 from doit.exceptions import InvalidCommand
@@ -17,7 +17,12 @@ from pipeline.front.effect import Effect, IsCurrent
 from pipeline.front.run.build import ANALYSIS, Build
 from pipeline.problems.problem import nearest
 
+if TYPE_CHECKING:
+    from pipeline.model.units import Unit
+
 Task = dict[str, Any]
+
+BATCH = 64  # units that share a task in a run that has more than so many
 
 
 class Tasks:
@@ -28,8 +33,8 @@ class Tasks:
         self.selected: Sequence[str] | None = None
         self.always = False  # whether what is up to date is to run too
         self.running = False  # whether doit is running tasks, not only listing them
-        self.waiting_units = 0
         self._report: str | None = None
+        self._failed = False
         self._written = False
         self._told = False  # whether the manifest says what there is
 
@@ -68,24 +73,29 @@ class Tasks:
             if build.nothing_changed or self._failure([build.root("match")]):
                 return
             found = build.stale_units()
-            self.waiting_units = len(found)
         else:
             found = build.units()
         if self.running:
             self._check_asked("emit", build.units() if asked else found)
-        for called, (family, unit) in found.items():
-            look = lambda effect, family=family, unit=unit: self._unit_holds(family, unit, effect)  # noqa: E731
-            yield self._task(f"emit:{called}", unit.schema, look, name=called)
+        size = BATCH if len(found) > BATCH and not asked else 1
+        named = list(found)
+        for batch in (named[i : i + size] for i in range(0, len(named), size)):
+            look = lambda effect, units=[found[name] for name in batch]: self._units_hold(units, effect)  # noqa: E731
+            name = f"{batch[0]} and {len(batch) - 1} more" if len(batch) > 1 else batch[0]
+            task = self._task(f"emit:{name}", found[batch[0]][1].schema, look, name=name)
+            task["actions"][0].units = len(batch)
+            yield task
 
-    def _unit_holds(self, family: str, unit: Any, effect: Effect) -> bool:
+    def _units_hold(self, units: Sequence[tuple[str, Unit]], effect: Effect) -> bool:
         from pipeline.stages.emit import text
 
         db = self.build.db
-        ran = (text.name, family, unit.name) in db.ran
-        holds = db.holds(text, family, unit.name)
-        db.digest(text, family, unit.name)
-        effect.failure = self._failure([(text, family, unit.name)])
-        return holds and not ran and not effect.failure
+        roots = [(text, family, unit.name) for family, unit in units]
+        holds = all((text.name, *at) not in db.ran and db.holds(text, *at) for _, *at in roots)
+        for _, *at in roots:
+            db.digest(text, *at)
+        effect.failure = self._failure(roots)
+        return holds and not effect.failure
 
     # ---- files
 
@@ -119,22 +129,31 @@ class Tasks:
         from pipeline.stages.shard import contents, made
 
         build = self.build
-        effect.failure = self.report_of_all() if build.failed(build.problems()) else ""
+        effect.failure = self._mistakes()
         if effect.failure:
             return False
         self._prepare()
-        found = made(build.db, *build.layout, name)
-        path = build.path(name)
+        path, at = build.path(name), (*build.layout, name)
+        holds = build.db.holds(made, *at)
+        data = b"" if holds else contents(build.db, *at)  # kept here: it would not stay in memory
+        found = made(build.db, *at)
         if build.outputs.holds(path, found.xxh3):
             return not self.always
-        effect.path, effect.data = path, contents(build.db, *build.layout, name)
+        effect.path, effect.data = path, data or contents(build.db, *at)
         return False
+
+    def _mistakes(self) -> str:
+        """The report of all mistakes, empty where there are none. What it is about does not change during a run."""
+        if self._report is None:
+            problems = self.build.problems()
+            self._report = self.build.report(problems)
+            self._failed = self.build.failed(problems)
+        return self._report if self._failed else ""
 
     def report_of_all(self) -> str:
         """All problems as text."""
-        if self._report is None:
-            self._report = self.build.report(self.build.problems())
-        return self._report
+        self._mistakes()
+        return self._report or ""
 
     def _prepare(self) -> None:
         """What comes before the first file is written."""
@@ -155,7 +174,7 @@ class Tasks:
 
     def _manifest_holds(self, effect: Effect) -> bool:
         build = self.build
-        effect.failure = self.report_of_all() if build.failed(build.problems()) else ""
+        effect.failure = self._mistakes()
         if effect.failure:
             return False
         self._prepare()

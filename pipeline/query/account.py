@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import msgspec
 
 from pipeline.query.database import Database
-from pipeline.query.query import Query, Table
-from pipeline.query.row import ITEM, MISSING, NAMES, Name, Row, digest, identity, unpacked
+from pipeline.query.query import Table
+from pipeline.query.row import ITEM, NAMES, Name, Row, digest_of, identity, item_identity, unpacked
 
 Change = Literal["added", "changed", "deleted"]
 Root = tuple[Any, ...]  # a query, and its key
@@ -26,7 +26,7 @@ def problems(db: Database, roots: Iterable[Root], type_: Any) -> list[Any]:
     return found
 
 
-def _is_live(db: Database, row: Row, live: dict[int, bool]) -> bool:
+def _is_live(db: Database, row: Row, live: dict[bytes, bool]) -> bool:
     """Whether a root is made from a row: by way of the rows that read it."""
     known = live.get(row.id)
     if known is not None:
@@ -34,15 +34,15 @@ def _is_live(db: Database, row: Row, live: dict[int, bool]) -> bool:
     live[row.id] = False
     if not row.fresh:
         return False
-    items = db.rows.items(row) if isinstance(row.query, Table) else ()
-    for id_ in (row.id, *(identity((ITEM, *row.name, item)) for item in items)):
+    items = (NAMES, *db.rows.items(row)) if isinstance(row.query, Table) else ()
+    for id_ in (row.id, *(item_identity(row.id, item) for item in items)):
         if any(_reads(db, reader, id_, live) for reader in db.rows.readers_of(id_)):
             live[row.id] = True
             return True
     return False
 
 
-def _reads(db: Database, reader: int, id_: int, live: dict[int, bool]) -> bool:
+def _reads(db: Database, reader: bytes, id_: bytes, live: dict[bytes, bool]) -> bool:
     """Whether a row that a root is made from reads another one."""
     row = db.rows.numbered(reader)
     if row is None or row.trace is None or all(read != id_ for read, _ in unpacked(row.trace.reads)):
@@ -50,30 +50,37 @@ def _reads(db: Database, reader: int, id_: int, live: dict[int, bool]) -> bool:
     return _is_live(db, row, live)
 
 
-def reads_digest(db: Database, query: Query[Any, Any], *args: Any) -> bytes:
-    """The digest of all that a row that holds has read."""
-    row = db.rows.named((query.name, *args), query)
-    return digest(row.trace.reads) if row.trace is not None else MISSING
+def digest_of_all(db: Database, root: Name, wanted: Callable[[Name], bool]) -> bytes:
+    """The digest of all rows of a kind that a row which holds is made from, by way of such rows."""
+    found: dict[Name, bytes] = {}
+    waiting = [root]
+    while waiting:
+        row = db.rows.named(waiting.pop())
+        if row.name not in found and wanted(row.name):
+            found[row.name] = row.digest
+            names = map(db.rows.name_of, (id_ for id_, _ in unpacked(row.trace.reads if row.trace else b"")))
+            waiting += [name[1:-1] if name[0] == ITEM else name for name in names if name is not None]
+    return digest_of(*sorted(found.values()))
 
 
 def reads(db: Database, name: Name) -> list[Name]:
     """What a row read when it was made, by name."""
     row = db.rows.named(name)
-    found = (db.rows.numbered(id_) for id_, _ in unpacked(row.trace.reads)) if row.trace is not None else ()
-    return [read.name for read in found if read is not None]
+    found = (db.rows.name_of(id_) for id_, _ in unpacked(row.trace.reads)) if row.trace is not None else ()
+    return [read for read in found if read is not None]
 
 
 def changes(db: Database, name: Name) -> list[Name] | None:
     """Why a row was replaced in this round: what it had read that gives something else now. None where it had never
     been made. Looks at nothing that nobody has asked for in this round."""
-    row = db.rows.in_memory(name)
+    row = db.rows.by_name.get(name)
     if row is None or row.id not in db.before:
         return []
     before = db.before[row.id]
     if before is None:
         return None
-    found = ((db.rows.numbered(id_), given) for id_, given in unpacked(before.reads))
-    return [read.name for read, given in found if read is not None and read.fresh and read.digest != given]
+    changed = (id_ for id_, given in unpacked(before.reads) if db.rows.known(id_, given) != given)
+    return [read for read in map(db.rows.name_of, changed) if read is not None]
 
 
 def changed_items(db: Database, table: Table[Any, Any], *args: Any) -> dict[str, Change]:
@@ -86,6 +93,6 @@ def changed_items(db: Database, table: Table[Any, Any], *args: Any) -> dict[str,
     known = db.rows.items_of(before) if before is not None else {}
     found: dict[str, Change] = {}
     for item in (*after, *(item for item in known if item not in after)):
-        if item != NAMES and (item not in known or item not in after or known[item].digest != after[item].digest):
+        if item not in known or item not in after or known[item].digest != after[item].digest:
             found[item] = "added" if item not in known else "changed" if item in after else "deleted"
     return found

@@ -8,19 +8,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from pipeline.query.row import (
-    ITEM,
-    Item,
-    Name,
-    Record,
-    encode,
-    identity,
-    packed_ids,
-    sealed,
-    unpacked,
-    unpacked_ids,
-    unsealed,
-)
+from pipeline.query.row import NAMES, Item, Name, Record, item_identity, packed_ids, unpacked, unpacked_ids
 from pipeline.query.store import Store
 
 _items_decoder = msgspec.msgpack.Decoder(dict[str, Item])
@@ -45,17 +33,18 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
         if not old.sound or old.empty:
             return None
         records = old.records()
-        tables = unpacked_ids(old.note("tables") or b"")
-        needed = _needed(old, records, tables, is_root)
+        needed = _needed(old, records, is_root)
         new.begin_anew()
-        readers: dict[int, list[int]] = {}
-        for id_ in sorted(needed):
-            _move(old, new, records[id_], table=id_ in tables)
-            for read, _ in unpacked(records[id_].trace.reads):
+        readers: dict[bytes, list[bytes]] = {}
+        for id_, record in needed.items():
+            raw = old.value(record.trace.digest)
+            new.put({record.trace.digest: raw} if raw is not None else {})
+            for read, _ in unpacked(record.trace.reads):
                 readers.setdefault(read, []).append(id_)
-        new.add_records((id_, records[id_]) for id_ in sorted(needed))
+        new.add_records(needed)
         new.add_readers(readers)
-        notes = {n: packed_ids(unpacked_ids(old.note(n) or b"") & needed) for n in ("noisy", "pending", "tables")}
+        named = ("noisy", "pending", "tables")
+        notes = {note: packed_ids(unpacked_ids(old.note(note) or b"") & needed.keys()) for note in named}
         if not new.commit({**notes, "inputs": old.note("inputs") or b"\x80"}):
             return None
     finally:
@@ -65,31 +54,18 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     return Collected(len(records) - len(needed), len(needed), max(before - after, 0), after)
 
 
-def _needed(old: Store, records: dict[int, Record], tables: set[int], is_root: Callable[[Name], bool]) -> set[int]:
+def _needed(old: Store, records: dict[bytes, Record], is_root: Callable[[Name], bool]) -> dict[bytes, Record]:
     """The roots, what they read, and the tables that these items are in."""
-    table_of = {
-        identity((ITEM, *records[id_].name, item)): id_
-        for id_ in tables & records.keys()
-        for item in _items_decoder.decode(unsealed(old.object(records[id_].trace.at)) or b"\x80")
-    }
-    needed: set[int] = set()
+    table_of = {}
+    for id_ in unpacked_ids(old.note("tables") or b"") & records.keys():
+        trace = records[id_].trace
+        items = _items_decoder.decode(trace.value or old.value(trace.digest) or b"\x80")
+        table_of.update({item_identity(id_, item): id_ for item in (NAMES, *items)})
+    needed: dict[bytes, Record] = {}
     waiting = [id_ for id_, record in records.items() if is_root(record.name)]
     while waiting:
         id_ = table_of.get(number := waiting.pop(), number)
         if id_ in records and id_ not in needed:
-            needed.add(id_)
+            needed[id_] = records[id_]
             waiting += [read for read, _ in unpacked(records[id_].trace.reads)]
     return needed
-
-
-def _move(old: Store, new: Store, record: Record, *, table: bool) -> None:
-    """Puts the values of a row into another store."""
-    trace = record.trace
-    data = old.object(trace.at)
-    if table:
-        items = _items_decoder.decode(unsealed(data) or b"\x80")
-        for item in items.values():
-            found = old.object(item.at)
-            item.at = 0 if found is None else new.put([found])
-        data = sealed(encode(items))
-    trace.at = 0 if data is None else new.put([data])

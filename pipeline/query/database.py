@@ -33,28 +33,27 @@ class Database(Engine):
         if not self._store.begin():
             self._reset(inputs)
         self.before, self.ran, self._settled = {}, set(), False
-        self.rows.inputs = inputs
         try:
-            self._settle()
+            self._settle(inputs)
         except Damaged:
             self._distrust(inputs)
         self._settled = True
 
-    def _settle(self) -> None:
+    def _settle(self, inputs: Mapping[str, Taken]) -> None:
         """Finds out which rows may be stale."""
         store, rows = self._store, self.rows
         self.noisy = unpacked_ids(store.note("noisy") or b"")
         rows.tables |= unpacked_ids(store.note("tables") or b"")
         if not (store.sound or store.empty):
             raise Damaged
-        rows.touched = set()
         self._carried = unpacked_ids(store.note("pending") or b"")
         known = _digests_decoder.decode(store.note("inputs") or b"\x80")
+        rows.begin(inputs)
         changed = []
-        for label in {**known, **rows.inputs}:
-            if known.get(label, MISSING) != rows.digest_of(label):
-                row = rows.named((INPUT, label))
-                row.digest, row.value = rows.digest_of(label), UNSET
+        for label in {**known, **inputs}:
+            row = rows.named((INPUT, label))
+            row.digest, row.value = rows.digest_of_input(label), UNSET
+            if known.get(label, MISSING) != row.digest:
                 changed.append(row.id)
         spread(rows, changed, self._carried, self._bring)
         if not (store.sound or store.empty):
@@ -75,8 +74,8 @@ class Database(Engine):
         try:
             rows.put_values()
             self._store.add(rows.unsaved.values())
-            self._store.add_readers(rows.readers)
-            rows.unsaved, rows.readers = {}, {}
+            self._store.add_readers(rows.readers())
+            rows.saved()
             kept = self._store.commit(notes)
         except sqlite3.Error as error:
             self._store.give_up(error)
@@ -92,7 +91,12 @@ class Database(Engine):
     def holds(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a row needs no run. What it reads is brought up to date, it itself is not."""
         row = self.rows.named((query.name, *args), query)
-        return row.fresh or self._top(lambda: self._matching(self.rows.named(row.name, query))) is not None
+        if row.fresh or row.trace is None:
+            return row.fresh
+        return self._top(lambda: self._may_hold(self.rows.named(row.name, query)))
+
+    def _may_hold(self, row: Row) -> bool:
+        return row.trace is not None and self._matching(row, row.trace) is not None
 
     @property
     def problem(self) -> str:
@@ -108,17 +112,16 @@ class Database(Engine):
         for id_ in self._store.ids():
             row = self.rows.numbered(id_)
             if row is not None and row.query is not None and wanted(row.name):
-                row.trace, row.older, row.digest = None, [], MISSING
+                row.trace, row.older, row.digest, row.items = None, [], MISSING, None
         self.rows.touched = None
         for row in self.rows.present():
             row.fresh = row.name[0] == INPUT
 
 
-def spread(rows: Rows, changed: Iterable[int], carried: Iterable[int], bring: Callable[[Row], None]) -> None:
+def spread(rows: Rows, changed: Iterable[bytes], carried: Iterable[bytes], bring: Callable[[Row], None]) -> None:
     """Doubts the readers of `changed` rows, and the rows `carried` over from an earlier round with what they read."""
     assert rows.touched is not None
-    moved = rows.moved = []
-    waiting: list[tuple[int, int]] = []
+    waiting: list[tuple[int, bytes]] = []
     for id_ in carried:
         _doubt(rows, id_, waiting)
     for id_ in changed:
@@ -132,16 +135,16 @@ def spread(rows: Rows, changed: Iterable[int], carried: Iterable[int], bring: Ca
             continue
         if not row.fresh:
             bring(row)
-        while moved:
-            _doubt_readers(rows, moved.pop(), waiting)
+        while rows.met:
+            _doubt_readers(rows, rows.met.pop(), waiting)
 
 
-def _doubt_readers(rows: Rows, id_: int, waiting: list[tuple[int, int]]) -> None:
+def _doubt_readers(rows: Rows, id_: bytes, waiting: list[tuple[int, bytes]]) -> None:
     for reader in rows.readers_of(id_):
         _doubt(rows, reader, waiting)
 
 
-def _doubt(rows: Rows, id_: int, waiting: list[tuple[int, int]]) -> None:
+def _doubt(rows: Rows, id_: bytes, waiting: list[tuple[int, bytes]]) -> None:
     row = rows.numbered(id_)
     assert rows.touched is not None
     if row is None:

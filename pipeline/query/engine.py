@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import UNSET, Raw
 
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
     INPUT,
-    ITEM,
     MISSING,
     NAMES,
     Frame,
@@ -22,7 +21,7 @@ from pipeline.query.row import (
     digest,
     encode,
     encode_sorted,
-    identity,
+    item_identity,
     packed,
     unpacked,
 )
@@ -30,6 +29,8 @@ from pipeline.query.rows import ROOM, Cycle, Damaged, Find, Rows
 from pipeline.query.store import SMALL, Store
 
 OLDER = 7  # traces that a row keeps beside its latest
+V = TypeVar("V")
+
 ENGINE = "engine"  # the input that stands for this package and the libraries that output depends on
 
 
@@ -51,11 +52,13 @@ class Engine:
     def _reset(self, inputs: Mapping[str, Taken]) -> None:
         """Forgets all that is in memory, and takes nothing in the store on trust."""
         self.rows = Rows(self._store, self._find, inputs, self._room)
-        self.noisy: set[int] = set()  # rows with problems
-        self.before: dict[int, Trace | None] = {}  # the latest traces of rows that this round replaced
+        self.noisy: set[bytes] = set()  # rows with problems
+        self.before: dict[bytes, Trace | None] = {}  # the latest traces of rows that this round replaced
         self.ran: set[Name] = set()  # by this round
-        self._carried: set[int] = set()  # rows that were in doubt before this round
+        self._carried: set[bytes] = set()  # rows that were in doubt before this round
         self._settled = False
+        for label in inputs:
+            self.rows.named((INPUT, label))
 
     def _distrust(self, inputs: Mapping[str, Taken]) -> None:
         """Forgets all that is in memory, and what was noted about all rows: the rows themselves say that too."""
@@ -63,7 +66,7 @@ class Engine:
         for id_, record in self._store.records().items():
             if record.trace.problems:
                 self.noisy.add(id_)
-            if isinstance(self.rows.find(record.name[0]), Table):
+            if isinstance(self._find(record.name[0]), Table):
                 self.rows.tables.add(id_)
 
     # ---- reading
@@ -71,49 +74,41 @@ class Engine:
     def get(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Any:
         """The value of a query, as it is in this round."""
         name = (query.name, *args)
-        frame = self._frame
-        if frame is None:
+        if self._frame is None:
             return self._top(lambda: self._read(self.rows.named(name, query)))
         row = self.rows.by_name.get(name)
-        if row is None or not row.fresh or row.value is UNSET:
-            return self._read(row or self.rows.named(name, query))
-        frame.reads[row.id] = row.digest  # as `_read` does: most reads are these
-        if row.height >= frame.height:
-            frame.height = row.height + 1
-        return row.value
-
-    def item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
-        """One item of a table, None when there is none."""
-        name = (ITEM, table.name, *args, item)
-        if self._frame is None:
-            return self._top(lambda: self._read(self.rows.named(name)))
-        return self._read(self.rows.named(name))
-
-    def names(self, table: Table[Any, Any], *args: Any) -> list[str]:
-        """The names of a table's items, in order: a read of its own, whatever the items say."""
-        return self.item(table, args, NAMES) or []
-
-    def digest(self, query: Query[Any, Any], *args: Any) -> bytes:
-        """The digest of a query's value: a read like others, without a look at the value."""
-        name = (query.name, *args)
-        if self._frame is None:
-            self._top(lambda: self._bring(self.rows.named(name, query)))
-        row = self.rows.named(name, query)
-        self._bring(row)
-        self._note_read(row)
-        return row.digest
+        return self._read(self.rows.named(name, query) if row is None else row)
 
     def input(self, label: str) -> bytes | None:
         """An input's bytes, None where there is no such input."""
         value: bytes | None = self._read(self.rows.named((INPUT, label)))
         return value
 
+    def item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
+        """One item of a table, None when there is none."""
+        row = self._brought(table, args)
+        found = self.rows.items(row).get(item)
+        self._note(item_identity(row.id, item), MISSING if found is None else found.digest, row.height)
+        return None if found is None else table.item_decoder.decode(found.value)
+
+    def names(self, table: Table[Any, Any], *args: Any) -> list[str]:
+        """The names of a table's items, in order: a read of its own, whatever the items say."""
+        row = self._brought(table, args)
+        self._note(item_identity(row.id, NAMES), self.rows.digest_of(row, NAMES), row.height)
+        return list(self.rows.items(row))
+
+    def digest(self, query: Query[Any, Any], *args: Any) -> bytes:
+        """The digest of a query's value: a read like others, without a look at the value."""
+        row = self._brought(query, args)
+        self._note(row.id, row.digest, row.height)
+        return row.digest
+
     def report(self, problem: object) -> None:
         """Adds a problem to the row of the query that is running."""
         assert self._frame is not None
         self._frame.problems.append(Raw(encode(problem)))
 
-    def _top(self, work: Callable[[], Any]) -> Any:
+    def _top(self, work: Callable[[], V]) -> V:
         """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
         try:
             return work()
@@ -122,33 +117,43 @@ class Engine:
             self._settled = True
             return work()
 
+    def _brought(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
+        """A row that holds; of a table, the items too."""
+
+        def work() -> Row:
+            row = self.rows.named((query.name, *args), query)
+            self._bring(row)
+            if isinstance(query, Table):
+                self.rows.items(row)
+            return row
+
+        return work() if self._frame is not None else self._top(work)
+
     def _read(self, row: Row) -> Any:
         if not row.fresh:
             self._bring(row)
-        self._note_read(row)
-        value = row.value
-        return self._seen(row) if value is UNSET else value
-
-    def _note_read(self, row: Row) -> None:
         frame = self._frame
         if frame is not None:
             frame.reads[row.id] = row.digest
             if row.height >= frame.height:
                 frame.height = row.height + 1
+        value = row.value
+        return self.rows.value(row, self._again) if value is UNSET else value
 
-    def _seen(self, row: Row) -> Any:
-        """A row's value. For whoever is running this is the one read, whatever it takes."""
-        frame, self._frame = self._frame, Frame()
-        try:
-            return self.rows.value(row, self._again)
-        finally:
-            self._frame = frame
+    def _note(self, id_: bytes, found: bytes, height: int) -> None:
+        """Notes a read of whoever is running."""
+        frame = self._frame
+        if frame is not None:
+            frame.reads[id_] = found
+            if height >= frame.height:
+                frame.height = height + 1
 
     def _again(self, row: Row) -> Any:
         """Runs a query whose row holds, to see its value."""
-        wanted, ran = row.digest, set(self.ran)
+        wanted, ran = row.digest, row.name in self.ran
         value = self._run(row)
-        self.ran = ran
+        if not ran:
+            self.ran.discard(row.name)
         if row.digest != wanted:
             raise Damaged
         return value
@@ -159,42 +164,31 @@ class Engine:
         """Makes a row hold: as it is, as it once was, or by running its query."""
         if row.fresh:
             return
-        if row.query is None:
-            self._bring_item(row)
-            return
+        assert row.query is not None
         if row.running:
             raise Cycle(f"{row.query.name} needs its own value for {row.name[1:]}")
         row.running, before = True, row.trace
         try:
-            trace = self._matching(row)
+            trace = None if before is None else self._matching(row, before)
             if trace is None:
                 self._run(row)
-            elif trace is not row.trace:
+            elif trace is not before:
                 self._adopt(row, trace)
             elif self.rows.touched is None:
-                self.rows.note_readers(row, trace, None)
+                self.rows.note_reads(row, trace, None)
         finally:
             row.running = False
         row.fresh = True
         if row.trace is not before:
             self.before.setdefault(row.id, before)
 
-    def _bring_item(self, row: Row) -> None:
-        """An item is what its table says."""
-        table = self.rows.table_of(row)
-        self._bring(table)
-        self.rows.item(table, row.name[-1])
-
-    def _matching(self, row: Row) -> Trace | None:
+    def _matching(self, row: Row, latest: Trace) -> Trace | None:
         """The trace that holds in this round, None where the query has to run."""
-        if row.trace is None:
-            return None
         # What did not change in this round gives what it gave, unless the row was in doubt before.
         touched = None if row.id in self._carried else self.rows.touched
-        if self._holds(row.trace, touched, {}) and (touched is not None or self.rows.is_there(row, row.trace)):
-            return row.trace
-        reads = unpacked(row.trace.reads) if touched is not None else ()
-        known = {id_: found for id_, found in reads if touched is not None and id_ not in touched}
+        if self._holds(latest, touched, {}) and (touched is not None or self.rows.is_there(row, latest)):
+            return latest
+        known = {} if touched is None else {id_: found for id_, found in unpacked(latest.reads) if id_ not in touched}
         older = (
             trace
             for trace in self.rows.older(row)
@@ -202,33 +196,40 @@ class Engine:
         )
         return next(older, None)
 
-    def _holds(self, trace: Trace, touched: set[int] | None, known: Mapping[int, bytes]) -> bool:
+    def _holds(self, trace: Trace, touched: set[bytes] | None, known: Mapping[bytes, bytes]) -> bool:
         """Whether all that was read gives what it gave: the one walk that decides. In order, as a later read may
         depend on an earlier one."""
         for id_, found in unpacked(trace.reads):
             if touched is not None and id_ not in touched:
                 continue
-            now = known.get(id_)
-            if now is None:
-                row = self.rows.numbered(id_)
-                if row is None:
-                    return False
-                self._bring(row)
-                now = row.digest
-            if now != found:
+            if (known.get(id_) or self._now(id_)) != found:
                 return False
         return True
+
+    def _now(self, id_: bytes) -> bytes | None:
+        """What a row or an item gives in this round, None for what is not known any more."""
+        found = self.rows.moved.get(id_)
+        if found is not None:
+            return found
+        row = self.rows.numbered(id_)
+        if row is not None:
+            self._bring(row)
+            return row.digest
+        item = self.rows.item(id_)
+        if item is None:
+            return None
+        self._bring(item[0])
+        return self.rows.digest_of(*item)
 
     def _adopt(self, row: Row, trace: Trace) -> None:
         """Takes an older trace for the latest."""
         assert row.trace is not None
         row.older = [row.trace, *(other for other in self.rows.older(row) if other is not trace)]
-        items = self.rows.items_of(trace) if isinstance(row.query, Table) else None
-        self._replace(row, trace, trace.value or None, items, {})
+        self._replace(row, trace, self.rows.items_of(trace) if isinstance(row.query, Table) else None)
 
     def _run(self, row: Row) -> Any:
         """Runs a query, and makes a row of what it read and gave; gives the value."""
-        query = row.query
+        query, before = row.query, row.trace
         assert query is not None
         outer, frame = self._frame, Frame()
         self._frame = frame
@@ -240,61 +241,46 @@ class Engine:
             value = query.function(self, *row.name[1:])
         finally:
             self._frame = outer
-        raws: dict[str, bytes] = {}
-        items: dict[str, Item] | None = None
+        items = None
         if isinstance(query, Table):
-            raws = {NAMES: encode(list(value)), **{item: encode(found) for item, found in value.items()}}
-            items = {item: Item(digest(raw), raw if len(raw) <= SMALL else b"") for item, raw in raws.items()}
-            raw = encode([(item, found.digest) for item, found in items.items()])
-        else:
-            raw = (encode_sorted if query.sets else encode)(value)
-        kept = raw if query.keep and items is None and len(raw) <= SMALL else b""
-        trace = Trace(digest(raw), packed(frame.reads), tuple(frame.problems), frame.height, kept)
-        before = row.trace
-        if before is not None and (before.reads != trace.reads or before.digest != trace.digest):
+            raws = ((item, encode(found)) for item, found in value.items())
+            items = {item: Item(digest(raw), raw) for item, raw in raws}
+        raw = encode(items) if items is not None else (encode_sorted if query.sets else encode)(value)
+        found, kept = digest(raw), raw if query.keep and len(raw) <= SMALL else b""
+        trace = Trace(found, packed(frame.reads), tuple(frame.problems), frame.height, kept)
+        if query.keep and not kept:
+            self.rows.put(found, raw)
+        if before is not None and before.reads == trace.reads and before.digest == found:
+            trace = before  # it ran only to be seen
+        elif before is not None:
             row.older = [before, *self.rows.older(row)][:OLDER]
-        self._replace(row, trace, raw if query.keep and items is None else None, items, raws)
+        self._replace(row, trace, items)
         if items is None:
-            row.value = value
+            self.rows.hold(row, value, len(raw))
         self.ran.add(row.name)
-        self.rows.weigh(row, len(raw))
         return value
 
-    def _replace(
-        self, row: Row, trace: Trace, raw: bytes | None, items: dict[str, Item] | None, raws: Mapping[str, bytes]
-    ) -> None:
-        """Gives a row a trace, and a table its items; `raws` are their encoded values where it has run."""
+    def _replace(self, row: Row, trace: Trace, items: dict[str, Item] | None) -> None:
+        """Gives a row a trace, and a table its items."""
         rows, before = self.rows, row.trace
         if items is not None:
-            known = rows.items(row) if before is not None else {}
-            row.items, row.height = items, trace.height
-            rows.tables.add(row.id)
-            self._set_items(row, known, raws)
             if before is not None and before.digest != trace.digest:
-                rows.move(row.id)
-        rows.note_readers(row, trace, before)
-        row.trace, row.digest, row.height = trace, trace.digest, trace.height
-        row.raw, row.value = raw, UNSET
-        rows.unsaved[row.id] = row
-        (self.noisy.add if trace.problems else self.noisy.discard)(row.id)
+                self._move(row, rows.items(row), items)
+            row.items = items
+            rows.tables.add(row.id)
+        rows.note_reads(row, trace, before if rows.touched is not None else None)
+        row.trace, row.digest, row.height, row.value = trace, trace.digest, trace.height, UNSET
+        if trace is not before:
+            rows.unsaved[row.id] = row
+        if trace.problems or row.id in self.noisy:
+            (self.noisy.add if trace.problems else self.noisy.discard)(row.id)
 
-    def _set_items(self, table: Row, before: Mapping[str, Item], raws: Mapping[str, bytes]) -> None:
-        """Looks at the items of a table that changed, and at those that are in memory."""
-        rows, after = self.rows, table.items or {}
+    def _move(self, table: Row, before: Mapping[str, Item], after: Mapping[str, Item]) -> None:
+        """Notes the items of a table that came out different: who read them is to be doubted."""
+        changed = {NAMES: digest(encode(list(after)))} if list(before) != list(after) else {}
         for item in {**before, **after}:
-            name = (ITEM, *table.name, item)
-            old, found = before.get(item), after.get(item)
-            now = MISSING if found is None else found.digest
-            if old is not None and old.digest == now and found is not None:
-                found.value, found.at = old.value, old.at
-            elif table.trace is not None:
-                rows.move(identity(name))
-            row = rows.in_memory(name)
-            if row is None and found is not None and not found.value and not found.at and item in raws:
-                row = rows.named(name)
-            if row is not None:
-                if row.digest != now:
-                    row.digest, row.value = now, UNSET
-                row.fresh, row.height, row.raw = True, table.height, raws.get(item)
-                if row.raw is not None:
-                    rows.weigh(row, len(row.raw))
+            now = after[item].digest if item in after else MISSING
+            if item not in before or before[item].digest != now:
+                changed[item] = now
+        found = {item_identity(table.id, item): now for item, now in changed.items()}
+        self.rows.move(table.id, found)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Iterator
-from struct import Struct as Layout
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
-from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
+from xxhash import xxh3_64_digest, xxh3_128_digest
 
 from pipeline.query.query import Query
 
-_READ = Layout("<q16s")
 _encoder = msgspec.msgpack.Encoder()
 _sorting = msgspec.msgpack.Encoder(order="deterministic")
 
-SIZE = 16  # bytes of a digest
-MISSING = bytes(SIZE)  # the digest of what is not there
+ID = 8  # bytes of a row's number
+READ = ID + 16  # bytes of a read: the row, the digest that it gave
+MISSING = bytes(16)  # the digest of what is not there
 
 
 def encode(value: object) -> bytes:
@@ -41,9 +39,14 @@ def digest_of(*parts: object) -> bytes:
     return xxh3_128_digest(_encoder.encode(parts))
 
 
-def identity(name: tuple[object, ...]) -> int:
-    """The number that a row is stored under, from its query and key."""
-    return xxh3_64_intdigest(_encoder.encode(name)) - (1 << 63)
+def identity(name: tuple[object, ...]) -> bytes:
+    """The number that a row is known by, from its query and key."""
+    return xxh3_64_digest(_encoder.encode(name))
+
+
+def item_identity(table: bytes, item: str) -> bytes:
+    """The number that an item is known by, from that of its table."""
+    return xxh3_64_digest(table + item.encode())
 
 
 def sealed(payload: bytes) -> bytes:
@@ -56,10 +59,10 @@ def unsealed(data: bytes | None) -> bytes | None:
     return data[8:] if data and xxh3_64_digest(data[8:]) == data[:8] else None
 
 
-INPUT, ITEM = "input", "item"  # the first words of the names of rows that are no calls
-NAMES = "\0"  # the item of a table that has the names of all its items
+INPUT, ITEM = "input", "item"  # the first words of the names of what is no call
+NAMES = "\0"  # the item of a table that stands for the names of all its items
 
-Name = tuple[Any, ...]  # of a row: what kind of row, or which query; then the key
+Name = tuple[Any, ...]  # what kind of row, or which query; then the key
 
 
 class Taken(Protocol):
@@ -71,23 +74,21 @@ class Taken(Protocol):
     def read(self) -> bytes | None: ...
 
 
-class Trace(Struct, gc=False, array_like=True):
+class Trace(Struct, frozen=True, gc=False, array_like=True):
     """One way in which a call came out: what it read, in order, and what it gave."""
 
-    digest: bytes  # of the value
-    reads: bytes  # packed pairs: the row that was read, the digest that it gave
-    problems: tuple[Raw, ...] = ()
-    height: int = 1  # above the rows that read nothing
+    digest: bytes  # of the encoded value, which it is stored under
+    reads: bytes  # of each: the row that was read, the digest that it gave
+    problems: tuple[Raw, ...]
+    height: int  # above the rows that read nothing
     value: bytes = b""  # encoded, where it is small
-    at: int = 0  # else, where it is kept: the number of the object; 0 where it is not
 
 
-class Item(Struct, gc=False, array_like=True):
-    """An item of a table, as the table keeps it: the digest, and the value as a trace has it."""
+class Item(Struct, frozen=True, gc=False, array_like=True):
+    """An item of a table, as the table's encoded value has it."""
 
     digest: bytes
-    value: bytes = b""
-    at: int = 0
+    value: bytes
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):
@@ -100,19 +101,16 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
 class Row:
     """A row in memory. While it is `fresh`, its digest and value hold in this round."""
 
-    __slots__ = (
-        "digest", "fresh", "height", "id", "items", "name", "older", "query", "raw", "running", "trace", "value",
-    )  # fmt: skip
+    __slots__ = ("digest", "fresh", "height", "id", "items", "name", "older", "query", "running", "trace", "value")
 
-    def __init__(self, name: Name, id_: int, query: Query[Any, Any] | None) -> None:
+    def __init__(self, name: Name, id_: bytes, query: Query[Any, Any] | None) -> None:
         self.name = name
         self.id = id_
-        self.query = query  # None: an input, or an item of a table
+        self.query = query  # None: an input
         self.trace: Trace | None = None
         self.older: list[Trace] | None = None  # None: not asked for yet
         self.digest = MISSING
         self.height = 0
-        self.raw: bytes | None = None  # the value, encoded
         self.items: dict[str, Item] | None = None  # of a table; None: not looked at yet
         self.value: Any = UNSET
         self.fresh = False
@@ -125,27 +123,27 @@ class Frame:
     __slots__ = ("height", "problems", "reads")
 
     def __init__(self) -> None:
-        self.reads: dict[int, bytes] = {}
+        self.reads: dict[bytes, bytes] = {}
         self.problems: list[Raw] = []
         self.height = 0
 
 
-def packed(reads: dict[int, bytes]) -> bytes:
+def packed(reads: Mapping[bytes, bytes]) -> bytes:
     """Reads as bytes."""
-    pack = _READ.pack
-    return b"".join([pack(id_, found) for id_, found in reads.items()])
+    return b"".join([part for read in reads.items() for part in read])
 
 
-def unpacked(reads: bytes) -> Iterator[tuple[int, bytes]]:
+def unpacked(reads: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The rows that were read, and what they gave."""
-    return _READ.iter_unpack(reads)
+    for at in range(0, len(reads), READ):
+        yield reads[at : at + ID], reads[at + ID : at + READ]
 
 
-def packed_ids(ids: Iterable[int]) -> bytes:
+def packed_ids(ids: Iterable[bytes]) -> bytes:
     """Row numbers as bytes, in order."""
-    return array("q", sorted(ids)).tobytes()
+    return b"".join(sorted(ids))
 
 
-def unpacked_ids(data: bytes) -> set[int]:
+def unpacked_ids(data: bytes) -> set[bytes]:
     """The reverse."""
-    return set(array("q", data))
+    return {data[at : at + ID] for at in range(0, len(data), ID)}

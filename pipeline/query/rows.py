@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -21,21 +22,19 @@ from pipeline.query.row import (
     Row,
     Taken,
     Trace,
+    digest,
     encode,
     identity,
-    sealed,
+    item_identity,
     unpacked,
-    unsealed,
 )
 from pipeline.query.store import Store
 
-ROOM = 2_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
-LIGHT = 512  # bytes of a value that is no burden
+ROOM = 6_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
 
 Find = Callable[[str], Query[Any, Any] | None]
 
 _items_decoder = msgspec.msgpack.Decoder(dict[str, Item])
-_names_decoder = msgspec.msgpack.Decoder(list[str])
 
 
 class Cycle(Exception):
@@ -47,24 +46,31 @@ class Damaged(Exception):
 
 
 class Rows:
-    """The rows that somebody asked for. `touched` are those whose value may have changed in this round; None: any."""
+    """The rows that somebody asked for. `touched` are the numbers of rows and items that may give something else in
+    this round than before it; None: any."""
 
-    def __init__(self, store: Store, find: Find, inputs: Mapping[str, Taken], room: int = ROOM) -> None:
+    def __init__(self, store: Store, find: Find, inputs: Mapping[str, Taken], room: int) -> None:
         self._store = store
         self._room = room
-        self.find = lru_cache(maxsize=None)(find)
+        self._find = lru_cache(maxsize=None)(find)
         self.by_name: dict[Name, Row] = {}
-        self._by_number: dict[int, Row] = {}
+        self._by_id: dict[bytes, Row] = {}
         self._valued: list[Row] = []  # rows whose value is in memory
-        self._unput: list[Row] = []  # of these, what may not be in the store yet
-        self._weight = 0  # of these values, encoded
+        self._unput: dict[bytes, bytes] = {}  # encoded values that are not in the store yet, by digest
+        self._weight = 0  # of both, encoded
         self.inputs = inputs
-        self.touched: set[int] | None = None
-        self.moved: list[int] = []  # tables and items that came out different
-        self.unsaved: dict[int, Row] = {}
-        self.readers: dict[int, list[int]] = {}  # to be added to those in the store
-        self.tables: set[int] = set()
-        self._items: dict[int, Name] | None = None
+        self.touched: set[bytes] | None = None
+        self.moved: dict[bytes, bytes] = {}  # items that came out different, and what they give now
+        self.met: list[bytes] = []  # what moved, and whose readers were not doubted yet
+        self.unsaved: dict[bytes, Row] = {}
+        self.tables: set[bytes] = set()
+        self._new_reads: list[tuple[Row, Trace, Trace | None]] = []  # rows whose readers the store does not know yet
+        self._readers: dict[bytes, list[bytes]] = {}
+        self._all_items: dict[bytes, tuple[Row, str]] | None = None
+
+    def begin(self, inputs: Mapping[str, Taken]) -> None:
+        """Starts a round, in which nothing is known to have changed."""
+        self.inputs, self.touched, self.moved, self.met, self._all_items = inputs, set(), {}, [], None
 
     # ---- finding
 
@@ -73,48 +79,59 @@ class Rows:
         row = self.by_name.get(name)
         if row is not None:
             return row
-        if name[0] == ITEM:
-            return self._new(name, identity(name), None)
         id_ = identity(name)
-        row = self._new(name, id_, query or self._query(name))
+        if name[0] == INPUT:
+            return self._new(name, id_, None)
+        row = self._new(name, id_, query or self._find(name[0]))
         record = None if self._store.empty else self._store.record(id_)
         if record is not None and record.name == name:
             self._fill(row, record.trace)
-        elif name[0] == INPUT:
-            self._fill(row, Trace(MISSING, b"", (), 0))
-            self.unsaved[id_] = row
         return row
 
-    def _new(self, name: Name, id_: int, query: Query[Any, Any] | None) -> Row:
-        row = self.by_name[name] = self._by_number[id_] = Row(name, id_, query)
-        return row
-
-    def numbered(self, id_: int) -> Row | None:
-        """A row by its number, None where nobody knows it, or it is of a query that is no more."""
-        row = self._by_number.get(id_)
+    def numbered(self, id_: bytes) -> Row | None:
+        """A row by its number, None where nobody knows it, or it is an item, or of a query that is no more."""
+        row = self._by_id.get(id_)
         if row is not None:
             return row
         record = self._store.record(id_)
-        if record is None or identity(record.name) != id_:
-            name = self._all_items().get(id_)
-            return None if name is None else self.named(name)
-        query = self._query(record.name)
-        if query is None and record.name[0] != INPUT:
+        query = self._find(record.name[0]) if record is not None and identity(record.name) == id_ else None
+        if record is None or query is None:
             return None
         row = self._new(record.name, id_, query)
         self._fill(row, record.trace)
         return row
 
-    def _all_items(self) -> dict[int, Name]:
-        """The items of all tables by number: they have no record of their own."""
-        if self._items is None:
-            self._items = {}
-            for id_ in self.tables:
-                table = self.numbered(id_)
-                for trace in (table.trace, *self.older(table)) if table is not None else ():
-                    names = ((ITEM, *table.name, item) for item in self.items_of(trace)) if trace and table else ()
-                    self._items.update((identity(name), name) for name in names)
-        return self._items
+    def _new(self, name: Name, id_: bytes, query: Query[Any, Any] | None) -> Row:
+        row = self.by_name[name] = self._by_id[id_] = Row(name, id_, query)
+        if name[0] == INPUT:
+            row.digest, row.fresh = self.digest_of_input(name[1]), True
+        return row
+
+    def digest_of_input(self, label: str) -> bytes:
+        """The digest of an input in this round."""
+        taken = self.inputs.get(label)
+        return MISSING if taken is None else taken.digest
+
+    def _fill(self, row: Row, trace: Trace) -> None:
+        row.trace, row.digest, row.height = trace, trace.digest, trace.height
+        row.fresh = self.touched is not None and row.id not in self.touched
+
+    def item(self, id_: bytes) -> tuple[Row, str] | None:
+        """The table of an item by the item's number, and its name. Tables are looked through for that once."""
+        if self._all_items is None:
+            found = self._all_items = {}
+            for table in filter(None, map(self.numbered, self.tables)):
+                for trace in (table.trace, *self.older(table)):
+                    for item in (NAMES, *(self.items_of(trace) if trace is not None else ())):
+                        found[item_identity(table.id, item)] = table, item
+        return self._all_items.get(id_)
+
+    def name_of(self, id_: bytes) -> Name | None:
+        """What a number stands for."""
+        row, found = self.numbered(id_), None
+        if row is None:
+            found = self.item(id_)
+        return (ITEM, *found[0].name, found[1]) if found is not None else None if row is None else row.name
 
     def older(self, row: Row) -> list[Trace]:
         """What a row came to before, the latest first."""
@@ -122,177 +139,133 @@ class Rows:
             row.older = self._store.older(row.id)
         return row.older
 
-    def in_memory(self, name: Name) -> Row | None:
-        """A row by its name, if somebody asked for it already."""
-        return self.by_name.get(name)
-
-    def move(self, id_: int) -> None:
-        """Notes that a table or an item came out different: its readers are to be doubted."""
+    def move(self, table: bytes, found: Mapping[bytes, bytes]) -> None:
+        """Notes that a table and some items came out different, and what these give now."""
+        self.moved.update(found)
         if self.touched is not None:
-            self.touched.add(id_)
-            self.moved.append(id_)
-
-    def holds(self, id_: int) -> bool:
-        """Whether a row is known to hold."""
-        row = self._by_number.get(id_)
-        return row is not None and row.fresh
-
-    def doubted(self) -> list[int]:
-        """The rows that nobody looked at since they were doubted. Of items, their table knows."""
-        assert self.touched is not None
-        found = (self._by_number.get(id_) for id_ in self.touched)
-        return [row.id for row in found if row is not None and not row.fresh and row.name[0] != ITEM]
-
-    def was_dropped(self, id_: int) -> bool:
-        """Whether the store has a row of this number, of a query that is no more."""
-        record = self._store.record(id_)
-        return record is not None and identity(record.name) == id_
+            self.touched.update((table, *found))
+            self.met += (table, *found)
 
     def present(self) -> Iterable[Row]:
         """The rows in memory."""
-        return self._by_number.values()
+        return self._by_id.values()
 
-    def table_of(self, item: Row) -> Row:
-        """The table that an item is in."""
-        return self.named(item.name[1:-1])
+    def holds(self, id_: bytes) -> bool:
+        """Whether a row is known to hold."""
+        row = self._by_id.get(id_)
+        return row is not None and row.fresh
 
-    def _query(self, name: Name) -> Query[Any, Any] | None:
-        return None if name[0] in (INPUT, ITEM) else self.find(name[0])
+    def known(self, id_: bytes, before: bytes) -> bytes:
+        """What a row or an item gives in this round, as far as that is known; else what it gave before."""
+        row = self._by_id.get(id_)
+        return row.digest if row is not None and row.fresh else self.moved.get(id_, before)
 
-    def _fill(self, row: Row, trace: Trace) -> None:
-        row.trace = trace
-        row.digest = trace.digest
-        row.height = trace.height
-        row.raw = trace.value or None
-        if row.name[0] == INPUT:
-            row.digest, row.fresh = self.digest_of(row.name[1]), True
-        else:
-            row.fresh = self.touched is not None and row.id not in self.touched
+    def doubted(self) -> list[bytes]:
+        """The rows that nobody looked at since they were doubted."""
+        found = map(self._by_id.get, self.touched or ())
+        return [row.id for row in found if row is not None and not row.fresh]
 
-    def digest_of(self, label: str) -> bytes:
-        """The digest of an input."""
-        taken = self.inputs.get(label)
-        return MISSING if taken is None else taken.digest
+    def was_dropped(self, id_: bytes) -> bool:
+        """Whether the store has a row of this number, of a query that is no more."""
+        record = self._store.record(id_)
+        return record is not None and identity(record.name) == id_
 
     # ---- values
 
     def value(self, row: Row, again: Callable[[Row], Any]) -> Any:
         """A row's value, decoded; made again by `again` where it is not kept or was lost."""
-        if row.value is UNSET:
-            value = row.value = self._decoded(row, again)
-            self.weigh(row, LIGHT)
-            return value
-        return row.value
-
-    def _decoded(self, row: Row, again: Callable[[Row], Any]) -> Any:
         if row.name[0] == INPUT:
             taken = self.inputs.get(row.name[1])
             return None if taken is None else taken.read()
-        if row.digest == MISSING:
+        query, raw = row.query, self._raw(row.trace)
+        assert query is not None
+        if isinstance(query, Table):
+            decode = query.item_decoder.decode
+            value = {item: decode(found.value) for item, found in self.items(row).items()}
+        elif raw is None:
+            return again(row)
+        else:
+            value = query.decoder.decode(raw)
+        self.hold(row, value, len(raw or b""))
+        return value
+
+    def _raw(self, trace: Trace | None) -> bytes | None:
+        """The encoded value that a trace gave, None where it is not kept or was lost."""
+        if trace is None:
             return None
-        if isinstance(row.query, Table):
-            return {item: self.value(self.item(row, item), again) for item in self.items(row) if item != NAMES}
-        raw = row.raw or self.kept(row)
-        if row.name[0] != ITEM:
-            assert row.query is not None
-            self._weight += len(raw or b"")
-            return again(row) if raw is None else row.query.decoder.decode(raw)
-        table = self.table_of(row)
-        if raw is None:
-            again(table)
-            raw = row.raw or self.kept(row)
-        assert isinstance(table.query, Table) and raw is not None
-        return (_names_decoder if row.name[-1] == NAMES else table.query.item_decoder).decode(raw)
-
-    def kept(self, row: Row) -> bytes | None:
-        """The encoded value that the store has."""
-        if row.name[0] == ITEM:
-            return self._store.value(self.items(self.table_of(row))[row.name[-1]])
-        return None if row.trace is None else self._store.value(row.trace)
-
-    def item(self, table: Row, item: str) -> Row:
-        """An item of a table that holds."""
-        row = self.named((ITEM, *table.name, item))
-        if not row.fresh:
-            found = self.items(table).get(item)
-            row.digest, row.fresh, row.height = MISSING if found is None else found.digest, True, table.height
-        return row
+        return trace.value or self._unput.get(trace.digest) or self._store.value(trace.digest)
 
     def items(self, table: Row) -> dict[str, Item]:
         """A table's items."""
         if table.items is None:
-            data = None if table.trace is None else unsealed(self._store.object(table.trace.at))
-            if data is None and self.touched is not None and table.trace is not None:
+            raw = self._raw(table.trace)
+            if raw is None and self.touched is not None and table.trace is not None:
                 raise Damaged
-            table.items = {} if data is None else _items_decoder.decode(data)
+            table.items = {} if raw is None else _items_decoder.decode(raw)
         return table.items
 
     def items_of(self, trace: Trace) -> dict[str, Item]:
         """The items as a trace has them, as far as that is still known."""
-        data = unsealed(self._store.object(trace.at))
-        return {} if data is None else _items_decoder.decode(data)
+        raw = self._raw(trace)
+        return {} if raw is None else _items_decoder.decode(raw)
+
+    def digest_of(self, table: Row, item: str) -> bytes:
+        """The digest of an item of a table that holds, or of the names of all items."""
+        items = self.items(table)
+        if item == NAMES:
+            return digest(encode(list(items)))
+        return items[item].digest if item in items else MISSING
 
     def is_there(self, row: Row, trace: Trace) -> bool:
         """Whether the value that a trace gave is still there, where it cannot be made again apart: that of a table."""
-        return not isinstance(row.query, Table) or unsealed(self._store.object(trace.at)) is not None
+        return not isinstance(row.query, Table) or self._raw(trace) is not None
 
-    def weigh(self, row: Row, size: int) -> None:
-        """Notes that a value is in memory, and makes room when there are many."""
+    def hold(self, row: Row, value: Any, size: int) -> None:
+        """Lets a value stay in memory, and makes room when there are many."""
         if self._weight + size > self._room:
-            self._valued = [other for other in self._valued if other is not row]  # it is about to be read
             self.flush()
+        row.value = value
         self._valued.append(row)
-        if row.raw is not None:
-            self._unput.append(row)
         self._weight += size
+
+    def put(self, found: bytes, raw: bytes) -> None:
+        """Takes the encoded value with a digest, to be stored."""
+        self._unput[found] = raw
+        self._weight += len(raw)
 
     def flush(self) -> None:
         """Moves values from memory to the store, to have room; a later commit keeps them."""
-        self._weight = 0
-        try:
+        with suppress(sqlite3.Error):  # another process wrote first: they stay in memory, this round is not kept
             self.put_values()
-        except sqlite3.Error:
-            return  # another process wrote first: all stays in memory, and this round is not kept
         for row in self._valued:
             row.value = UNSET
-            if row.raw is not None and len(row.raw) > LIGHT:
-                row.raw = None
-        self._valued = []
+        self._valued, self._weight = [], 0
 
     def put_values(self) -> None:
-        """Puts the values of rows into the store, those of items first: their table says where they are."""
-        wanted: list[tuple[Trace | Item, bytes]] = []
-        for row in self._unput:
-            kept = self._keeper(row)
-            if row.raw is not None and kept is not None and not kept.value and not kept.at:
-                wanted.append((kept, row.raw))
-        self._put(wanted)
-        self._unput = []
-        tables = (row for row in self.unsaved.values() if row.items is not None)
-        traces = ((row.trace, row.items) for row in tables if row.trace is not None and not row.trace.at)
-        self._put([(trace, sealed(encode(items))) for trace, items in traces])
+        """Puts values into the store."""
+        self._store.put(self._unput)
+        self._unput = {}
 
-    def _keeper(self, row: Row) -> Trace | Item | None:
-        """What says where a row's value is."""
-        if row.name[0] == ITEM:
-            return self.items(self.table_of(row)).get(row.name[-1])
-        return None if isinstance(row.query, Table) else row.trace
+    # ---- who reads what
 
-    def _put(self, wanted: list[tuple[Trace | Item, bytes]]) -> None:
-        at = self._store.put([raw for _, raw in wanted])
-        for i, (kept, _) in enumerate(wanted):
-            kept.at = at + i
+    def note_reads(self, row: Row, trace: Trace, before: Trace | None) -> None:
+        """Notes that a row reads what a trace says, and what it is known to read by the trace before."""
+        self._new_reads.append((row, trace, before))
 
-    # ---- what is to be kept
+    def readers(self) -> dict[bytes, list[bytes]]:
+        """Who reads which row, where the store does not know that yet."""
+        for row, trace, before in self._new_reads:
+            known = dict(unpacked(before.reads)) if before is not None else ()
+            for id_, _ in unpacked(trace.reads):
+                if id_ not in known:
+                    self._readers.setdefault(id_, []).append(row.id)
+        self._new_reads = []
+        return self._readers
 
-    def note_readers(self, row: Row, trace: Trace, before: Trace | None) -> None:
-        """Notes who reads what: what the trace before did not read."""
-        known = {id_ for id_, _ in unpacked(before.reads)} if before is not None else ()
-        readers, reader = self.readers, row.id
-        for id_, _ in unpacked(trace.reads):
-            if id_ not in known:
-                readers.setdefault(id_, []).append(reader)
-
-    def readers_of(self, id_: int) -> set[int]:
+    def readers_of(self, id_: bytes) -> set[bytes]:
         """The rows that read one, now or once."""
-        return self._store.readers(id_).union(self.readers.get(id_, ()))
+        return self._store.readers(id_).union(self.readers().get(id_, ()))
+
+    def saved(self) -> None:
+        """Notes that all is in the store."""
+        self.unsaved, self._readers = {}, {}

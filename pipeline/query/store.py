@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from array import array
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from pipeline.query.files import Stat, make_way, move_file, seal_of, set_seal, stat_of
-from pipeline.query.row import Item, Record, Row, Trace, digest, encode, sealed, unsealed
+from pipeline.query.row import ID, Record, Row, Trace, digest, encode, sealed, unsealed
 
-FORMAT = 2  # of all that is stored
+FORMAT = 3  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = (
     "CREATE TABLE rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB)",
     "CREATE TABLE readers (id INTEGER PRIMARY KEY, data BLOB)",
-    "CREATE TABLE objects (id INTEGER PRIMARY KEY, data BLOB)",
+    "CREATE TABLE vals (id INTEGER PRIMARY KEY, data BLOB)",
     "CREATE TABLE notes (name TEXT PRIMARY KEY, data BLOB)",
 )
 _BESIDE = ("-wal", "-shm")  # files that SQLite has beside a database
 _PAGE = 8192  # bytes without which there is no database
-_BUCKETS = 256  # of who reads which row
 _WAIT = 10.0  # seconds that another process may take to write
 _BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
 
@@ -50,8 +47,7 @@ class Store:
         self._building = ""  # the path of a new file, until it is committed
         self._connection: sqlite3.Connection | None = None
         self._left: Stat | None = None  # what the system said of the file when this store last wrote it
-        self._next = 0  # the number of the next value; 0: nobody has looked
-        self._buckets: dict[int, dict[int, set[int]]] = {}
+        self._readers: dict[int, bytes] = {}  # as far as somebody asked
 
     # ---- opening and closing
 
@@ -72,7 +68,7 @@ class Store:
             self.close()
             self._create()
             self._run("BEGIN")
-        self._next, self._buckets = 0, {}
+        self._readers = {}
         return same
 
     def begin_anew(self) -> None:
@@ -148,112 +144,102 @@ class Store:
             return None
         return found[0] if found else None
 
-    def record(self, id_: int) -> Record | None:
+    def record(self, id_: bytes) -> Record | None:
         """The row that is stored under a number."""
-        payload = unsealed(self._one("SELECT record FROM rows WHERE id = ?", id_))
+        payload = unsealed(self._one("SELECT record FROM rows WHERE id = ?", _key(id_)))
         try:
             return None if payload is None else _record_decoder.decode(payload)
         except msgspec.MsgspecError:
             return None
 
-    def older(self, id_: int) -> list[Trace]:
+    def older(self, id_: bytes) -> list[Trace]:
         """What the row came to before, the latest first."""
-        payload = unsealed(self._one("SELECT older FROM rows WHERE id = ?", id_))
+        payload = unsealed(self._one("SELECT older FROM rows WHERE id = ?", _key(id_)))
         try:
             return [] if payload is None else _traces_decoder.decode(payload)
         except msgspec.MsgspecError:
             return []
 
-    def value(self, kept: Trace | Item) -> bytes | None:
-        """A value, encoded; None where it is not kept or was damaged."""
-        if kept.value or not kept.at:
-            return kept.value or None
-        data = self.object(kept.at)
-        return data if data is not None and digest(data) == kept.digest else None
+    def value(self, found: bytes) -> bytes | None:
+        """The encoded value with a digest; None where it is not kept or was damaged."""
+        data: bytes | None = self._one("SELECT data FROM vals WHERE id = ?", _key(found))
+        return data if data is not None and digest(data) == found else None
 
-    def object(self, at: int) -> bytes | None:
-        """What was put at a number."""
-        return self._one("SELECT data FROM objects WHERE id = ?", at) if at else None
-
-    def readers(self, id_: int) -> set[int]:
+    def readers(self, id_: bytes) -> set[bytes]:
         """The rows that once read this one, as far as is known."""
-        number = id_ % _BUCKETS
-        bucket = self._buckets.get(number)
-        if bucket is None:
-            bucket = self._buckets[number] = {}
-            pairs = iter(array("q", self._pairs(number)))
-            for read, reader in zip(pairs, pairs):
-                bucket.setdefault(read, set()).add(reader)
-        return bucket.get(id_, set())
+        pairs = self._pairs(id_[0])
+        found, at = set(), pairs.find(id_)
+        while at >= 0:
+            if at % (2 * ID) == 0:
+                found.add(pairs[at + ID : at + 2 * ID])
+            at = pairs.find(id_, at + 1)
+        return found
 
     def _pairs(self, number: int) -> bytes:
-        data = None if self.empty else self._one("SELECT data FROM readers WHERE id = ?", number)
-        payload = unsealed(data)
-        if data is not None and payload is None:
-            self.sound = False
-        return payload or b""
+        """Rows and who reads them, of all rows whose number starts so."""
+        found = self._readers.get(number)
+        if found is None:
+            data = None if self.empty else self._one("SELECT data FROM readers WHERE id = ?", number)
+            payload = unsealed(data)
+            if data is not None and payload is None:
+                self.sound = False
+            found = self._readers[number] = payload or b""
+        return found
 
     def note(self, name: str) -> bytes | None:
         """What was noted about all rows."""
         return unsealed(self._one("SELECT data FROM notes WHERE name = ?", name))
 
-    def ids(self) -> set[int]:
+    def ids(self) -> set[bytes]:
         """The numbers of all rows."""
         try:
-            return {id_ for (id_,) in self._run("SELECT id FROM rows")}
+            return {id_.to_bytes(ID, "big", signed=True) for (id_,) in self._run("SELECT id FROM rows")}
         except _BROKEN:
             return set()
 
-    def records(self) -> dict[int, Record]:
+    def records(self) -> dict[bytes, Record]:
         """All rows that can be read, by number."""
         found = {id_: self.record(id_) for id_ in self.ids()}
         return {id_: record for id_, record in found.items() if record is not None}
 
     # ---- writing
 
-    def put(self, values: list[bytes]) -> int:
-        """Adds values; gives the number of the first one. sqlite3.Error where another process wrote."""
-        assert self._connection is not None
-        if not self._next:
-            self._next = 1 + (self._run("SELECT max(id) FROM objects").fetchone()[0] or 0)
-        first, self._next = self._next, self._next + len(values)
-        self._connection.executemany("INSERT INTO objects VALUES (?, ?)", enumerate(values, first))
-        return first
+    def put(self, values: Mapping[bytes, bytes]) -> None:
+        """Adds encoded values by their digests. sqlite3.Error where another process wrote."""
+        self._add("INSERT OR REPLACE INTO vals VALUES (?, ?)", sorted((_key(id_), raw) for id_, raw in values.items()))
 
-    def add_records(self, records: Iterable[tuple[int, Record]]) -> None:
+    def add_records(self, records: Mapping[bytes, Record]) -> None:
         """Adds rows to a new file."""
-        assert self._connection is not None
-        values = [(id_, sealed(encode(record))) for id_, record in records]
-        self._connection.executemany("INSERT INTO rows (id, record) VALUES (?, ?)", values)
+        values = sorted((_key(id_), sealed(encode(record))) for id_, record in records.items())
+        self._add("INSERT INTO rows (id, record) VALUES (?, ?)", values)
 
     def add(self, rows: Iterable[Row]) -> None:
         """Adds rows, whose values are there already."""
-        assert self._connection is not None
-        self._connection.executemany(
+        self._add(
             "INSERT INTO rows (id, record, older) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE"
             " SET record = excluded.record, older = coalesce(excluded.older, older)",
-            map(_stored, sorted(rows, key=attrgetter("id"))),
+            sorted(map(_stored, rows)),
         )
 
-    def add_readers(self, readers: Mapping[int, Iterable[int]]) -> None:
-        """Adds who reads which row, in buckets of pairs."""
-        assert self._connection is not None
-        buckets: dict[int, array[int]] = {}
+    def add_readers(self, readers: Mapping[bytes, Iterable[bytes]]) -> None:
+        """Adds who reads which row."""
+        added: dict[int, list[bytes]] = {}
         for id_, found in readers.items():
-            pairs = buckets.setdefault(id_ % _BUCKETS, array("q"))
-            for reader in found:
-                pairs.append(id_)
-                pairs.append(reader)
-        stored = [(number, sealed(self._pairs(number) + pairs.tobytes())) for number, pairs in buckets.items()]
-        self._connection.executemany("INSERT OR REPLACE INTO readers VALUES (?, ?)", stored)
-        self._buckets = {}
+            added.setdefault(id_[0], []).extend([id_ + reader for reader in found])
+        values = [(number, sealed(self._pairs(number) + b"".join(pairs))) for number, pairs in sorted(added.items())]
+        self._add("INSERT OR REPLACE INTO readers VALUES (?, ?)", values)
+        self._readers = {}
+
+    def _add(self, statement: str, values: list[Any]) -> None:
+        assert self._connection is not None
+        self._connection.executemany(statement, values)
 
     def commit(self, notes: Mapping[str, bytes]) -> bool:
         """Keeps all that was added, and starts to read anew. False where it could not be kept."""
         assert self._connection is not None
         try:
             values = [(name, sealed(data)) for name, data in {"format": encode(FORMAT), **notes}.items()]
-            self._connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?)", values)
+            self._add("INSERT OR REPLACE INTO notes VALUES (?, ?)", values)
             self._run("COMMIT")
             if not self._building:
                 self._run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -292,7 +278,12 @@ class Store:
         self._open()
 
 
+def _key(id_: bytes) -> int:
+    """A number as SQLite has it."""
+    return int.from_bytes(id_[:ID], "big", signed=True)
+
+
 def _stored(row: Row) -> tuple[int, bytes, bytes | None]:
     assert row.trace is not None
     older = sealed(encode(row.older)) if row.older else None
-    return row.id, sealed(encode(Record(row.name, row.trace))), older
+    return _key(row.id), sealed(encode(Record(row.name, row.trace))), older

@@ -163,12 +163,6 @@ def borrowed(db: Database) -> list[tuple[str, str]]:
 
 
 @query
-def digests(db: Database, group: str) -> list[bytes]:
-    """What was synthesized for a group of functions: digests."""
-    return [db.digest(synthesized, name) for name in groups.item(db, group) or ()]
-
-
-@query
 def stage(db: Database) -> int:
     """All synthesized infos."""
-    return len([db.digest(rows), db.digest(borrowed), *(db.digest(digests, group) for group in db.names(groups))])
+    return len([db.digest(rows), db.digest(borrowed)])

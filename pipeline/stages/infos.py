@@ -20,7 +20,7 @@ from pipeline.rules.derivatives.suspicion import suspicious
 from pipeline.rules.matching.naming import NodeNames
 from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, all_titles, definition, groups
-from pipeline.stages.schemas import all_heads, copies, function, in_view_groups
+from pipeline.stages.schemas import all_heads, function, views
 from pipeline.stages.set import release
 
 
@@ -29,7 +29,7 @@ def targets(db: Database) -> dict[str, Target]:
     """The function that each definition is for."""
     listed = all_heads(db)
     at = {name: i for i, (name, _) in enumerate(listed)}
-    operators = Operators([head for _, head in listed], [at[name] for name in in_view_groups(db)])
+    operators = Operators([head for _, head in listed], [at[name] for name in views(db).order])
     found = {}
     for titled in all_titles(db):
         entry, schema, name = titled
@@ -102,7 +102,7 @@ def _copies(db: Database, found: dict[str, Defined]) -> list[Defined]:
     """The copies of views with derivatives that have none of their own."""
     with_rows = {shape.definition for shape in _shapes(db) if shape.keys}
     heads = dict(all_heads(db))
-    copy_of = {heads[view].name: copy for view, copy in copies(db)}
+    copy_of = {heads[view].name: copy for view, copy in views(db).copies}
     wanted: dict[str, Defined] = {}
     for name, given in found.items():
         copy = copy_of.get(heads[name].name)
@@ -164,15 +164,9 @@ def info_of(db: Database, row: NodeRow) -> Info:
 
 
 @query
-def digests(db: Database, group: str) -> list[bytes]:
-    """What the infos of a group of definitions are: their digests."""
-    return [db.digest(infos_of, entry) for entry in groups.item(db, group) or ()]
-
-
-@query
 def stage(db: Database) -> int:
     """All infos, and their rows."""
-    return len([db.digest(rows), *(db.digest(digests, group) for group in db.names(groups))])
+    return len(rows(db))
 
 
 def _report(db: Database, error: SpecError, titled: Titled) -> None:

@@ -148,7 +148,7 @@ def _check_mutable(dependent: Dependent, given: Info) -> None:
 
 
 @query
-def digests(db: Database, group: str) -> list[bytes]:
+def rewritten_of(db: Database, group: str) -> list[bytes]:
     """What was rewritten for a group of functions: digests."""
     return [db.digest(rewritten, function) for function in groups.item(db, group) or ()]
 
@@ -156,7 +156,7 @@ def digests(db: Database, group: str) -> list[bytes]:
 @query
 def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
-    return len([db.digest(pairs), db.digest(nodes), *(db.digest(digests, group) for group in db.names(groups))])
+    return len([db.digest(pairs), db.digest(nodes), *(db.digest(rewritten_of, group) for group in db.names(groups))])
 
 
 def matched(db: Database, pair: Pair) -> list[Keyed]:

@@ -1,6 +1,6 @@
 """Stage `schemas`: the entries of native_functions.yaml and tags.yaml to native functions.
 
-A function goes by its entry's identity; one that upstream generates, a functional, out or copy variant, by its schema.
+A function goes by its entry's identity; one that upstream generates, by its kind and what it is generated from.
 What others ask of functions stands in heads, group by group: lookups among all functions read heads only.
 """
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from pipeline.grammar.checks import check_schema
 from pipeline.grammar.schema import parser
-from pipeline.model.entries import grouped, numbered
+from pipeline.model.entries import grouped
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind
 from pipeline.problems.problem import Problem, SpecError, problem_of
@@ -34,7 +34,7 @@ from pipeline.rules.native.heads import head_of
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
-GENERATED = "generated "  # before the schema: what a generated function goes by
+GENERATED = "generated "  # before the kind and the base: what a generated function goes by
 
 Listed = tuple[str, FunctionHead]  # a function, and what others ask of it
 
@@ -122,22 +122,20 @@ def heads(db: Database, group: str) -> list[Listed]:
 
 @table
 def generated(db: Database) -> dict[str, Generated]:
-    """The functions that upstream generates, by schema."""
+    """The functions that upstream generates, by kind and by the function that they are generated from."""
     listed = declared_heads(db)
     plain = [head for _, head in listed]
     found, errors = group_variants(plain)
-    wanted: list[tuple[str, Generated]] = []
+    wanted: dict[str, Generated] = {}
     for group in found:
         try:
             for missing in missing_variants(group, plain, release(db)):
-                one = Generated(listed[missing.base][0], missing.kind)
-                made = variant(db, one.base, one.kind)
-                if made is not None:
-                    wanted.append((f"{GENERATED}{made.func}", one))
+                base = listed[missing.base][0]
+                wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind)
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed)
-    return dict(zip(numbered(name for name, _ in wanted), (one for _, one in wanted)))
+    return wanted
 
 
 @query
@@ -170,8 +168,8 @@ def generated_groups(db: Database) -> dict[str, list[str]]:
 @query
 def generated_heads(db: Database, group: str) -> list[Listed]:
     """The heads of a group of generated functions."""
-    found = ((schema, function(db, schema)) for schema in generated_groups.item(db, group) or ())
-    return [(schema, head_of(made)) for schema, made in found if made is not None]
+    found = ((name, function(db, name)) for name in generated_groups.item(db, group) or ())
+    return [(name, head_of(made)) for name, made in found if made is not None]
 
 
 # ---- all of them
@@ -196,9 +194,16 @@ def all_heads(db: Database) -> list[Listed]:
     return declared_heads(db) + found
 
 
+class Views(Struct, frozen=True, array_like=True):
+    """What the view groups say of all functions."""
+
+    order: list[str]  # all functions, group by group
+    copies: list[tuple[str, str]]  # views and their copies
+
+
 @query
-def in_view_groups(db: Database) -> list[str]:
-    """All functions in the order of the view groups, which must be well formed."""
+def views(db: Database) -> Views:
+    """The view groups, which must be well formed."""
     listed = all_heads(db)
     plain = [head for _, head in listed]
     found, errors = view_groups(plain)
@@ -208,15 +213,8 @@ def in_view_groups(db: Database) -> list[str]:
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed)
-    return [listed[i][0] for group in found for i in group.members]
-
-
-@query
-def copies(db: Database) -> list[tuple[str, str]]:
-    """Views and their copies."""
-    listed = all_heads(db)
-    found, _ = view_groups([head for _, head in listed])
-    return [(listed[g.view][0], listed[g.copy][0]) for g in found if g.view is not None and g.copy is not None]
+    copies = [(listed[g.view][0], listed[g.copy][0]) for g in found if g.view is not None and g.copy is not None]
+    return Views([listed[i][0] for group in found for i in group.members], copies)
 
 
 @query
@@ -241,20 +239,7 @@ def _share_kernels(db: Database, one: str, other: str) -> bool:
 @query
 def stage(db: Database) -> int:
     """All functions, and the rules between them."""
-    checked(db)
-    in_view_groups(db)
-    digests = [db.digest(functions, group) for group in (*db.names(groups), *db.names(generated_groups))]
-    return len(digests)
-
-
-@query
-def functions(db: Database, group: str) -> list[bytes]:
-    """What the functions of a group are: their digests."""
-    if group.startswith(GENERATED):
-        made = generated_groups.item(db, group) or []
-        origins = [generated.item(db, name) for name in made]
-        return [db.digest(variant, origin.base, origin.kind) for origin in origins if origin is not None]
-    return [db.digest(declared, entry) for entry in groups.item(db, group) or ()]
+    return len([db.digest(checked), db.digest(views), db.digest(generated)])
 
 
 def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed]) -> None:

@@ -1,12 +1,14 @@
 """Stage `shard:<file>`: the pieces of many units and a template to one generated file.
 
-The units of a file are joined in groups of neighbours: an edited formula joins its own group and no other.
+A file is an outline, text and blocks in turn. A block has the pieces of a group of neighbours: an edited formula joins
+the blocks of its own group and no other.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from typing import Any
 
 from msgspec import Struct
 
@@ -36,6 +38,13 @@ class Made(Struct, frozen=True, array_like=True):
     sha256: bytes
 
 
+class Blocks(Struct, frozen=True, array_like=True):
+    """A place in a file that takes a piece of each of its units, on lines of their own."""
+
+    piece: str
+    indent: str
+
+
 @table
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
@@ -51,48 +60,48 @@ def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[
 
 
 @query
-def block(db: Database, layout: str, shards: int, name: str, hole: str, indent: str, group: str) -> str:
-    """What a group of units puts into a hole of a file. A unit without any line takes none."""
+def block(db: Database, layout: str, shards: int, name: str, piece: str, indent: str, group: str) -> str:
+    """The pieces of a group of units. A unit without any line takes none."""
     file = files.item(db, layout, shards, name)
     if file is None:
         return ""
-    piece, family = file.slots[hole], file.family
-    pieces = [text(db, family, unit).get(piece, "") for unit in groups.item(db, layout, shards, name, group) or ()]
-    trim = release(db).trims_lines
-    return "\n".join(indented(found, indent, trim=trim) if indent else found for found in pieces if found)
+    family, trim = file.family, release(db).trims_lines
+    found = [text(db, family, unit).get(piece) for unit in groups.item(db, layout, shards, name, group) or ()]
+    return "\n".join(indented(each, indent, trim=trim) if indent else each for each in found if each)
 
 
-def blocks(db: Database, file: File) -> list[tuple[str, str]]:
-    """The holes of a file's template that take units, each with its indentation."""
-    try:
-        template = _template_of(db, file)
-    except SpecError:  # reported by what is made from it
+@query
+def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blocks]:
+    """A file but for its blocks; nothing where its template cannot be read or has a hole that nothing fills."""
+    file = files.item(db, layout, shards, name)
+    if file is None:
         return []
-    found = (part for part in template.parts if isinstance(part, Hole))
-    return [(part.name, part.indent or "") for part in found if part.name in file.slots]
-
-
-def template_of(db: Database, file: File) -> Template | None:
-    """A file's template, None where it cannot be read or has a hole that nothing fills."""
     try:
-        return _template_of(db, file)
+        template = _template(db, file)
     except SpecError as error:
         db.report(Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template))
-        return None
+        return []
+    comment = generated_comment(spec_set(db).comment, file.template or file.name)
+    values: dict[str, Value] = {"generated_comment": comment, **file.constants}
+    blocks = {hole: piece for hole, piece in file.slots.items() if _is_block(template, hole)}
+    for hole, piece in file.slots.items():
+        inline = hole in template.names and hole not in blocks
+        values[hole] = [rendered(db, file.family, unit).get(piece, "") for unit in file.units] if inline else ""
+    return [
+        Blocks(blocks[part.name], part.indent or "") if isinstance(part, Hole) and part.name in blocks else filled
+        for part, filled in zip(template.parts, template.filled(values))
+    ]
 
 
-def _template_of(db: Database, file: File) -> Template:
-    label = template_label(file.template)
-    data = db.input(label) if file.template else b""
+def _template(db: Database, file: File) -> Template:
+    data = db.input(template_label(file.template)) if file.template else b""
     if data is None:
-        raise SpecError(f"cannot be read: {unreadable(db).get(label, 'it is missing')}")
-    return _parsed(template_text(data), file, trim=release(db).trims_lines)
-
-
-def _parsed(found: str, file: File, *, trim: bool) -> Template:
+        why = unreadable(db).get(template_label(file.template), "it is missing")
+        raise SpecError(f"cannot be read: {why}")
+    found = template_text(data)
     if file.reopens:
         found = _reopened(found, next(iter(file.slots)))
-    template = Template(file.before + found, trim=trim)
+    template = Template(file.before + found, trim=release(db).trims_lines)
     known = {"generated_comment", *file.constants, *file.slots}
     for name in sorted(template.names):
         if name not in known:
@@ -114,40 +123,43 @@ def _reopened(text: str, hole: str) -> str:
     return f"{begin}${{{hole}}}{end}\n"
 
 
-@unkept
-def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
-    """The bytes of a generated file."""
-    file = files.item(db, layout, shards, name)
-    template = template_of(db, file) if file is not None else None
-    if file is None or template is None:
-        return b""
-    facts = release(db)
-    values: dict[str, Value] = {
-        "generated_comment": generated_comment(spec_set(db).comment, file.template or file.name),
-        **file.constants,
-    }
-    blocks = {hole for hole in file.slots if _is_block(template, hole)}
-    for hole, piece in file.slots.items():
-        inline = hole in template.names and hole not in blocks
-        values[hole] = [rendered(db, file.family, unit).get(piece, "") for unit in file.units] if inline else ""
-    parts: list[str] = []
-    for part, filled in zip(template.parts, template.filled(values)):
-        if isinstance(part, Hole) and part.name in blocks:
-            indent, at = part.indent or "", (layout, shards, name)
-            joined = [block(db, *at, part.name, indent, group) for group in db.names(groups, *at)]
-            parts.append("\n".join(filter(None, joined)).rstrip())
-        else:
-            parts.append(filled)
-    made = "".join(parts)
-    if facts.spaces_docstrings and '"""' in made:
-        made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made)
-    return made.encode()
-
-
 def _is_block(template: Template, hole: str) -> bool:
     """Whether the template has a hole once, on a line of its own: each piece then stands there as it is."""
     holes = [part for part in template.parts if isinstance(part, Hole) and part.name == hole]
     return len(holes) == 1 and holes[0].indent is not None
+
+
+def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
+    """The keys of all blocks of a file."""
+    found = (part for part in outline(db, layout, shards, name) if isinstance(part, Blocks))
+    listed = db.names(groups, layout, shards, name)
+    return [(layout, shards, name, part.piece, part.indent, group) for part in found for group in listed]
+
+
+@query
+def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
+    """What a file is put together from: digests. With them, all that can be wrong is known."""
+    return [
+        db.digest(outline, layout, shards, name),
+        *(db.digest(block, *at) for at in blocks(db, layout, shards, name)),
+    ]
+
+
+@unkept
+def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
+    """The bytes of a generated file."""
+    found: list[str] = []
+    for part in outline(db, layout, shards, name):
+        if isinstance(part, Blocks):
+            at = (layout, shards, name, part.piece, part.indent)
+            joined = [block(db, *at, group) for group in db.names(groups, layout, shards, name)]
+            found.append("\n".join(filter(None, joined)).rstrip())
+        else:
+            found.append(part)
+    made = "".join(found)
+    if release(db).spaces_docstrings and '"""' in made:
+        made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made)
+    return made.encode()
 
 
 @query
@@ -159,5 +171,5 @@ def made(db: Database, layout: str, shards: int, name: str) -> Made:
 
 @query
 def stage(db: Database, layout: str, shards: int) -> int:
-    """All generated files."""
-    return len([db.digest(made, layout, shards, name) for name in db.names(files, layout, shards)])
+    """All parts of all generated files."""
+    return len([db.digest(parts, layout, shards, name) for name in db.names(files, layout, shards)])

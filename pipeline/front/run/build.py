@@ -148,10 +148,8 @@ class Build:
         return (found, *self.layout) if stage == "shard" else (found,)
 
     def roots(self) -> list[Root]:
-        """All that this configuration makes."""
-        from pipeline.stages.manifest import manifest
-
-        return [*map(self.root, (*ANALYSIS, "shard")), (manifest, *self.layout)]
+        """All stages: what tells every mistake. Files are put together, and described by the manifest, after that."""
+        return [self.root(stage) for stage in (*ANALYSIS, "shard")]
 
     def files(self) -> list[File]:
         """The generated files."""
@@ -184,37 +182,29 @@ class Build:
     def stale_units(self) -> dict[str, tuple[str, Unit]]:
         """The units whose text is to be made."""
         from pipeline.stages.emit import text
-        from pipeline.stages.shard import made
 
-        db = self.db
-        if all(db.current(made, *self.layout, name) for name in self.file_names()):
-            return {}
         doubted = {unit for name in self.file_names() for unit in self._doubted(name)}
         return {
             called: (family, unit)
             for called, (family, unit) in (self.units() if doubted else {}).items()
-            if (family, unit.name) in doubted and not db.holds(text, family, unit.name)
+            if (family, unit.name) in doubted and not self.db.holds(text, family, unit.name)
         }
 
     def _doubted(self, name: str) -> list[tuple[str, str]]:
         """The units, each with its family, of the blocks of a file that may have changed."""
-        from pipeline.stages.shard import block, blocks, files, groups, made
+        from pipeline.stages.shard import block, blocks, files, groups, parts
 
         db, at = self.db, (*self.layout, name)
-        file = files.item(db, *at)
-        if file is None or db.current(made, *at):
+        if db.current(parts, *at):
             return []
-        found = []
-        for hole, indent in blocks(db, file):
-            for group in db.names(groups, *at):
-                if not db.current(block, *at, hole, indent, group):
-                    found += [(file.family, unit) for unit in groups.item(db, *at, group) or ()]
-        return found
+        file = files.item(db, *at)
+        doubted = dict.fromkeys(key[-1] for key in blocks(db, *at) if not db.current(block, *key))
+        return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or () if file]
 
     # ---- problems
 
     def bring(self) -> None:
-        """Makes all of the output in memory."""
+        """Brings all stages up to date."""
         for query, *args in self.roots():
             self.db.digest(query, *args)
 

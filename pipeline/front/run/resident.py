@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 from pipeline.front.run.places import check_places, remove_orphans, write_files, write_manifest
-from pipeline.problems.causes import causes
-from pipeline.problems.problem import Problem
-from pipeline.query.account import changes, problems
+from pipeline.query.account import changes
 
 ROOM = 64_000_000  # bytes of values that stay in memory: what the next edit needs is there
 
@@ -41,7 +39,7 @@ class Resident:
         build = self._build
         if anew:
             build.refresh()
-        problems = self._problems()
+        problems = build.problems()
         report = build.report(problems)
         news = bool(build.db.ran) or self._last is None or report != self._last.report
         if build.failed(problems):
@@ -50,14 +48,6 @@ class Resident:
             self._check()
             self._last = Updated(tuple(self._replaced()), tuple(write_files(build)), report, False, news)
         return self._last
-
-    def _problems(self) -> list[Problem]:
-        """Every mistake and every warning, with all but the manifest brought up to date."""
-        db = self._build.db
-        roots = [self._build.root(stage) for stage in (*ANALYSIS, "shard")]
-        for query, *args in roots:
-            db.digest(query, *args)
-        return causes(problems(db, roots, Problem))
 
     def _check(self) -> None:
         """Looks once whether the files may be written where they belong."""

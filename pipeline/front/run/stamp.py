@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.front.run.build import ANALYSIS
-from pipeline.query.account import reads_digest
+from pipeline.query.account import digest_of_all
 from pipeline.query.row import digest_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def _made(build: Build, task: str) -> bytes:
 
 
 def stage_digest(build: Build, stage: str) -> bytes:
-    """The digest of all that a stage made: of what its root reads."""
+    """The digest of all that a stage made."""
     query, *args = build.root(stage)
     build.db.digest(query, *args)
-    return reads_digest(build.db, query, *args)
+    module = query.name.partition(":")[0]
+    return digest_of_all(build.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)
