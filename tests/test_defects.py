@@ -473,7 +473,7 @@ def test_doit_may_be_started_from_elsewhere(project: Project, options: list[obje
 
 
 @pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["one process", "two processes"])
-@pytest.mark.parametrize("line", [1, 3, 8, 40])
+@pytest.mark.parametrize("line", [1, 3, 8, 12])
 @pytest.mark.parametrize("command", ["doit", "gradmill"])
 def test_ctrl_c_ends_a_run_without_a_traceback(
     core_project: Project, command: str, line: int, words: list[str]

@@ -7,6 +7,7 @@ import marshal
 import os
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.machinery import PathFinder
 from importlib.util import cache_from_source
@@ -117,30 +118,49 @@ class Module(Struct, frozen=True, array_like=True):
 
 
 @query
+def files(db: Database) -> dict[str, list[str]]:
+    """The labels of the files of each module: its own, then those beside it that are no modules."""
+    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
+    for label in (db.input(FILES) or b"").decode().splitlines():
+        folder = label.rpartition("/")[0]
+        if label.endswith(".py"):
+            found[label[len(PREFIX) : -3].removesuffix("/__init__").replace("/", ".")] = [label]
+        else:
+            texts.setdefault(folder, []).append(label)
+    return {module: labels + texts.get(labels[0].rpartition("/")[0], []) for module, labels in found.items()}
+
+
+@query
 def source(db: Database, module: str) -> Module:
     """A module's own text and what it imports."""
-    labels = _labels(db)
-    label = _label(module, labels)
-    folder = label.rpartition("/")[0]
-    beside = [other for other in sorted(labels) if other.rpartition("/")[0] == folder and not other.endswith(".py")]
-    texts = [db.input(name) for name in (label, *beside)]
-    return Module(_imports(module, texts[0] or b"", labels), digest_of(*texts))
+    known = files(db)
+    labels = known.get(module, [])
+    texts = [db.input(label) for label in labels]
+    is_package = bool(labels) and labels[0].endswith("/__init__.py")
+    imports = _imports(module if is_package else module.rpartition(".")[0], texts[0] or b"") if texts else ()
+    return Module(sorted({name for name in imports if name != module and name in known}), digest_of(*texts))
 
 
-def _imports(module: str, text: bytes, labels: frozenset[str]) -> list[str]:
-    package = module if _label(module, labels).endswith("/__init__.py") else module.rpartition(".")[0]
-    found = {package} if package else set()
+def _imports(package: str, text: bytes) -> Iterator[str]:
+    """The modules that the text of a module of a package imports, and what may be one."""
+    yield package
     for node in ast.walk(_parsed(text)):
         if isinstance(node, ast.Import):
-            found.update(name for alias in node.names for name in _parents(alias.name))
+            for alias in node.names:
+                yield from _parents(alias.name)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
                 up = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
                 base = f"{up}.{base}".rstrip(".")
-            found.update(_parents(base))
-            found.update(f"{base}.{alias.name}" for alias in node.names)
-    return sorted(name for name in found if name != module and _label(name, labels))
+            yield from _parents(base)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[: i + 1]) for i in range(len(parts))]
 
 
 _WORD = re.compile(rb"\bimport\b")
@@ -157,18 +177,3 @@ def _parsed(text: bytes) -> ast.AST:
         with suppress(SyntaxError):
             return ast.parse(source)
     return ast.Module([], [])
-
-
-def _labels(db: Database) -> frozenset[str]:
-    return frozenset((db.input(FILES) or b"").decode().splitlines())
-
-
-def _parents(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[: i + 1]) for i in range(len(parts))]
-
-
-def _label(module: str, labels: frozenset[str]) -> str:
-    """The label of a module's file, "" for what is no module of this program."""
-    base = PREFIX + module.replace(".", "/")
-    return next((label for label in (f"{base}.py", f"{base}/__init__.py") if label in labels), "")

@@ -35,14 +35,11 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
         records = old.records()
         needed = _needed(old, records, is_root)
         new.begin_anew()
-        readers: dict[bytes, list[bytes]] = {}
-        for id_, record in needed.items():
+        for record in needed.values():
             raw = old.value(record.trace.digest)
             new.put({record.trace.digest: raw} if raw is not None else {})
-            for read, _ in unpacked(record.trace.reads):
-                readers.setdefault(read, []).append(id_)
         new.add_records(needed)
-        new.add_readers(readers)
+        new.add_readers((read, id_) for id_, record in needed.items() for read, _ in unpacked(record.trace.reads))
         named = ("noisy", "pending", "tables")
         notes = {note: packed_ids(unpacked_ids(old.note(note) or b"") & needed.keys()) for note in named}
         if not new.commit({**notes, "inputs": old.note("inputs") or b"\x80"}):

@@ -74,7 +74,7 @@ class Database(Engine):
         try:
             rows.put_values()
             self._store.add(rows.unsaved.values())
-            self._store.add_readers(rows.readers())
+            self._store.add_readers(rows.new_reads())
             rows.saved()
             kept = self._store.commit(notes)
         except sqlite3.Error as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -13,10 +13,12 @@ from msgspec import UNSET
 
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
+    ID,
     INPUT,
     ITEM,
     MISSING,
     NAMES,
+    READ,
     Item,
     Name,
     Row,
@@ -65,7 +67,8 @@ class Rows:
         self.unsaved: dict[bytes, Row] = {}
         self.tables: set[bytes] = set()
         self._new_reads: list[tuple[Row, Trace, Trace | None]] = []  # rows whose readers the store does not know yet
-        self._readers: dict[bytes, list[bytes]] = {}
+        self._new_readers: dict[bytes, list[bytes]] = {}  # the same by what is read,
+        self._listed = 0  # of so many
         self._all_items: dict[bytes, tuple[Row, str]] | None = None
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
@@ -252,20 +255,23 @@ class Rows:
         """Notes that a row reads what a trace says, and what it is known to read by the trace before."""
         self._new_reads.append((row, trace, before))
 
-    def readers(self) -> dict[bytes, list[bytes]]:
-        """Who reads which row, where the store does not know that yet."""
-        for row, trace, before in self._new_reads:
+    def new_reads(self, since: int = 0) -> Iterator[tuple[bytes, bytes]]:
+        """Rows that are read, and who reads them, where the store does not know that yet."""
+        for row, trace, before in self._new_reads[since:]:
             known = dict(unpacked(before.reads)) if before is not None else ()
-            for id_, _ in unpacked(trace.reads):
+            reads, reader = trace.reads, row.id
+            for at in range(0, len(reads), READ):
+                id_ = reads[at : at + ID]
                 if id_ not in known:
-                    self._readers.setdefault(id_, []).append(row.id)
-        self._new_reads = []
-        return self._readers
+                    yield id_, reader
 
     def readers_of(self, id_: bytes) -> set[bytes]:
         """The rows that read one, now or once."""
-        return self._store.readers(id_).union(self.readers().get(id_, ()))
+        for read, reader in self.new_reads(self._listed):
+            self._new_readers.setdefault(read, []).append(reader)
+        self._listed = len(self._new_reads)
+        return self._store.readers(id_).union(self._new_readers.get(id_, ()))
 
     def saved(self) -> None:
         """Notes that all is in the store."""
-        self.unsaved, self._readers = {}, {}
+        self.unsaved, self._new_reads, self._new_readers, self._listed = {}, [], {}, 0

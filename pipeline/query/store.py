@@ -221,12 +221,13 @@ class Store:
             sorted(map(_stored, rows)),
         )
 
-    def add_readers(self, readers: Mapping[bytes, Iterable[bytes]]) -> None:
-        """Adds who reads which row."""
-        added: dict[int, list[bytes]] = {}
-        for id_, found in readers.items():
-            added.setdefault(id_[0], []).extend([id_ + reader for reader in found])
-        values = [(number, sealed(self._pairs(number) + b"".join(pairs))) for number, pairs in sorted(added.items())]
+    def add_readers(self, reads: Iterable[tuple[bytes, bytes]]) -> None:
+        """Adds who reads which row: pairs of a row and its reader."""
+        added: dict[int, list[bytes]] = {number: [] for number in range(256)}
+        for id_, reader in reads:
+            added[id_[0]].append(id_ + reader)
+        found = ((number, b"".join(pairs)) for number, pairs in added.items() if pairs)
+        values = [(number, sealed(self._pairs(number) + pairs)) for number, pairs in found]
         self._add("INSERT OR REPLACE INTO readers VALUES (?, ?)", values)
         self._readers = {}
 

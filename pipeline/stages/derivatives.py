@@ -6,7 +6,7 @@ Nothing is looked up here: what depends on the schemas is `infos`.
 from __future__ import annotations
 
 from pipeline.model.autograd import Definition
-from pipeline.model.entries import grouped
+from pipeline.model.entries import SMALL, grouped
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -35,7 +35,7 @@ def definition(db: Database, entry: str) -> Definition | None:
 @table
 def groups(db: Database) -> dict[str, list[str]]:
     """The entries in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(entries, "derivatives"))}
+    return {group[0]: group for group in grouped(db.names(entries, "derivatives"), SMALL)}
 
 
 @query

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pipeline.model.autograd import Info
-from pipeline.model.entries import grouped
+from pipeline.model.entries import SMALL, grouped
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
@@ -113,7 +113,7 @@ def synthesized(db: Database, name: str) -> Info | None:
 @table
 def groups(db: Database) -> dict[str, list[str]]:
     """Foreach functions in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(references))}
+    return {group[0]: group for group in grouped(db.names(references), SMALL)}
 
 
 @query

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.model.autograd import ForwardDerivative, Info
-from pipeline.model.entries import grouped
+from pipeline.model.entries import SMALL, grouped
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
 from pipeline.problems.problem import SpecError, problem_of
@@ -101,7 +101,7 @@ def dependents(db: Database) -> dict[str, Dependent]:
 @table
 def groups(db: Database) -> dict[str, list[str]]:
     """Dependent functions in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(dependents))}
+    return {group[0]: group for group in grouped(db.names(dependents), SMALL)}
 
 
 @query

@@ -16,7 +16,7 @@ from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
-from pipeline.model.entries import grouped
+from pipeline.model.entries import SMALL, grouped
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
@@ -56,7 +56,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
 def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
     """The units of a file in groups of neighbours, each called after its first."""
     file = files.item(db, layout, shards, name)
-    return {group[0]: group for group in grouped(file.units)} if file is not None else {}
+    return {group[0]: group for group in grouped(file.units, SMALL)} if file is not None else {}
 
 
 @query

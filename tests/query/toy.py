@@ -75,6 +75,7 @@ class Toy:
                 for q in (
                     module.code,
                     module.source,
+                    module.files,
                 )
             },
         }
@@ -92,4 +93,4 @@ class Toy:
         values = [q(db, *args) for q, *args in roots]
         ran = sorted(f"{name[0].rpartition(':')[2]}({', '.join(map(str, name[1:]))})" for name in db.ran)
         db.commit()
-        return values, [name for name in ran if name.split("(")[0] not in ("code", "source")]
+        return values, [name for name in ran if name.split("(")[0] not in ("code", "source", "files")]
