@@ -1,7 +1,5 @@
 """One generated file, as data: what the build needs to know of it without loading any output family."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

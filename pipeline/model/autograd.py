@@ -1,7 +1,5 @@
 """Derivatives as data. Field names are torchgen's, so that either program's data reads like the other's."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

@@ -1,7 +1,5 @@
 """Entries of spec files, and how many things are kept in groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from xxhash import xxh3_64_intdigest

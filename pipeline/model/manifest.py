@@ -1,7 +1,5 @@
 """`manifest.json`: what another build system reads. No path of a machine is in it."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

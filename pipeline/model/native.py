@@ -1,7 +1,5 @@
 """Native functions as data: what one entry of native_functions.yaml declares, generated functions included."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """What is known between definitions and text: whose derivatives serve whom, and which Nodes there are."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from pipeline.model.autograd import Info

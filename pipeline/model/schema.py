@@ -4,8 +4,6 @@ Types and alias annotations are kept as their own canonical text (`Tensor?[]`, `
 only text that would be printed back unchanged, so the text is the value.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

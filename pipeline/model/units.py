@@ -1,7 +1,5 @@
 """Units: what a family prints one by one, a Node or a function."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from pipeline.problems.problem import Role

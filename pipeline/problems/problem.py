@@ -5,8 +5,6 @@ the op and the entry and keeps the result as a `Problem`. Only `pipeline.problem
 into `file:line:column`, and only when there is something to report.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """A program's own code as an input: what each module is made of, found by its import statements."""
 
-from __future__ import annotations
-
 import ast
 import marshal
 import os

@@ -1,7 +1,5 @@
 """Rows: what is kept of one call, and as which bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 

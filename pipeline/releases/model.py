@@ -1,7 +1,5 @@
 """What differs between PyTorch releases, as one value that the stages are given."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

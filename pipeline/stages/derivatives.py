@@ -3,8 +3,6 @@
 Nothing is looked up here: what depends on the schemas is `infos`.
 """
 
-from __future__ import annotations
-
 from pipeline.model.autograd import Definition
 from pipeline.model.entries import SMALL, grouped
 from pipeline.problems.problem import SpecError, problem_of

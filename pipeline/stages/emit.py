@@ -4,8 +4,6 @@ What is printed is planned first. The text follows from the plan alone: an info 
 print makes no new text.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline.families.table import FAMILIES

@@ -1,7 +1,5 @@
 """Stage `foreach`: derivatives of `_foreach_*` functions that have no definition of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from pipeline.model.autograd import Info

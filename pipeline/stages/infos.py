@@ -4,8 +4,6 @@ Which function a definition is for, and which number its Node gets, follow from 
 derivatives: an edited formula looks nothing up again, and moves no number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import msgspec

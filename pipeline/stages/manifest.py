@@ -1,7 +1,5 @@
 """Stage `manifest`: what was generated from what, for other build systems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import msgspec

@@ -1,7 +1,5 @@
 """Stage `match`: every native function and the derivatives that serve it; the index of all Nodes."""
 
-from __future__ import annotations
-
 from pipeline.model.autograd import ForwardDerivative, Info
 from pipeline.model.entries import SMALL, grouped
 from pipeline.model.native import FunctionHead

@@ -4,8 +4,6 @@ A function goes by its entry's identity; one that upstream generates, by its kin
 What others ask of functions stands in heads, group by group: lookups among all functions read heads only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct

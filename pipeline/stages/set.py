@@ -1,7 +1,5 @@
 """What every stage may ask: the spec set, the release, the inputs by name."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec import Struct
 

@@ -4,8 +4,6 @@ A file is an outline, text and blocks in turn. A block has the pieces of a group
 the blocks of its own group and no other.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from typing import Any

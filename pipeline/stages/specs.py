@@ -4,8 +4,6 @@ An entry goes by its schema or name, wherever it stands; a second one of the sam
 into groups of entries, so that an edit parses its own group and no other.
 """
 
-from __future__ import annotations
-
 import msgspec
 from msgspec import Raw
 

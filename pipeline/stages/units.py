@@ -1,7 +1,5 @@
 """The units of every family: which there are, and from which entry each is. Reads functions and the index of Nodes."""
 
-from __future__ import annotations
-
 from pipeline.families.table import FAMILIES
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit

@@ -1,7 +1,5 @@
 """The last run, as one file: when nothing that it looked at has changed since, nothing else needs to be read."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Generated files: written when their bytes change, and never over what gradmill did not make."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
