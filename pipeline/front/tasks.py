@@ -38,9 +38,11 @@ class Tasks:
         self._written = False
         self._told = False  # whether the manifest says what there is
 
-    def stage(self, name: str, *task_dep: str) -> Task:
-        """The task of a stage."""
-        return self._task(name, ANALYSIS[name], lambda effect: self._stage_holds(name, effect), task_dep=list(task_dep))
+    def stages(self) -> Iterator[Task]:
+        """The tasks of the stages."""
+        for name, (doc, *needed) in ANALYSIS.items():
+            look = lambda effect, name=name: self._stage_holds(name, effect)  # noqa: E731
+            yield self._task(name, doc, look, basename=name, task_dep=needed)
 
     def _task(self, label: str, doc: str, look: Callable[[Effect], bool], **fields: Any) -> Task:
         uptodate = [True] if self.build.nothing_changed else [IsCurrent(look)]
@@ -77,7 +79,7 @@ class Tasks:
             found = build.units()
         if self.running:
             self._check_asked("emit", build.units() if asked else found)
-        size = BATCH if len(found) > BATCH and not asked else 1
+        size = BATCH if self.running and not asked and len(found) > BATCH else 1
         named = list(found)
         for batch in (named[i : i + size] for i in range(0, len(named), size)):
             look = lambda effect, units=[found[name] for name in batch]: self._units_hold(units, effect)  # noqa: E731
@@ -250,6 +252,10 @@ def namespace(build: Build) -> dict[str, Any]:
 
     tasks = Tasks(build)
 
+    # doit looks up where the text of each creator is: few of them, and short ones, cost less.
+    def task_stages() -> Iterator[Task]:
+        yield from tasks.stages()
+
     @create_after(executed="match")  # type: ignore[untyped-decorator]
     def task_emit() -> Iterator[Task]:
         """print the C++ of each unit"""
@@ -274,12 +280,7 @@ def namespace(build: Build) -> dict[str, Any]:
             "reporter": reporter_for(tasks),
             "verbosity": 2,
         },
-        "task_specs": lambda: tasks.stage("specs"),
-        "task_schemas": lambda: tasks.stage("schemas", "specs"),
-        "task_derivatives": lambda: tasks.stage("derivatives", "specs"),
-        "task_infos": lambda: tasks.stage("infos", "derivatives", "schemas"),
-        "task_foreach": lambda: tasks.stage("foreach", "schemas", "infos"),
-        "task_match": lambda: tasks.stage("match", "schemas", "infos", "foreach"),
+        "task_stages": task_stages,
         "task_emit": task_emit,
         "task_shard": task_shard,
         "task_manifest": task_manifest,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 
 from pipeline.model.autograd import Info
-from pipeline.model.entries import SMALL, grouped
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
@@ -108,22 +107,13 @@ def synthesized(db: Database, name: str) -> Info | None:
         return None
 
 
-@table
-def groups(db: Database) -> dict[str, list[str]]:
-    """Foreach functions in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(references), SMALL)}
-
-
 @query
-def rows_of(db: Database, group: str) -> list[NodeRow]:
-    """The rows of a group of foreach functions."""
-    found = []
-    for name in groups.item(db, group) or ():
-        reference, row, info = references.item(db, name), source(db, name), synthesized(db, name)
-        if reference is not None and row is not None and info is not None:
-            node = foreach_node(row.node, reference.overload) if info.args_with_derivatives else None
-            found.append(_row(node, reference))
-    return found
+def row_of(db: Database, name: str) -> NodeRow | None:
+    """The row of a foreach function, None where it has no info of its own."""
+    reference, row, info = references.item(db, name), source(db, name), synthesized(db, name)
+    if reference is None or row is None or info is None:
+        return None
+    return _row(foreach_node(row.node, reference.overload) if info.args_with_derivatives else None, reference)
 
 
 def _row(node: str | None, reference: Reference) -> NodeRow:
@@ -141,7 +131,8 @@ def _row(node: str | None, reference: Reference) -> NodeRow:
 @query
 def rows(db: Database) -> list[NodeRow]:
     """Every synthesized info with the Node that it is printed as."""
-    return [row for group in db.names(groups) for row in rows_of(db, group)]
+    found = (row_of(db, name) for name in db.names(references))
+    return [row for row in found if row is not None]
 
 
 @table

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pipeline.query.database import Database
     from pipeline.query.query import Query
 
-# The stages, in their order; each has a query `stage` that stands for all of it.
+# The stages, in their order: what each does, then which ones it needs. Each has a query `stage` that stands for it all.
 ANALYSIS = {
-    "specs": "read the YAML files into raw entries",
-    "schemas": "parse operator schemas, generate missing variants",
-    "derivatives": "read the raw derivative definitions",
-    "infos": "work out differentiability infos and name the Nodes",
-    "foreach": "synthesize infos of foreach functions",
-    "match": "match every native function with its infos",
+    "specs": ("read the YAML files into raw entries",),
+    "schemas": ("parse operator schemas, generate missing variants", "specs"),
+    "derivatives": ("read the raw derivative definitions", "specs"),
+    "infos": ("work out differentiability infos and name the Nodes", "derivatives", "schemas"),
+    "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
+    "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest"))
 
