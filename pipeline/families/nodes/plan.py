@@ -27,6 +27,11 @@ class Saved(Struct, frozen=True, gc=False):
     how: SavedType
     is_output: bool
 
+    @property
+    def member(self) -> str:
+        """The field that compiled autograd visits."""
+        return f"{self.name}_" if self.how.is_variable else self.name
+
 
 class Gradient(Struct, frozen=True, gc=False):
     """One backward formula and the inputs it is for."""

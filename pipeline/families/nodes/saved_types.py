@@ -32,8 +32,7 @@ class SavedType(Struct, frozen=True):
     input_pointer: str = ""  # stands for that of an input, which this Node did not make
     check: str = ""
     getters: tuple[Getter, ...] = ()
-    member: str = "{name}"  # the field that compiled autograd visits
-    is_variable: bool = False
+    is_variable: bool = False  # held as a SavedVariable, or a vector of them
 
 
 def _simple(cpp_type: str, *getters: Getter, initial: str = "") -> SavedType:
@@ -50,7 +49,6 @@ _VARIABLE = SavedType(
         Getter("getter_of_variable", "body_variable"),
         Getter("raw_getter_of_variable", "body_raw_variable", True),
     ),
-    member="{name}_",
     is_variable=True,
 )
 
@@ -67,7 +65,6 @@ def _variables(unpack: str, passed: str, input_pointer: str = "") -> SavedType:
             Getter("getter_of_variables", "body_variables"),
             Getter("raw_getter_of_variables", "body_raw_variables", True),
         ),
-        member="{name}_",
         is_variable=True,
     )
 

@@ -62,8 +62,8 @@ def _compiled(plan: NodePlan, passed: list[tuple[str, str]], release: Release) -
     """What compiled autograd calls: saved attributes collected, swapped, packed and unpacked."""
     return {
         "collected": [_collect(s, release) for s in plan.saved],
-        "before": [f"saved.before({_member(s)});" for s in plan.saved],
-        "after": [f"saved.after({_member(s)});" for s in plan.saved],
+        "before": [f"saved.before({s.member});" for s in plan.saved],
+        "after": [f"saved.after({s.member});" for s in plan.saved],
         "packed": [f"packed_args.pack({name});" for name, _ in passed],
         "unpacked_ivalues": [f"auto {n} = packed_args.unpack<{t.removesuffix('&')}>();" for n, t in passed],
         "packed_types": _packed_types(plan, passed),
@@ -89,14 +89,10 @@ def _unpack(saved: Saved, release: Release) -> str:
     return saved.how.unpack.format(name=saved.name, pointer=pointer)
 
 
-def _member(saved: Saved) -> str:
-    return saved.how.member.format(name=saved.name)
-
-
 def _collect(saved: Saved, release: Release) -> str:
     if not saved.how.is_variable:
-        return f"args.collect({_member(saved)});"
-    return release.collect_variable.format(name=_member(saved), is_output="true" if saved.is_output else "false")
+        return f"args.collect({saved.member});"
+    return release.collect_variable.format(name=saved.member, is_output="true" if saved.is_output else "false")
 
 
 def _passed(plan: NodePlan, release: Release) -> list[tuple[str, str]]:
