@@ -5,12 +5,14 @@ The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the wor
 
 from __future__ import annotations
 
-from pipeline.model.schema import Argument, Schema, schema_kind
+from pipeline.model.schema import Schema, any_written, schema_kind
 from pipeline.problems.problem import SpecError
 
 
 def check_schema(schema: Schema) -> None:
-    """Refuses a schema that breaks one of the rules below."""
+    """Refuses a schema that breaks one of the rules below, all of which are about what is written to."""
+    if not (schema.name.inplace or schema.out or any_written(schema.positional) or any_written(schema.returns)):
+        return
     _check_before_self(schema)
     _check_out_annotations(schema)
     _check_mutable_positional(schema)
@@ -104,7 +106,7 @@ def _check_kind(schema: Schema) -> None:
     if schema.options_index is not None:
         raise SpecError(
             "only functional ops may take dtype, layout, device and pin_memory",
-            needle=_text(schema.kwarg_only[schema.options_index]),
+            needle=str(schema.kwarg_only[schema.options_index]),
         )
     if "functional" in schema.name.overload:
         raise SpecError(
@@ -112,7 +114,3 @@ def _check_kind(schema: Schema) -> None:
             "use another overload name",
             needle=schema.name.overload,
         )
-
-
-def _text(argument: Argument) -> str:
-    return str(argument)

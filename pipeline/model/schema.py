@@ -6,6 +6,7 @@ only text that would be printed back unchanged, so the text is the value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -49,8 +50,8 @@ class Argument(Struct, frozen=True, gc=False, array_like=True):
         return self.annotation is not None and "!" in self.annotation
 
     def __str__(self) -> str:
-        default = f"={self.default}" if self.default else ""
-        return f"{annotated(self.type, self.annotation)} {self.name}{default}"
+        text = f"{annotated(self.type, self.annotation)} {self.name}"
+        return f"{text}={self.default}" if self.default else text
 
 
 class Return(Struct, frozen=True, gc=False, array_like=True):
@@ -105,9 +106,7 @@ class Schema(Struct, frozen=True, gc=False, array_like=True):
     def __str__(self) -> str:
         parts = [str(a) for a in self.positional]
         if self.kwarg_only or self.out:
-            parts.append("*")
-            parts += [str(a) for a in self.kwarg_only]
-            parts += [str(a) for a in self.out]
+            parts += ["*", *(str(a) for a in self.kwarg_only + self.out)]
         return f"{self.name}({', '.join(parts)}) -> {returns_text([str(r) for r in self.returns])}"
 
 
@@ -125,13 +124,14 @@ def schema_kind(schema: Schema) -> SchemaKind:
     """Functional, in-place, out, mutable (writes to a positional argument after self) or scratch (out with scratch)."""
     if schema.name.inplace:
         return "inplace"
-    if any(a.name.startswith("_scratch_") for a in schema.out):
-        return "scratch"
     if schema.out:
-        return "out"
-    if any(a.is_write for a in schema.after_self):
-        return "mutable"
-    return "functional"
+        return "scratch" if any(a.name.startswith("_scratch_") for a in schema.out) else "out"
+    return "mutable" if any_written(schema.after_self) else "functional"
+
+
+def any_written(values: Sequence[Argument] | Sequence[Return]) -> bool:
+    """Whether one of some arguments or returns is written to."""
+    return any(v.is_write for v in values)
 
 
 def is_tensor_like(type_: str) -> bool:

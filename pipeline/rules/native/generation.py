@@ -50,7 +50,7 @@ def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...
         ),
         tuple(_bare(a) for a in positional),
         tuple(_bare(a) for a in kwarg_only),
-        returns=signature_returns(schema, keep_names=True),
+        returns=signature_returns(schema),
         self_index=schema.self_index,
     )
     return _generated(function, functional, automatic_tags)
