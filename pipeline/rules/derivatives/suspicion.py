@@ -8,7 +8,7 @@ compiler's to judge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
@@ -75,7 +75,7 @@ def suspicious(definition: Definition, dispatch_key: str, info: Info, function: 
 
 def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
     """The unknown identifiers in the formulas of `info`."""
-    arguments = ["options", *(word for a in function.func.arguments for word in identifiers.words(a.name))]
+    arguments = ["options", *identifiers.words(" ".join(a.name for a in function.func.arguments))]
     outputs = ["result" if name == "self" else name for name in return_names(function.func)]
     each = {"i"} if function.func.name.base.startswith("_foreach_") else set()  # the member of the list
     found = []
@@ -95,17 +95,16 @@ def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str
     return found
 
 
-def unknown_names(formula: str, known: Iterable[str]) -> list[tuple[str, int]]:
+def unknown_names(formula: str, known: Collection[str]) -> list[tuple[str, int]]:
     """Names in a formula that are neither known nor declared in it nor words of C++, and where each stands first."""
-    allowed = {*known, *_declared(formula), *_WORDS}
-    found = []
+    found: dict[str, int] = {}
     for match in _TOKEN.finditer(formula):
-        name = match.group("name")
-        if name is None or match.group("after") or name in allowed or _CONSTANT.match(name):
-            continue
-        allowed.add(name)
-        found.append((name, match.start()))
-    return found
+        if match.lastgroup == "name":  # and nothing after it
+            name = match.group()
+            if name not in known and name not in _WORDS and not _CONSTANT.match(name):
+                found.setdefault(name, match.start())
+    declared = _declared(formula) if found else ()
+    return [(name, start) for name, start in found.items() if name not in declared]
 
 
 def _declared(formula: str) -> set[str]:
@@ -113,7 +112,7 @@ def _declared(formula: str) -> set[str]:
     return bound.union(_DECLARED.findall(formula))
 
 
-def _unknown(formula: str, known: Iterable[str], row: Formula) -> list[SpecError]:
+def _unknown(formula: str, known: Collection[str], row: Formula) -> list[SpecError]:
     """A suspicion for each unknown name in a formula that `row` defines."""
     found = unknown_names(formula, known)
     near = [*known, *_declared(formula)] if found else []
