@@ -46,27 +46,22 @@ class Template:
             self.parts += [text[position : match.start() - len(indent or "")], _hole(match[1], indent)]
             position = match.end()
         self.parts.append(text[position:])
-        self._holes = list(dict.fromkeys(part for part in self.parts if isinstance(part, Hole)))
+        different = dict.fromkeys(part for part in self.parts if isinstance(part, Hole))
+        self._holes = {str(number): hole for number, hole in enumerate(different)}
+        marks = {hole: f"%({number})s" for number, hole in self._holes.items()}
         self._format = "".join(
-            f"{{{self._holes.index(part)}}}" if isinstance(part, Hole) else part.replace("{", "{{").replace("}", "}}")
-            for part in self.parts
+            marks[part] if isinstance(part, Hole) else part.replace("%", "%%") for part in self.parts
         )
 
     @property
     def names(self) -> set[str]:
         """The names of all holes."""
-        return {hole.name for hole in self._holes}
+        return {hole.name for hole in self._holes.values()}
 
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
-        return self._format.format(
-            *[
-                value
-                if isinstance(value := values[hole.name], str) and hole.indent is None
-                else _filled(hole, value, self._trim)
-                for hole in self._holes
-            ]
-        )
+        trim = self._trim
+        return self._format % {key: _filled(hole, values[hole.name], trim) for key, hole in self._holes.items()}
 
     def filled(self, values: Mapping[str, Value]) -> list[str]:
         """The same in parts: text and holes in turn, as in `parts`."""
