@@ -45,8 +45,9 @@ def _check_out_annotations(schema: Schema) -> None:
 
 
 def _check_mutable_positional(schema: Schema) -> None:
+    returned = {r.annotation for r in schema.returns}
     for argument in schema.after_self:
-        if argument.is_write and any(argument.annotation == r.annotation for r in schema.returns):
+        if argument.annotation in returned and argument.is_write:
             raise SpecError(
                 f"mutable positional argument '{argument.name}' is returned",
                 "do not return it, or make it a keyword-only out argument",
@@ -58,9 +59,9 @@ def _check_returns(schema: Schema) -> None:
     written = [r for r in schema.returns if r.is_write]
     if written and len(written) != len(schema.returns):
         raise SpecError("the returns mix mutable and immutable ones", "return only mutable, or only immutable values")
-    returnable = schema.out + tuple(a for a in schema.positional if a.name == "self")
+    returnable = {a.annotation for a in (*schema.out, *(a for a in schema.positional if a.name == "self"))}
     for returned in written:
-        if not any(returned.annotation == a.annotation for a in returnable):
+        if returned.annotation not in returnable:
             raise SpecError(
                 f"return '{returned}' aliases neither self nor an out argument",
                 "mark the out argument as keyword-only: put it after '*'",

@@ -50,7 +50,8 @@ class Argument(Struct, frozen=True, gc=False, array_like=True):
         return self.annotation is not None and "!" in self.annotation
 
     def __str__(self) -> str:
-        text = f"{annotated(self.type, self.annotation)} {self.name}"
+        type_ = self.type if self.annotation is None else annotated(self.type, self.annotation)
+        text = f"{type_} {self.name}"
         return f"{text}={self.default}" if self.default else text
 
 
@@ -66,7 +67,7 @@ class Return(Struct, frozen=True, gc=False, array_like=True):
         return self.annotation is not None and "!" in self.annotation
 
     def __str__(self) -> str:
-        type_ = annotated(self.type, self.annotation)
+        type_ = self.type if self.annotation is None else annotated(self.type, self.annotation)
         return type_ if self.name is None else f"{type_} {self.name}"
 
 
@@ -110,9 +111,9 @@ class Schema(Struct, frozen=True, gc=False, array_like=True):
         return f"{self.name}({', '.join(parts)}) -> {returns_text([str(r) for r in self.returns])}"
 
 
-def annotated(type_: str, annotation: str | None) -> str:
+def annotated(type_: str, annotation: str) -> str:
     """`Tensor?` and `a!` make `Tensor(a!)?`."""
-    return type_ if annotation is None else type_.replace("Tensor", f"Tensor({annotation})")
+    return type_.replace("Tensor", f"Tensor({annotation})")
 
 
 def returns_text(returns: list[str]) -> str:
@@ -131,7 +132,7 @@ def schema_kind(schema: Schema) -> SchemaKind:
 
 def any_written(values: Sequence[Argument] | Sequence[Return]) -> bool:
     """Whether one of some arguments or returns is written to."""
-    return any(v.is_write for v in values)
+    return any("!" in v.annotation for v in values if v.annotation is not None)
 
 
 def is_tensor_like(type_: str) -> bool:

@@ -216,10 +216,9 @@ def _check_seeded(function: NativeFunction, release: Release) -> None:
     schema = function.func
     name = str(schema.name)
     random = "rand" in name and not any(part in name for part in release.seeded_exempt)
-    dropout = any("dropout" in text for text in [name, *(a.name for a in schema.arguments)])
-    if dropout and "backward" not in name and schema.name.unqualified != "_cudnn_init_dropout_state":
-        random = True
-    random = random or any(a.type.startswith("Generator") for a in schema.inputs)
+    if "dropout" in name or any("dropout" in a.name for a in schema.arguments):
+        random |= "backward" not in name and schema.name.unqualified != "_cudnn_init_dropout_state"
+    random |= any(a.type.startswith("Generator") for a in schema.inputs)
     if random:
         raise SpecError(
             f"'{name}' looks random but is not tagged nondeterministic_seeded",
