@@ -28,7 +28,7 @@ def words(text: str) -> frozenset[str]:
 
 def is_word(name: str) -> bool:
     """Whether a name means itself in a pattern."""
-    return name.isalnum() or _WORD.fullmatch(name) is not None
+    return name.replace("_", "0").isalnum()
 
 
 def pattern(text: str, name: str) -> re.Pattern[str]:

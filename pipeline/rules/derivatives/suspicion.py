@@ -75,13 +75,14 @@ def suspicious(definition: Definition, dispatch_key: str, info: Info, function: 
 
 def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
     """The unknown identifiers in the formulas of `info`."""
-    arguments = ["options", *identifiers.words(" ".join(a.name for a in function.func.arguments))]
+    arguments = identifiers.words(" ".join(["options", *(a.name for a in function.func.arguments)]))
     outputs = ["result" if name == "self" else name for name in return_names(function.func)]
     each = {"i"} if function.func.name.base.startswith("_foreach_") else set()  # the member of the list
+    always = {*arguments, *outputs, *_GRADIENTS, *each}
     found = []
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
-        known = {*arguments, *outputs, *saved, *info.available_named_gradients, *_GRADIENTS, *each}
+        known = {*always, *saved, *info.available_named_gradients}
         found += _unknown(derivative.original_formula, known, rows[derivative.var_names])
     for forward in info.forward_derivatives:
         if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
@@ -90,7 +91,7 @@ def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str
         originals = {"original_self_p", "original_self_t"}
         results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
         tangents = {f"{name}_t" for name in results}
-        known = {*arguments, *given, *originals, *results, *tangents, *_GRADIENTS, *each}
+        known = {*always, *given, *originals, *results, *tangents}
         found += _unknown(forward.formula, known, rows[forward.var_names])
     return found
 
