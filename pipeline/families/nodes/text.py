@@ -20,9 +20,9 @@ def declaration(plan: NodePlan, release: Release) -> str:
             "node": plan.node,
             "superclass": plan.superclass,
             "lock": _lock(plan),
-            "releases": _lines(plan, "release", release),
+            "releases": _lines(plan, "release"),
             "will_release_variables": text["will_release_variables"].fill({}) if plan.retains_variables else "",
-            "fields": _lines(plan, "fields", release),
+            "fields": _lines(plan, "fields"),
             "list_sizes": [f"size_t {given.name}_size_;" for given in plan.inputs if given.is_list],
         }
     )
@@ -32,7 +32,7 @@ def definition(plan: NodePlan, release: Release) -> str:
     """The gradient function, `apply`, and what compiled autograd calls."""
     text = sections(FILE, release)
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
-    passed = _passed(plan, release)
+    passed = _passed(plan)
     unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]
     names, gradients = _gradient_names(plan), _gradients(plan, text, release)
     return text["definition"].fill(
@@ -75,12 +75,8 @@ def _lock(plan: NodePlan) -> str:
     return _LOCK if any(s.how.release for s in plan.saved) else ""
 
 
-def _lines(plan: NodePlan, part: str, release: Release) -> list[str]:
-    return [
-        line.format(name=s.name, optional_string_type=release.optional_string_type)
-        for s in plan.saved
-        for line in getattr(s.how, part)
-    ]
+def _lines(plan: NodePlan, part: str) -> list[str]:
+    return [line.format(name=s.name) for s in plan.saved for line in getattr(s.how, part)]
 
 
 def _unpack(saved: Saved, release: Release) -> str:
@@ -95,14 +91,11 @@ def _collect(saved: Saved, release: Release) -> str:
     return release.collect_variable.format(name=saved.member, is_output="true" if saved.is_output else "false")
 
 
-def _passed(plan: NodePlan, release: Release) -> list[tuple[str, str]]:
+def _passed(plan: NodePlan) -> list[tuple[str, str]]:
     """Names and types of what the gradient function takes: list sizes, saved attributes, retain_variables."""
-    passed = [(f"{given.name}_size_", "size_t") for given in plan.inputs if given.is_list]
-    for saved in plan.saved:
-        passed.append((saved.name, saved.how.passed.format(optional_string_type=release.optional_string_type)))
-    if plan.retains_variables:
-        passed.append(("retain_variables", "bool"))
-    return passed
+    sizes = [(f"{given.name}_size_", "size_t") for given in plan.inputs if given.is_list]
+    retains = [("retain_variables", "bool")] if plan.retains_variables else []
+    return [*sizes, *((saved.name, saved.how.passed) for saved in plan.saved), *retains]
 
 
 def _packed_types(plan: NodePlan, passed: list[tuple[str, str]]) -> list[str]:
