@@ -60,8 +60,7 @@ class Template:
 
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
-        trim = self._trim
-        return self._format % {key: _filled(hole, values[hole.name], trim) for key, hole in self._holes.items()}
+        return self._format % {key: _filled(hole, values[hole.name], self._trim) for key, hole in self._holes.items()}
 
     def filled(self, values: Mapping[str, Value]) -> list[str]:
         """The same in parts: text and holes in turn, as in `parts`."""

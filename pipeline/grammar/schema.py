@@ -143,15 +143,11 @@ def _is_canonical(arguments: str, returns: str) -> bool:
 
 
 def _find_tensor_options(kwarg_only: list[Argument]) -> int | None:
-    found: int | None = None
-    i = 0
-    while i + len(TENSOR_OPTIONS) <= len(kwarg_only):
-        window = kwarg_only[i : i + len(TENSOR_OPTIONS)]
-        if all(a.name == n and a.type.removesuffix("?") == t for a, (n, t) in zip(window, TENSOR_OPTIONS)):
-            if found is not None:
-                raise SpecError("the tensor options arguments stand twice", needle=str(window[0]))
-            found = i
-            i += len(TENSOR_OPTIONS)
-        else:
-            i += 1
-    return found
+    found = [
+        i
+        for i in range(len(kwarg_only) - len(TENSOR_OPTIONS) + 1)
+        if all(a.name == n and a.type.removesuffix("?") == t for a, (n, t) in zip(kwarg_only[i:], TENSOR_OPTIONS))
+    ]
+    if len(found) > 1:
+        raise SpecError("the tensor options arguments stand twice", needle=str(kwarg_only[found[1]]))
+    return found[0] if found else None

@@ -88,10 +88,9 @@ def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str
         if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # made from the backward formula
         given = {name + suffix for name in arguments for suffix in ("_p", "_t")}
-        originals = {"original_self_p", "original_self_t"}
         results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
-        tangents = {f"{name}_t" for name in results}
-        known = {*always, *given, *originals, *results, *tangents}
+        tangents = (f"{name}_t" for name in results)
+        known = {*always, *given, *results, *tangents, "original_self_p", "original_self_t"}
         found += _unknown(forward.formula, known, rows[forward.var_names])
     return found
 

@@ -51,10 +51,9 @@ def parse_dispatch(
 
 
 def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecError:
-    known = key in release.dispatch_keys
-    problem = (
-        f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here" if known else f"unknown dispatch key '{key}'"
-    )
+    problem = f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here"
+    if key not in release.dispatch_keys:
+        problem = f"unknown dispatch key '{key}'"
     return SpecError(problem, nearest(key, release.kernel_keys), field=("dispatch", field), needle=key)
 
 

@@ -124,7 +124,7 @@ def _dispatch(
     ufunc: Mapping[str, UfuncLoop],
     release: Release,
 ) -> dict[str, Kernel]:
-    manual = entry.get("manual_kernel_registration", False) is True
+    manual = bool(entry.get("manual_kernel_registration"))
     dispatch = parse_dispatch(entry.get("dispatch"), schema, structured, delegate is not None, manual, release)
     if ufunc:
         if not structured:
@@ -157,11 +157,7 @@ def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], r
                 field=("tags",),
                 needle=str(name),
             )
-    applies = {
-        "pt2_compliant_tag": namespace == "aten",
-        "out": bool(schema.out),
-        "inplace": schema.name.inplace,
-    }
+    applies = {"pt2_compliant_tag": namespace == "aten", "out": bool(schema.out), "inplace": schema.name.inplace}
     automatic = [tag for tag in release.automatic_tags if applies[tag] and tag in known]
     return tuple(sorted({*names, *automatic}))
 
