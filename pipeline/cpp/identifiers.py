@@ -28,7 +28,7 @@ def words(text: str) -> frozenset[str]:
 
 def is_word(name: str) -> bool:
     """Whether a name means itself in a pattern."""
-    return _WORD.fullmatch(name) is not None
+    return name.replace("_", "0").isalnum()
 
 
 def pattern(text: str, name: str) -> re.Pattern[str]:
@@ -49,7 +49,18 @@ def uses(text: str, name: str) -> bool:
     """Whether `name` stands in `text` as a whole word."""
     if not is_word(name):
         return pattern(_WHOLE, name).search(text) is not None
-    return name in text and name in words(text)
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not _goes_on(text[at - 1 : at]) and not _goes_on(text[end : end + 1]):
+            return True
+        at = text.find(name, end)
+    return False
+
+
+def _goes_on(character: str) -> bool:
+    """Whether a word does not end beside a character; "" stands for an end of the text."""
+    return character == "_" or character.isalnum()
 
 
 def occurrences(text: str, name: str) -> list[int]:

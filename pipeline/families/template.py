@@ -9,7 +9,7 @@ form feeds and the like among them. Rules: torchgen.code_template.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -46,20 +46,25 @@ class Template:
             self.parts += [text[position : match.start() - len(indent or "")], _hole(match[1], indent)]
             position = match.end()
         self.parts.append(text[position:])
+        different = dict.fromkeys(part for part in self.parts if isinstance(part, Hole))
+        self._holes = {str(number): hole for number, hole in enumerate(different)}
+        marks = {hole: f"%({number})s" for number, hole in self._holes.items()}
+        self._format = "".join(
+            marks[part] if isinstance(part, Hole) else part.replace("%", "%%") for part in self.parts
+        )
 
     @property
     def names(self) -> set[str]:
         """The names of all holes."""
-        return {part.name for part in self.parts if isinstance(part, Hole)}
+        return {hole.name for hole in self._holes.values()}
 
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
-        return "".join(self.filled(values))
+        return self._format % {key: _filled(hole, values[hole.name], self._trim) for key, hole in self._holes.items()}
 
     def filled(self, values: Mapping[str, Value]) -> list[str]:
         """The same in parts: text and holes in turn, as in `parts`."""
-        trim = self._trim
-        return [part if isinstance(part, str) else _filled(part, values, trim) for part in self.parts]
+        return [part if isinstance(part, str) else _filled(part, values[part.name], self._trim) for part in self.parts]
 
 
 def _indentation(text: str, after: int, place: int) -> str | None:
@@ -76,41 +81,36 @@ def _hole(name: str, indent: str | None) -> Hole:
     return Hole(name.strip(","), indent, name.startswith(","), name.endswith(","))
 
 
-def _filled(hole: Hole, values: Mapping[str, Value], trim: bool) -> str:
-    value = values[hole.name]
+def _filled(hole: Hole, value: Value, trim: bool) -> str:
     if hole.indent is not None:
-        return block(_items(value), hole.indent, trim=trim)
+        return block([str(value)] if isinstance(value, (str, int)) else value, hole.indent, trim=trim)
     if isinstance(value, (str, int)):
         return str(value)
     joined = ", ".join(value)
     return f"{', ' if hole.comma_before else ''}{joined}{', ' if hole.comma_after else ''}" if value else ""
 
 
-def _items(value: Value) -> Sequence[str]:
-    return [str(value)] if isinstance(value, (str, int)) else value
-
-
 def block(items: Sequence[str], indent: str, *, trim: bool) -> str:
     """The lines of all items, indented; white space at the end of the block removed."""
-    if not items or items == [""]:
+    if not items:
         return ""
-    return "\n".join([line for item in items for line in _indented(item.splitlines(), indent, trim)]).rstrip()
+    return _indented([line for item in items for line in item.splitlines()], indent, trim).rstrip()
 
 
 def indented(text: str, indent: str, *, trim: bool) -> str:
     """Tidied text, as it stands in a block of that indentation."""
-    return "\n".join(_indented(text.split("\n"), indent, trim))
+    return _indented(text.split("\n"), indent, trim)
 
 
-def _indented(lines: Iterable[str], indent: str, trim: bool) -> list[str]:
+def _indented(lines: Sequence[str], indent: str, trim: bool) -> str:
     if not trim:
-        return [indent + line for line in lines]
-    found = [indent + line if line and not line.isspace() else "" for line in lines]
+        return "\n".join([indent + line for line in lines])
     if indent.strip(" \t"):  # what starts a line may end one, as a form feed does
-        found = [part for line in found for part in line.splitlines() or [""]]
-    return [line.rstrip() for line in found]
+        parts = [(indent + line).splitlines() if line.strip() else [""] for line in lines]
+        return "\n".join([line.rstrip() for part in parts for line in part])
+    return "\n".join([(indent + line).rstrip() for line in lines])
 
 
 def tidy(text: str, *, trim: bool) -> str:
     """`text` as it stands in a block without indentation; items so treated may be given as `Lines`."""
-    return "\n".join(line.rstrip() for line in text.splitlines()) if trim else "\n".join(text.splitlines())
+    return "\n".join(map(str.rstrip, text.splitlines()) if trim else text.splitlines())

@@ -5,12 +5,14 @@ The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the wor
 
 from __future__ import annotations
 
-from pipeline.model.schema import Argument, Schema, schema_kind
+from pipeline.model.schema import Schema, any_written, schema_kind
 from pipeline.problems.problem import SpecError
 
 
 def check_schema(schema: Schema) -> None:
-    """Refuses a schema that breaks one of the rules below."""
+    """Refuses a schema that breaks one of the rules below, all of which are about what is written to."""
+    if not (schema.name.inplace or schema.out or any_written(schema.positional) or any_written(schema.returns)):
+        return
     _check_before_self(schema)
     _check_out_annotations(schema)
     _check_mutable_positional(schema)
@@ -43,8 +45,9 @@ def _check_out_annotations(schema: Schema) -> None:
 
 
 def _check_mutable_positional(schema: Schema) -> None:
+    returned = {r.annotation for r in schema.returns}
     for argument in schema.after_self:
-        if argument.is_write and any(argument.annotation == r.annotation for r in schema.returns):
+        if argument.annotation in returned and argument.is_write:
             raise SpecError(
                 f"mutable positional argument '{argument.name}' is returned",
                 "do not return it, or make it a keyword-only out argument",
@@ -56,9 +59,9 @@ def _check_returns(schema: Schema) -> None:
     written = [r for r in schema.returns if r.is_write]
     if written and len(written) != len(schema.returns):
         raise SpecError("the returns mix mutable and immutable ones", "return only mutable, or only immutable values")
-    returnable = schema.out + tuple(a for a in schema.positional if a.name == "self")
+    returnable = {a.annotation for a in (*schema.out, *(a for a in schema.positional if a.name == "self"))}
     for returned in written:
-        if not any(returned.annotation == a.annotation for a in returnable):
+        if returned.annotation not in returnable:
             raise SpecError(
                 f"return '{returned}' aliases neither self nor an out argument",
                 "mark the out argument as keyword-only: put it after '*'",
@@ -104,7 +107,7 @@ def _check_kind(schema: Schema) -> None:
     if schema.options_index is not None:
         raise SpecError(
             "only functional ops may take dtype, layout, device and pin_memory",
-            needle=_text(schema.kwarg_only[schema.options_index]),
+            needle=str(schema.kwarg_only[schema.options_index]),
         )
     if "functional" in schema.name.overload:
         raise SpecError(
@@ -112,7 +115,3 @@ def _check_kind(schema: Schema) -> None:
             "use another overload name",
             needle=schema.name.overload,
         )
-
-
-def _text(argument: Argument) -> str:
-    return str(argument)

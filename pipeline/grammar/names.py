@@ -16,8 +16,8 @@ _FUNCTIONAL = "_functional"
 
 def parse_operator_name(text: str) -> OperatorName:
     """`add_.Tensor`, `__iand__.Scalar`, `native_batch_norm_functional`."""
-    name, _, overload = text.partition(".")
-    if "." in text and not overload:
+    name, dot, overload = text.partition(".")
+    if dot and not overload:
         raise SpecError(f"empty overload name in '{text}'", "drop the dot", needle=text)
     if "\n" in text:
         raise SpecError("a line break in an operator name", "write it on one line", needle=text.strip())
@@ -29,19 +29,19 @@ def parse_operator_name(text: str) -> OperatorName:
             f"write the out variant as an overload: {name.removesuffix('_out')}.out",
             needle=name,
         )
-    namespace, _, plain = name.rpartition("::")
+    namespace, colons, plain = name.rpartition("::")
     if not plain:
         raise SpecError(f"no operator name after '{name}'", needle=name)
+    if colons and not namespace:
+        raise SpecError(f"malformed operator name '{text}'", f"did you mean '{text.removeprefix('::')}'?", needle=text)
     dunder = _DUNDER.fullmatch(plain)
     base, inplace = _dunder_base(plain, dunder.group(1)) if dunder else _plain_base(plain)
     functional = base.endswith(_FUNCTIONAL)
     if functional and (dunder or inplace):
         raise SpecError(f"'{name}': a functional overload cannot be in-place or a dunder method", needle=name)
-    base = base.removesuffix(_FUNCTIONAL)
-    parsed = OperatorName(base, overload, inplace, dunder is not None, functional, namespace)
-    if str(parsed) != text:
-        raise SpecError(f"malformed operator name '{text}'", f"did you mean '{parsed}'?", needle=text)
-    return parsed
+    if functional:
+        base = base.removesuffix(_FUNCTIONAL)
+    return OperatorName(base, overload, inplace, dunder is not None, functional, namespace)
 
 
 def _dunder_base(name: str, inner: str) -> tuple[str, bool]:

@@ -6,7 +6,6 @@ keyword-only argument (an out argument) and of the four TensorOptions arguments 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from pipeline.grammar.checks import check_schema
@@ -14,8 +13,6 @@ from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.types import check_type, split_annotation
 from pipeline.model.schema import Argument, Return, Schema
 from pipeline.problems.problem import SpecError
-
-_SCHEMA = re.compile(r"([^(]+)\((.*)\) -> (.*)")
 
 # A run of keyword-only arguments of these names and types (or optionals of them) is one TensorOptions.
 TENSOR_OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"), ("pin_memory", "bool"))
@@ -40,55 +37,50 @@ class SchemaParser:
 
     def parse(self, text: str) -> Schema:
         """The schema that `text` writes; refuses what is malformed or breaks a rule."""
-        match = _SCHEMA.fullmatch(text)
-        if match is None:
+        name, _, rest = text.partition("(")
+        arguments, arrow, returns = rest.rpartition(") -> ")
+        if not name or not arrow or "\n" in rest:
             missing = next((part for part in ("(", ")", " -> ") if part not in text), "")
             hint = f"'{missing.strip()}' is missing: " if missing else ""
             raise SpecError(f"not an operator schema: '{text}'", f"{hint}write name.overload(arguments) -> returns")
-        name, arguments, returns = match.groups()
         schema = self._assemble(name, arguments, returns)
-        if str(schema) != text:
+        if not _is_canonical(arguments, returns):
             raise SpecError("the schema is not in canonical form", f"write: {schema}", needle=text)
         check_schema(schema)
         return schema
 
     def _assemble(self, name: str, arguments: str, returns: str) -> Schema:
         positional, kwarg_only, out = self._split_arguments(arguments)
-        self_index = next((i for i, a in enumerate(positional) if a.name == "self"), None)
+        names = [a.name for a in positional]
         return Schema(
             parse_operator_name(name),
             tuple(positional),
             tuple(kwarg_only),
             tuple(out),
             self._parse_returns(returns),
-            self_index,
+            names.index("self") if "self" in names else None,
             _find_tensor_options(kwarg_only),
         )
 
     def _split_arguments(self, text: str) -> tuple[list[Argument], list[Argument], list[Argument]]:
-        positional: list[Argument] = []
-        kwarg_only: list[Argument] = []
-        out: list[Argument] = []
-        target = positional
-        for piece in text.split(", "):
-            if not piece:
-                continue
-            if piece == "*":
-                if target is not positional:
-                    raise SpecError("'*' may stand only once among the arguments", needle="*")
-                target = kwarg_only
-                continue
-            argument = self.argument(piece)
-            if argument.is_write and target is kwarg_only:
-                target = out
-            elif not argument.is_write and target is out:
+        pieces = [piece for piece in text.split(", ") if piece]
+        at = pieces.index("*") if "*" in pieces else len(pieces)
+        if "*" in pieces[at + 1 :]:
+            raise SpecError("'*' may stand only once among the arguments", needle="*")
+        positional = [self.argument(piece) for piece in pieces[:at]]
+        kwarg_only = [self.argument(piece) for piece in pieces[at + 1 :]]
+        written = [i for i, argument in enumerate(kwarg_only) if argument.is_write]
+        if not written:
+            return positional, kwarg_only, []
+        out = kwarg_only[written[0] :]
+        for argument in out:
+            if not argument.is_write:
                 raise SpecError(
                     f"argument '{argument.name}' is not mutable but follows the out arguments",
                     "put it before them",
-                    needle=piece,
+                    needle=str(argument),
                 )
-            target.append(argument)
-        return positional, kwarg_only, out
+        return positional, kwarg_only[: written[0]], out
 
     def argument(self, text: str) -> Argument:
         """One argument: type, alias annotation, name and default."""
@@ -126,7 +118,7 @@ class SchemaParser:
             raise SpecError("the schema has no returns", "write () for none")
         if text[0] == "(" and text[-1] == ")":
             text = text[1:-1]
-        return tuple(self._return(piece) for piece in text.split(", "))
+        return tuple([self._return(piece) for piece in text.split(", ")])
 
     def _return(self, text: str) -> Return:
         known = self._returns.get(text)
@@ -141,16 +133,21 @@ class SchemaParser:
         return known
 
 
+def _is_canonical(arguments: str, returns: str) -> bool:
+    """Whether arguments and returns that can be parsed read as they are printed: nothing between commas is empty,
+    `*` is not the last, and returns stand in parentheses unless there is one."""
+    pieces = arguments.split(", ")
+    if arguments and ("" in pieces or pieces[-1] == "*"):
+        return False
+    return returns == "()" or returns.startswith("(") == (", " in returns)
+
+
 def _find_tensor_options(kwarg_only: list[Argument]) -> int | None:
-    found: int | None = None
-    i = 0
-    while i + len(TENSOR_OPTIONS) <= len(kwarg_only):
-        window = kwarg_only[i : i + len(TENSOR_OPTIONS)]
-        if all(a.name == n and a.type.removesuffix("?") == t for a, (n, t) in zip(window, TENSOR_OPTIONS)):
-            if found is not None:
-                raise SpecError("the tensor options arguments stand twice", needle=str(window[0]))
-            found = i
-            i += len(TENSOR_OPTIONS)
-        else:
-            i += 1
-    return found
+    found = [
+        i
+        for i in range(len(kwarg_only) - len(TENSOR_OPTIONS) + 1)
+        if all(a.name == n and a.type.removesuffix("?") == t for a, (n, t) in zip(kwarg_only[i:], TENSOR_OPTIONS))
+    ]
+    if len(found) > 1:
+        raise SpecError("the tensor options arguments stand twice", needle=str(kwarg_only[found[1]]))
+    return found[0] if found else None

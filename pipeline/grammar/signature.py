@@ -10,18 +10,24 @@ from __future__ import annotations
 from pipeline.model.schema import Argument, OperatorName, Return, Schema, returns_text
 
 # Its in-place variant has the default and the functional one has not (upstream's Note [bernoulli.p schema]).
-_BERNOULLI_P = "bernoulli.p"
+_BERNOULLI_P = OperatorName("bernoulli", "p")
 
 
 def signatures(schema: Schema) -> tuple[str, str]:
     """The signature with defaults and the signature without them."""
     positional, kwarg_only = signature_inputs(schema)
-    name = OperatorName(schema.name.base, dunder=schema.name.dunder).unqualified
-    returns = returns_text([r.type for r in signature_returns(schema)])
-    full = [_stripped(a, default=True) for a in positional], [_stripped(a, default=True) for a in kwarg_only]
-    plain = [_stripped(a, default=False) for a in positional], [_stripped(a, default=False) for a in kwarg_only]
-    bernoulli = str(schema.name) == _BERNOULLI_P
-    return _text(name, *full, returns, bernoulli), _text(name, *plain, returns, bernoulli)
+    inputs = positional + kwarg_only
+    plain = [f"{a.type} {a.name}" for a in inputs]
+    full = [f"{text}={a.default}" if a.default else text for text, a in zip(plain, inputs)]
+    if kwarg_only:
+        plain.insert(len(positional), "*")
+        full.insert(len(positional), "*")
+    name = f"__{schema.name.base}__" if schema.name.dunder else schema.name.base
+    returns = returns_text([r.type for r in schema.returns] + [a.type for a in _unreturned(schema)])
+    texts = f"{name}({', '.join(full)}) -> {returns}", f"{name}({', '.join(plain)}) -> {returns}"
+    if schema.name == _BERNOULLI_P:
+        return texts[0].replace("float p", "float p=0.5"), texts[1].replace("float p", "float p=0.5")
+    return texts
 
 
 def signature_inputs(schema: Schema) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
@@ -32,16 +38,17 @@ def signature_inputs(schema: Schema) -> tuple[tuple[Argument, ...], tuple[Argume
     return schema.positional, schema.kwarg_only[:at] + schema.kwarg_only[at + 4 :]
 
 
-def signature_returns(schema: Schema, *, keep_names: bool = False) -> tuple[Return, ...]:
+def signature_returns(schema: Schema) -> tuple[Return, ...]:
     """The returns of the schema, then a return for every written argument that it does not return."""
-    kept = tuple(Return(r.type, r.name if keep_names else None) for r in schema.returns)
+    kept = tuple(Return(r.type, r.name) for r in schema.returns)
+    return kept + tuple(Return(a.type, f"{a.name}_out") for a in _unreturned(schema))
+
+
+def _unreturned(schema: Schema) -> list[Argument]:
+    """The arguments that are written to and not returned: self, the out arguments, the others."""
     own = (schema.self_argument,) if schema.self_argument is not None else ()
-    added = tuple(
-        Return(a.type, f"{a.name}_out" if keep_names else None)
-        for a in own + schema.out + schema.after_self
-        if a.is_write and not any(a.annotation == r.annotation for r in schema.returns)
-    )
-    return kept + added
+    returned = {None, *(r.annotation for r in schema.returns)}
+    return [a for a in own + schema.out + schema.after_self if a.annotation not in returned and a.is_write]
 
 
 def view_signature(schema_name: str, signature: str) -> str:
@@ -54,16 +61,3 @@ def view_signature(schema_name: str, signature: str) -> str:
     if schema_name.endswith("_scatter"):
         return schema_name.replace("scatter", "inverse") + signature[len(schema_name) :]
     return signature
-
-
-def _stripped(argument: Argument, *, default: bool) -> str:
-    if default and argument.default:
-        return f"{argument.type} {argument.name}={argument.default}"
-    return f"{argument.type} {argument.name}"
-
-
-def _text(name: str, positional: list[str], kwarg_only: list[str], returns: str, bernoulli: bool) -> str:
-    arguments = ", ".join(positional + (["*", *kwarg_only] if kwarg_only else []))
-    if bernoulli:
-        arguments = arguments.replace("float p", "float p=0.5")
-    return f"{name}({arguments}) -> {returns}"

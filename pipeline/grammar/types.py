@@ -15,6 +15,8 @@ _ANNOTATED = re.compile(r"Tensor\((.+)\)(.*)", re.DOTALL)
 
 def check_type(text: str, base_types: Collection[str]) -> None:
     """Refuses `text` unless it is a base type followed by any number of `?`, `[]` and `[N]`."""
+    if text in base_types:
+        return
     base = base_type(text)
     position = len(base)
     while position < len(text):
@@ -50,7 +52,7 @@ def element(type_: str) -> str | None:
 
 def split_annotation(text: str) -> tuple[str, str | None]:
     """`Tensor(a!)?` is the type `Tensor?` with the annotation `a!`; the annotation is checked."""
-    match = _ANNOTATED.match(text)
+    match = _ANNOTATED.match(text) if "(" in text else None
     if match is None:
         return text, None
     annotation, suffix = match.groups()

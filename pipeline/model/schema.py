@@ -4,6 +4,7 @@ Types and alias annotations are kept as their own canonical text (`Tensor?[]`, `
 only text that would be printed back unchanged, so the text is the value.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -47,8 +48,9 @@ class Argument(Struct, frozen=True, gc=False, array_like=True):
         return self.annotation is not None and "!" in self.annotation
 
     def __str__(self) -> str:
-        default = f"={self.default}" if self.default else ""
-        return f"{annotated(self.type, self.annotation)} {self.name}{default}"
+        type_ = self.type if self.annotation is None else annotated(self.type, self.annotation)
+        text = f"{type_} {self.name}"
+        return f"{text}={self.default}" if self.default else text
 
 
 class Return(Struct, frozen=True, gc=False, array_like=True):
@@ -63,7 +65,7 @@ class Return(Struct, frozen=True, gc=False, array_like=True):
         return self.annotation is not None and "!" in self.annotation
 
     def __str__(self) -> str:
-        type_ = annotated(self.type, self.annotation)
+        type_ = self.type if self.annotation is None else annotated(self.type, self.annotation)
         return type_ if self.name is None else f"{type_} {self.name}"
 
 
@@ -103,15 +105,13 @@ class Schema(Struct, frozen=True, gc=False, array_like=True):
     def __str__(self) -> str:
         parts = [str(a) for a in self.positional]
         if self.kwarg_only or self.out:
-            parts.append("*")
-            parts += [str(a) for a in self.kwarg_only]
-            parts += [str(a) for a in self.out]
+            parts += ["*", *(str(a) for a in self.kwarg_only + self.out)]
         return f"{self.name}({', '.join(parts)}) -> {returns_text([str(r) for r in self.returns])}"
 
 
-def annotated(type_: str, annotation: str | None) -> str:
+def annotated(type_: str, annotation: str) -> str:
     """`Tensor?` and `a!` make `Tensor(a!)?`."""
-    return type_ if annotation is None else type_.replace("Tensor", f"Tensor({annotation})")
+    return type_.replace("Tensor", f"Tensor({annotation})")
 
 
 def returns_text(returns: list[str]) -> str:
@@ -123,13 +123,14 @@ def schema_kind(schema: Schema) -> SchemaKind:
     """Functional, in-place, out, mutable (writes to a positional argument after self) or scratch (out with scratch)."""
     if schema.name.inplace:
         return "inplace"
-    if any(a.name.startswith("_scratch_") for a in schema.out):
-        return "scratch"
     if schema.out:
-        return "out"
-    if any(a.is_write for a in schema.after_self):
-        return "mutable"
-    return "functional"
+        return "scratch" if any(a.name.startswith("_scratch_") for a in schema.out) else "out"
+    return "mutable" if any_written(schema.after_self) else "functional"
+
+
+def any_written(values: Sequence[Argument] | Sequence[Return]) -> bool:
+    """Whether one of some arguments or returns is written to."""
+    return any("!" in v.annotation for v in values if v.annotation is not None)
 
 
 def is_tensor_like(type_: str) -> bool:

@@ -1,6 +1,6 @@
 """Entries written the plain way, read without a YAML parser.
 
-Nearly all entries of PyTorch's files are lines of `key: value`, with at most one level of mapping below a key. `read`
+Nearly all entries of PyTorch's files are lines of `key: value`, with mappings or a list below some keys. `read`
 takes those, where it is certain of what YAML makes of them, and leaves everything else to PyYAML: whatever it returns
 equals what `values.plain_value` returns for the same text.
 """
@@ -18,17 +18,24 @@ WORDS: dict[str, bool | None] = {
 }
 
 # A plain scalar that can be nothing but text, by how it starts; ": " and " #" end it.
-_TEXT = r"-?[A-Za-z_(][!-9;-~]*+(?:(?::(?=[!-~])|[ ]++(?=[!-\"$-~]))[!-9;-~]*+)*+"
-_ITEM = r"[A-Za-z_][\w.]*+"
+_TEXT = r"-?(?:[A-Za-z_(]|\d\.\d[ ][*/][ ](?=[A-Za-z]))[!-9;-~]*+(?:(?::(?=[!-~])|[ ]++(?=[!-\"$-~]))[!-9;-~]*+)*+"
+# Text in double quotes without escapes, on a line or on several, whose ends count as spaces.
+_QUOTED = r'"[ !#-\[\]-~]*+(?:\n[ ]++[!#-\[\]-~][ !#-\[\]-~]*+)*+(?:\n[ ]++)?+"'
+# Lines that are kept as they are, without their indentation, which is deeper than that of any key.
+_LITERAL = r"\|\n(?P<deep>[ ]{7,}+)[!-~][ -~]*+(?:\n(?:(?P=deep)[ -~]*+|[ ]*+(?=\n(?P=deep))))*+"
+_ITEM = r"""(?:[A-Za-z_][\w.]*+|'[ -&(-+\--~]++'|"[ !#-+\--\[\]-~]++")"""
 _LIST = rf"\[[ ]*+(?:{_ITEM}(?:,[ ]*+{_ITEM})*+[ ]*+)?\]"
-_VALUE = rf"""{_TEXT}|"[ !#-\[\]-~]*+"|'[ -&(-~]*+'|{_LIST}|{{}}"""
+_VALUE = rf"""{_TEXT}|{_QUOTED}|'[ -&(-~]*+'|{_LIST}|{{}}|{_LITERAL}"""
 _KEY = r"[A-Za-z_]\w*+(?:[, ]++\w++)*+"
 _COMMENT = r"\#[ -~\t]*+"
 _MAX_KEY = 200  # a YAML parser looks no further than 1024 characters for the end of a key
 
-# One line each: a key with its value, a comment or nothing, and whatever else there is.
-_PAIR = rf"(-[ ]|[ ]{{2}}|[ ]{{4}})({_KEY}):(?:[ ]++({_VALUE}))?(?:[ ]++{_COMMENT})?[ ]*+\n"
-_LINE = re.compile(rf"{_PAIR}|[ ]*+(?:{_COMMENT})?\n|([^\n]*\n)", re.ASCII)
+# A key with its value, an item of a list, a comment or nothing, and whatever else there is: each from a line's start.
+_PAIR = rf"(-[ ]|[ ]{{2}}|[ ]{{4}}|[ ]{{6}})({_KEY}):(?:[ ]++({_VALUE}))?(?:[ ]++{_COMMENT})?[ ]*+\n"
+_LINE = re.compile(rf"{_PAIR}|[ ]{{2}}-[ ]({_TEXT})[ ]*+\n|[ ]*+(?:{_COMMENT})?\n|([^\n]*\n)", re.ASCII)
+
+_FOLD = re.compile(r"[ ]*\n[ ]*")
+_DEEPEST = 2  # mappings within that of the entry
 
 
 def read(text: str) -> dict[str, object] | None:
@@ -36,34 +43,49 @@ def read(text: str) -> dict[str, object] | None:
     if not text.isascii():
         return None
     entry: dict[str, object] = {}
-    nested: dict[str, object] | None = None
-    for indent, key, value, other in _LINE.findall(text + "\n"):
-        if not indent:
-            if other:
+    within = [entry]  # the mappings that the next line may go on with
+    items: list[object] | None = None  # the list that it may go on with
+    for indent, key, value, _, item, other in _LINE.findall(text + "\n"):
+        if item:
+            if items is None:
+                if len(within) != 2 or within.pop():
+                    return None
+                entry[next(reversed(entry))] = items = []
+            items.append(_value(item))
+        elif indent:
+            depth = len(indent) // 2 - 1
+            if (indent == "- ") == bool(entry) or depth >= len(within) or (depth < len(within) - 1 and not within[-1]):
                 return None
-            continue
-        if indent == "    ":
-            mapping = nested
-        elif nested == {} or (indent == "- ") == bool(entry):
+            del within[depth + 1 :]
+            items = None
+            if not _put(within, key, value):
+                return None
+        elif other:
             return None
-        else:
-            mapping, nested = entry, None
-        if mapping is None or key in mapping or key in WORDS or len(key) > _MAX_KEY:
-            return None
-        if value:
-            mapping[key] = _value(value)
-        elif mapping is entry:
-            nested = entry[key] = {}
-        else:
-            return None
-    return entry if entry and nested != {} else None
+    return entry if within[-1] else None
+
+
+def _put(within: list[dict[str, object]], key: str, value: str) -> bool:
+    """Puts a value, or a mapping where there is none yet, into the innermost mapping; whether that can be done."""
+    mapping = within[-1]
+    if key in mapping or key in WORDS or len(key) > _MAX_KEY or (not value and len(within) > _DEEPEST):
+        return False
+    if value:
+        mapping[key] = _value(value)
+    else:
+        within.append({})
+        mapping[key] = within[-1]
+    return True
 
 
 def _value(text: str) -> object:
     first = text[0]
-    if first in "\"'":
-        return text[1:-1]
     if first == "[":
-        items = text[1:-1].replace(",", " ").split()
-        return [WORDS.get(item, item) for item in items]
+        return [_value(item.strip(" ")) for item in text[1:-1].split(",")] if text.strip("[] ") else []
+    if first == "|":
+        lines = text[2:].split("\n")
+        deep = len(lines[0]) - len(lines[0].lstrip(" "))
+        return "".join(f"{line[deep:]}\n" for line in lines)
+    if first in "\"'":
+        return _FOLD.sub(" ", text[1:-1]) if "\n" in text else text[1:-1]
     return {} if first == "{" else WORDS.get(text, text)

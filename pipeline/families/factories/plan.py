@@ -15,7 +15,7 @@ from pipeline.model.schema import has_symint
 from pipeline.releases.model import Release
 
 
-class Parameter(Struct, frozen=True, gc=False):
+class Parameter(Struct, frozen=True, gc=False, array_like=True):
     """One parameter of the wrapper, which it passes on."""
 
     name: str
@@ -24,14 +24,14 @@ class Parameter(Struct, frozen=True, gc=False):
     is_options: bool  # the TensorOptions: they say whether the result requires a gradient
 
 
-class Overload(Struct, frozen=True, gc=False):
+class Overload(Struct, frozen=True, gc=False, array_like=True):
     """One wrapper."""
 
     name: str
     parameters: tuple[Parameter, ...]
 
 
-class FactoryPlan(Struct, frozen=True, gc=False):
+class FactoryPlan(Struct, frozen=True, gc=False, array_like=True):
     """All that is printed of one function."""
 
     base: str  # the operator's base name: its header's too

@@ -1,7 +1,5 @@
 """What a Node needs, worked out once: inputs, saved state, gradient blocks. Every family renders from this plan."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from pipeline.cpp import identifiers
@@ -12,7 +10,7 @@ from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
 
-class Input(Struct, frozen=True, gc=False):
+class Input(Struct, frozen=True, gc=False, array_like=True):
     """A differentiable input, at its place among them."""
 
     name: str
@@ -20,15 +18,20 @@ class Input(Struct, frozen=True, gc=False):
     is_list: bool
 
 
-class Saved(Struct, frozen=True, gc=False):
+class Saved(Struct, frozen=True, gc=False, array_like=True):
     """A saved attribute and how it is held."""
 
     name: str
     how: SavedType
     is_output: bool
 
+    @property
+    def member(self) -> str:
+        """The field that compiled autograd visits."""
+        return f"{self.name}_" if self.how.is_variable else self.name
 
-class Gradient(Struct, frozen=True, gc=False):
+
+class Gradient(Struct, frozen=True, gc=False, array_like=True):
     """One backward formula and the inputs it is for."""
 
     formula: str
@@ -37,7 +40,7 @@ class Gradient(Struct, frozen=True, gc=False):
     uses_mask: bool
 
 
-class NodePlan(Struct, frozen=True, gc=False):
+class NodePlan(Struct, frozen=True, gc=False, array_like=True):
     """All that is printed of one Node."""
 
     node: str
@@ -57,7 +60,8 @@ def plan_node(node: str, info: Info, release: Release) -> NodePlan:
         Input(given.name, i, given.cpp_type in TENSOR_LIST_LIKE) for i, given in enumerate(info.args_with_derivatives)
     )
     try:
-        saved = _saved(info.all_saved_inputs, False, is_foreach) + _saved(info.all_saved_outputs, True, is_foreach)
+        saved = _saved(info.all_saved_inputs, release, False, is_foreach)
+        saved += _saved(info.all_saved_outputs, release, True, is_foreach)
     except SpecError as error:
         users = (d for d in info.derivatives if identifiers.uses(d.formula, error.needle))
         error.field = next(((", ".join(d.var_names),) for d in users), ())
@@ -74,11 +78,13 @@ def plan_node(node: str, info: Info, release: Release) -> NodePlan:
     )
 
 
-def _saved(attributes: tuple[SavedAttribute, ...], is_output: bool, is_foreach: bool) -> tuple[Saved, ...]:
+def _saved(
+    attributes: tuple[SavedAttribute, ...], release: Release, is_output: bool, is_foreach: bool
+) -> tuple[Saved, ...]:
     found = []
     for attribute in sorted(attributes, key=lambda a: a.name):
         try:
-            how = saved_type(attribute.type, is_output=is_output, is_foreach=is_foreach)
+            how = saved_type(attribute.type, release, is_output=is_output, is_foreach=is_foreach)
         except SpecError as error:
             error.needle = attribute.name
             raise

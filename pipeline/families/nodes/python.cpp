@@ -3,7 +3,6 @@
 static PyTypeObject ${node}Class;
 addClass<${node}>(module, ${node}Class, "${node}", ${node}_properties);
 //// properties, since 2.4
-${getters}
 
 static struct PyGetSetDef ${node}_properties[] = {
   THP_FUNCTION_DEFAULT_PROPERTIES,

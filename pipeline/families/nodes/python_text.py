@@ -25,10 +25,5 @@ def properties(plan: NodePlan, release: Release) -> str:
             tail = getter.tail.format(scalars_getter_tail=release.scalars_getter_tail)
             getters.append(composed(FILE, release, getter.frame, getter.body).fill(names) + tail)
             rows.append(text["raw_property" if getter.raw else "property"].fill(names).rstrip("\n"))
-    return text["properties"].fill(
-        {
-            "node": plan.node,
-            "getters": "\n".join(getters),
-            "properties": ",\n".join(rows) + "," if rows else "",
-        }
-    )
+    table = text["properties"].fill({"node": plan.node, "properties": ",\n".join(rows) + "," if rows else ""})
+    return "\n".join(getters).rstrip() + "\n" + table

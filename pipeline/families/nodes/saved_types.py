@@ -1,8 +1,8 @@
 """How a Node keeps what it saves: one row per C++ type.
 
 A row says how the attribute is declared, released, unpacked and checked, how it is passed on, and which getters
-show it in Python. `{name}` is the attribute; `{optional_string_type}` and `{scalars_getter_tail}` are facts of the
-release. The order of the parts is upstream's (gen_autograd_functions).
+show it in Python. `{name}` is the attribute; `{scalars_getter_tail}` is a fact of the release. The order of the parts
+is upstream's (gen_autograd_functions).
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from pipeline.cpp.types import ITENSOR_LIST, STRING_VIEW, TENSOR, TENSOR_LIST, TENSOR_VECTOR, optional
 from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
 
 
-class Getter(Struct, frozen=True):
+class Getter(Struct, frozen=True, gc=False, array_like=True):
     """A Python getter: the section of its frame, the section of its body, and whether it is the raw one."""
 
     frame: str
@@ -22,7 +23,7 @@ class Getter(Struct, frozen=True):
     tail: str = ""  # what follows it
 
 
-class SavedType(Struct, frozen=True):
+class SavedType(Struct, frozen=True, gc=False, array_like=True):
     """What a saved attribute of some C++ type needs in its Node."""
 
     fields: tuple[str, ...]
@@ -32,8 +33,7 @@ class SavedType(Struct, frozen=True):
     input_pointer: str = ""  # stands for that of an input, which this Node did not make
     check: str = ""
     getters: tuple[Getter, ...] = ()
-    member: str = "{name}"  # the field that compiled autograd visits
-    is_variable: bool = False
+    is_variable: bool = False  # held as a SavedVariable, or a vector of them
 
 
 def _simple(cpp_type: str, *getters: Getter, initial: str = "") -> SavedType:
@@ -50,7 +50,6 @@ _VARIABLE = SavedType(
         Getter("getter_of_variable", "body_variable"),
         Getter("raw_getter_of_variable", "body_raw_variable", True),
     ),
-    member="{name}_",
     is_variable=True,
 )
 
@@ -67,7 +66,6 @@ def _variables(unpack: str, passed: str, input_pointer: str = "") -> SavedType:
             Getter("getter_of_variables", "body_variables"),
             Getter("raw_getter_of_variables", "body_raw_variables", True),
         ),
-        member="{name}_",
         is_variable=True,
     )
 
@@ -83,8 +81,6 @@ _SCALARS = SavedType(
 
 _OPTIONAL_INTS = _simple("c10::OptionalArray<int64_t>", Getter("getter_of_optional_array", "body_ints"))
 _OPTIONAL_SYMINTS = _simple("c10::OptionalArray<c10::SymInt>", Getter("getter_of_optional_array", "body_symints"))
-
-OPTIONAL_STRING = optional(STRING_VIEW)
 
 SAVED_TYPES: dict[str, SavedType] = {
     TENSOR: _VARIABLE,
@@ -107,7 +103,6 @@ SAVED_TYPES: dict[str, SavedType] = {
     "c10::SymInt": _simple("c10::SymInt", Getter("getter", "body_symint")),
     optional("c10::SymInt"): _simple("::std::optional<c10::SymInt>", Getter("getter_of_optional", "body_symint")),
     STRING_VIEW: _simple("std::string", Getter("getter", "body_string")),
-    OPTIONAL_STRING: _simple("{optional_string_type}", Getter("getter_of_optional", "body_string")),
     "at::ArrayRef<at::Scalar>": _SCALARS,
     "double": _simple("double", Getter("getter", "body_double")),
     optional("double"): _simple("::std::optional<double>", Getter("getter_of_optional", "body_double")),
@@ -117,12 +112,14 @@ SAVED_TYPES: dict[str, SavedType] = {
 }
 
 
-def saved_type(cpp_type: str, *, is_output: bool, is_foreach: bool) -> SavedType:
+def saved_type(cpp_type: str, release: Release, *, is_output: bool, is_foreach: bool) -> SavedType:
     """The row for a C++ type. A type without a row is held by value and has no getter."""
     if cpp_type == "at::Scalar" and is_output:
         return _VARIABLE
     if cpp_type == TENSOR_VECTOR and not (is_foreach and is_output):
         raise SpecError("a returned tensor list can be saved only by a foreach op", "recompute it in the formula")
+    if cpp_type == optional(STRING_VIEW):
+        return _simple(release.optional_string_type, Getter("getter_of_optional", "body_string"))
     row = SAVED_TYPES.get(cpp_type)
     if row is None:
         lowered = cpp_type.lower()

@@ -20,9 +20,9 @@ def declaration(plan: NodePlan, release: Release) -> str:
             "node": plan.node,
             "superclass": plan.superclass,
             "lock": _lock(plan),
-            "releases": _lines(plan, "release", release),
+            "releases": _lines(plan, "release"),
             "will_release_variables": text["will_release_variables"].fill({}) if plan.retains_variables else "",
-            "fields": _lines(plan, "fields", release),
+            "fields": _lines(plan, "fields"),
             "list_sizes": [f"size_t {given.name}_size_;" for given in plan.inputs if given.is_list],
         }
     )
@@ -32,7 +32,7 @@ def definition(plan: NodePlan, release: Release) -> str:
     """The gradient function, `apply`, and what compiled autograd calls."""
     text = sections(FILE, release)
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
-    passed = _passed(plan, release)
+    passed = _passed(plan)
     unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]
     names, gradients = _gradient_names(plan), _gradients(plan, text, release)
     return text["definition"].fill(
@@ -62,8 +62,8 @@ def _compiled(plan: NodePlan, passed: list[tuple[str, str]], release: Release) -
     """What compiled autograd calls: saved attributes collected, swapped, packed and unpacked."""
     return {
         "collected": [_collect(s, release) for s in plan.saved],
-        "before": [f"saved.before({_member(s)});" for s in plan.saved],
-        "after": [f"saved.after({_member(s)});" for s in plan.saved],
+        "before": [f"saved.before({s.member});" for s in plan.saved],
+        "after": [f"saved.after({s.member});" for s in plan.saved],
         "packed": [f"packed_args.pack({name});" for name, _ in passed],
         "unpacked_ivalues": [f"auto {n} = packed_args.unpack<{t.removesuffix('&')}>();" for n, t in passed],
         "packed_types": _packed_types(plan, passed),
@@ -75,12 +75,8 @@ def _lock(plan: NodePlan) -> str:
     return _LOCK if any(s.how.release for s in plan.saved) else ""
 
 
-def _lines(plan: NodePlan, part: str, release: Release) -> list[str]:
-    return [
-        line.format(name=s.name, optional_string_type=release.optional_string_type)
-        for s in plan.saved
-        for line in getattr(s.how, part)
-    ]
+def _lines(plan: NodePlan, part: str) -> list[str]:
+    return [line.format(name=s.name) for s in plan.saved for line in getattr(s.how, part)]
 
 
 def _unpack(saved: Saved, release: Release) -> str:
@@ -89,24 +85,17 @@ def _unpack(saved: Saved, release: Release) -> str:
     return saved.how.unpack.format(name=saved.name, pointer=pointer)
 
 
-def _member(saved: Saved) -> str:
-    return saved.how.member.format(name=saved.name)
-
-
 def _collect(saved: Saved, release: Release) -> str:
     if not saved.how.is_variable:
-        return f"args.collect({_member(saved)});"
-    return release.collect_variable.format(name=_member(saved), is_output="true" if saved.is_output else "false")
+        return f"args.collect({saved.member});"
+    return release.collect_variable.format(name=saved.member, is_output="true" if saved.is_output else "false")
 
 
-def _passed(plan: NodePlan, release: Release) -> list[tuple[str, str]]:
+def _passed(plan: NodePlan) -> list[tuple[str, str]]:
     """Names and types of what the gradient function takes: list sizes, saved attributes, retain_variables."""
-    passed = [(f"{given.name}_size_", "size_t") for given in plan.inputs if given.is_list]
-    for saved in plan.saved:
-        passed.append((saved.name, saved.how.passed.format(optional_string_type=release.optional_string_type)))
-    if plan.retains_variables:
-        passed.append(("retain_variables", "bool"))
-    return passed
+    sizes = [(f"{given.name}_size_", "size_t") for given in plan.inputs if given.is_list]
+    retains = [("retain_variables", "bool")] if plan.retains_variables else []
+    return [*sizes, *((saved.name, saved.how.passed) for saved in plan.saved), *retains]
 
 
 def _packed_types(plan: NodePlan, passed: list[tuple[str, str]]) -> list[str]:

@@ -5,8 +5,7 @@ Rules: upstream's load_derivatives, create_differentiability_info.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from pipeline.cpp.bindings import Binding
@@ -37,21 +36,21 @@ def read_rows(
 ) -> Rows:
     """The rows by what they are; one SpecError for all that are wrong."""
     names = [a.name for a in arguments]
+    ambiguous = set(names).intersection(r.name for r in function.func.returns if r.name)
     read = Rows([], [], [])
     errors = []
     for row in rows:
         try:
-            with _in_row(row):
-                _check_row(row, function, names)
-                if row.names[0] not in names:
-                    read.forward.append((row, output_types(row, function, names)))
-                elif _says_non_differentiable(row):
-                    read.non_differentiable.extend(row.names)
-                else:
-                    _check_inputs(row, names)
-                    read.backward.append(create_derivative(row, function, arguments, available, release))
+            _check_row(row, ambiguous)
+            if row.names[0] not in names:
+                read.forward.append((row, output_types(row, function, names)))
+            elif _says_non_differentiable(row):
+                read.non_differentiable.extend(row.names)
+            else:
+                _check_inputs(row, names)
+                read.backward.append(create_derivative(row, function, arguments, available, release))
         except SpecError as error:
-            errors.append(error)
+            errors.append(_in_row(row, error))
     if errors:
         raise all_of(errors)
     return read
@@ -66,21 +65,20 @@ def complete_rows(
 ) -> tuple[ForwardDerivative, ...]:
     """The forward derivatives, made once it is known which inputs are differentiable."""
     completed = []
+    count = len(read.forward)
     for row, types in read.forward:
-        with _in_row(row):
-            count = len(read.forward)
+        try:
             completed.append(complete(row, types, count, name, function, arguments, read.backward, inputs))
+        except SpecError as error:
+            _in_row(row, error)
+            raise
     return tuple(completed)
 
 
-@contextmanager
-def _in_row(row: Formula) -> Iterator[None]:
-    """A mistake found within is one of that row, unless it says otherwise."""
-    try:
-        yield
-    except SpecError as error:
-        error.field = error.field or (row.key,)
-        raise
+def _in_row(row: Formula, error: SpecError) -> SpecError:
+    """A mistake as one of a row, unless it says otherwise."""
+    error.field = error.field or (row.key,)
+    return error
 
 
 def _says_non_differentiable(row: Formula) -> bool:
@@ -105,14 +103,13 @@ def check_usage(derivatives: Sequence[Derivative], rows: Sequence[Formula]) -> N
     except SpecError as error:
         users = (d for d in derivatives if error.needle and error.needle in d.original_formula)
         culprit = next(users, derivatives[0])
-        with _in_row(next(row for row in rows if row.names == culprit.var_names)):
-            raise
+        _in_row(next(row for row in rows if row.names == culprit.var_names), error)
+        raise
 
 
-def _check_row(row: Formula, function: NativeFunction, argument_names: Sequence[str]) -> None:
-    returned = {r.name for r in function.func.returns}
+def _check_row(row: Formula, ambiguous: Collection[str]) -> None:
     for name in row.names:
-        if name in argument_names and name in returned:
+        if name in ambiguous:
             raise SpecError(
                 f"'{name}' is both an input and an output of the op", "rename one in the schema", needle=name
             )

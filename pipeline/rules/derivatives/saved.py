@@ -112,14 +112,14 @@ def save(
     `var_names` are the inputs that the formula computes gradients of.
     """
     saved: list[SavedAttribute] = []
+    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]  # what is rewritten has no mark
     for candidate in candidates:
         name = candidate.name.rpartition(".")[2] if candidate.name == REDUNDANT_MEMORY_FORMAT else candidate.name
         is_word = identifiers.is_word(name)
         if is_word and name not in formula:
             continue
-        for rewrite in REWRITES:
-            if rewrite.mark in formula or not is_word:
-                formula = _apply(rewrite, formula, name, var_names, saved, release)
+        for rewrite in marked if is_word else REWRITES:
+            formula = _apply(rewrite, formula, name, var_names, saved, release)
         if candidate.type == optional(STRING_VIEW):
             formula = _with_string_view(formula, name, release)
         if identifiers.uses(formula, name):

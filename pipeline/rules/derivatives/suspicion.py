@@ -8,7 +8,7 @@ compiler's to judge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
@@ -75,37 +75,36 @@ def suspicious(definition: Definition, dispatch_key: str, info: Info, function: 
 
 def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
     """The unknown identifiers in the formulas of `info`."""
-    arguments = ["options", *(word for a in function.func.arguments for word in identifiers.words(a.name))]
+    arguments = identifiers.words(" ".join(["options", *(a.name for a in function.func.arguments)]))
     outputs = ["result" if name == "self" else name for name in return_names(function.func)]
     each = {"i"} if function.func.name.base.startswith("_foreach_") else set()  # the member of the list
+    always = {*arguments, *outputs, *_GRADIENTS, *each}
     found = []
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
-        known = {*arguments, *outputs, *saved, *info.available_named_gradients, *_GRADIENTS, *each}
+        known = {*always, *saved, *info.available_named_gradients}
         found += _unknown(derivative.original_formula, known, rows[derivative.var_names])
     for forward in info.forward_derivatives:
         if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # made from the backward formula
         given = {name + suffix for name in arguments for suffix in ("_p", "_t")}
-        originals = {"original_self_p", "original_self_t"}
         results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
-        tangents = {f"{name}_t" for name in results}
-        known = {*arguments, *given, *originals, *results, *tangents, *_GRADIENTS, *each}
+        tangents = (f"{name}_t" for name in results)
+        known = {*always, *given, *results, *tangents, "original_self_p", "original_self_t"}
         found += _unknown(forward.formula, known, rows[forward.var_names])
     return found
 
 
-def unknown_names(formula: str, known: Iterable[str]) -> list[tuple[str, int]]:
+def unknown_names(formula: str, known: Collection[str]) -> list[tuple[str, int]]:
     """Names in a formula that are neither known nor declared in it nor words of C++, and where each stands first."""
-    allowed = {*known, *_declared(formula), *_WORDS}
-    found = []
+    found: dict[str, int] = {}
     for match in _TOKEN.finditer(formula):
-        name = match.group("name")
-        if name is None or match.group("after") or name in allowed or _CONSTANT.match(name):
-            continue
-        allowed.add(name)
-        found.append((name, match.start()))
-    return found
+        if match.lastgroup == "name":  # and nothing after it
+            name = match.group()
+            if name not in known and name not in _WORDS and not _CONSTANT.match(name):
+                found.setdefault(name, match.start())
+    declared = _declared(formula) if found else ()
+    return [(name, start) for name, start in found.items() if name not in declared]
 
 
 def _declared(formula: str) -> set[str]:
@@ -113,7 +112,7 @@ def _declared(formula: str) -> set[str]:
     return bound.union(_DECLARED.findall(formula))
 
 
-def _unknown(formula: str, known: Iterable[str], row: Formula) -> list[SpecError]:
+def _unknown(formula: str, known: Collection[str], row: Formula) -> list[SpecError]:
     """A suspicion for each unknown name in a formula that `row` defines."""
     found = unknown_names(formula, known)
     near = [*known, *_declared(formula)] if found else []

@@ -41,7 +41,8 @@ def parse_dispatch(
             raise SpecError(f"illegal dispatch row {keys!r}: {value!r}", "write KEY: kernel", field=("dispatch",))
         for key in (k.strip() for k in keys.split(",")):
             count += 1
-            _check_key(key, value, keys, release)
+            if key not in release.kernel_keys:
+                raise _no_kernel_key(key, value, keys, release)
             dispatch[key] = _kernel(value, structured and key in release.structured_keys, keys)
             redundant |= key == IMPLICIT and value == cpp_name(schema)
     _check_singleton(dispatch, count, redundant, delegated, schema)
@@ -49,22 +50,17 @@ def parse_dispatch(
     return dispatch
 
 
-def _check_key(key: str, kernel: str, field: str, release: Release) -> None:
+def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecError:
+    problem = f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here"
     if key not in release.dispatch_keys:
-        raise SpecError(
-            f"unknown dispatch key '{key}'", nearest(key, release.kernel_keys), field=("dispatch", field), needle=key
-        )
-    if key not in release.kernel_keys:
-        raise SpecError(
-            f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here",
-            nearest(key, release.kernel_keys),
-            field=("dispatch", field),
-            needle=key,
-        )
+        problem = f"unknown dispatch key '{key}'"
+    return SpecError(problem, nearest(key, release.kernel_keys), field=("dispatch", field), needle=key)
 
 
 def _kernel(value: str, structured: bool, field: str) -> Kernel:
     *namespaces, name = value.split("::")
+    if not namespaces:
+        return Kernel(name, structured=structured)
     if len(namespaces) > 3:
         raise SpecError(
             f"kernel '{value}' has more than three levels of namespace", field=("dispatch", field), needle=value

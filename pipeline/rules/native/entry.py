@@ -6,7 +6,8 @@ The rules are upstream's (torchgen.model, NativeFunction.from_yaml and its check
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import SchemaParser
@@ -15,19 +16,11 @@ from pipeline.model.schema import Schema, schema_kind
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
-from pipeline.rules.native.dispatch import parse_dispatch
+from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, parse_dispatch
 from pipeline.rules.native.precompute import parse_precompute
 from pipeline.rules.native.ufunc import parse_ufunc
 
 Entry = Mapping[str, object]
-
-KEYS = frozenset(
-    """
-    func variants dispatch tags autogen structured structured_delegate structured_inherits precomputed
-    ufunc_inner_loop use_const_ref_for_mutable_tensors device_guard device_check python_module category_override
-    manual_kernel_registration manual_cpp_binding cpp_no_default_args
-    """.split()
-)
 
 DEVICE_CHECKS = ("NoCheck", "ExactSame")
 
@@ -39,10 +32,9 @@ def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: Sc
         raise SpecError(f"unknown key '{unknown[0]}'", nearest(unknown[0], KEYS), field=(unknown[0],), at_key=True)
     namespace, schema = _schema(entry, parser)
     variants = _variants(entry)
-    structured = _flag(entry, "structured")
-    delegate = _delegate(entry)
-    python_module = _text(entry, "python_module")
-    if python_module is not None and "method" in variants:
+    settings = {key: SETTINGS[key](entry[key], key) for key in entry if key in SETTINGS}
+    structured, delegate = settings.get("structured", False), settings.get("structured_delegate")
+    if settings.get("python_module") is not None and "method" in variants:
         raise SpecError("functions in a python_module cannot be methods", "drop 'method'", field=("variants",))
     ufunc = parse_ufunc(entry.get("ufunc_inner_loop", {}), release)
     dispatch = _dispatch(entry, schema, structured, delegate, ufunc, release)
@@ -53,20 +45,10 @@ def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: Sc
         dispatch,
         _tags(entry, schema, namespace, tags, release),
         _autogen(entry),
-        structured,
-        delegate,
-        _text(entry, "structured_inherits", refuse="::"),
-        parse_precompute(entry.get("precomputed"), structured, parser),
-        ufunc,
-        _flag(entry, "use_const_ref_for_mutable_tensors"),
-        _flag(entry, "device_guard", default=True),
-        _choice(entry, "device_check", DEVICE_CHECKS) or "ExactSame",
-        python_module,
-        _text(entry, "category_override"),
-        _flag(entry, "manual_kernel_registration"),
-        _flag(entry, "manual_cpp_binding"),
-        _names(entry, "cpp_no_default_args"),
-        delegate is not None or not composite_implicit_only(dispatch),
+        precomputed=parse_precompute(entry.get("precomputed"), structured, parser),
+        ufunc_inner_loop=ufunc,
+        is_abstract=delegate is not None or not composite_implicit_only(dispatch),
+        **settings,
     )
     if function.use_const_ref_for_mutable_tensors and schema.out and release.const_ref_refuses_out:
         key = "use_const_ref_for_mutable_tensors"
@@ -79,11 +61,7 @@ def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: Sc
 
 def composite_implicit_only(dispatch: Mapping[str, Kernel]) -> bool:
     """True when the op is implemented by composite-implicit kernels and nothing else: such an op is not abstract."""
-    return set(dispatch) in (
-        {"CompositeImplicitAutograd"},
-        {"CompositeImplicitAutogradNestedTensor"},
-        {"CompositeImplicitAutograd", "CompositeImplicitAutogradNestedTensor"},
-    )
+    return bool(dispatch) and dispatch.keys() <= {IMPLICIT, IMPLICIT_NESTED}
 
 
 def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
@@ -108,7 +86,10 @@ def _schema(entry: Entry, parser: SchemaParser) -> tuple[str, Schema]:
 def _variants(entry: Entry) -> tuple[str, ...]:
     if "variants" not in entry:
         return ("function",)
-    names = (_text(entry, "variants", nullable=False) or "").split(", ")
+    text = entry["variants"]
+    if not isinstance(text, str):
+        raise SpecError(f"not text: {text!r}", field=("variants",))
+    names = text.split(", ")
     for name in names:
         if name not in ("function", "method"):
             raise SpecError(
@@ -117,23 +98,21 @@ def _variants(entry: Entry) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
-def _delegate(entry: Entry) -> str | None:
-    text = _text(entry, "structured_delegate", refuse="::")
-    if text is None:
-        return None
-    try:
-        return str(parse_operator_name(text))
-    except SpecError as error:
-        error.field = ("structured_delegate",)
-        raise
-
-
 def _autogen(entry: Entry) -> tuple[str, ...]:
-    text = _text(entry, "autogen", nullable="autogen" not in entry)
+    text = entry.get("autogen", "")
+    if not isinstance(text, str):
+        raise SpecError(f"not text: {text!r}", field=("autogen",))
+    names = text.split(", ") if text else []
+    for name in names:
+        _check_name(name, "autogen")
+    return tuple(names)
+
+
+def _check_name(name: str, key: str) -> None:
     try:
-        return tuple(str(parse_operator_name(name)) for name in text.split(", ")) if text else ()
+        parse_operator_name(name)
     except SpecError as error:
-        error.field = ("autogen",)
+        error.field = (key,)
         raise
 
 
@@ -145,7 +124,7 @@ def _dispatch(
     ufunc: Mapping[str, UfuncLoop],
     release: Release,
 ) -> dict[str, Kernel]:
-    manual = _flag(entry, "manual_kernel_registration")
+    manual = bool(entry.get("manual_kernel_registration"))
     dispatch = parse_dispatch(entry.get("dispatch"), schema, structured, delegate is not None, manual, release)
     if ufunc:
         if not structured:
@@ -178,14 +157,9 @@ def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], r
                 field=("tags",),
                 needle=str(name),
             )
-    found = set(names)
-    automatic = {
-        "pt2_compliant_tag": namespace == "aten",
-        "out": bool(schema.out),
-        "inplace": schema.name.inplace,
-    }
-    found.update(tag for tag in release.automatic_tags if automatic[tag] and tag in known)
-    return tuple(sorted(found))
+    applies = {"pt2_compliant_tag": namespace == "aten", "out": bool(schema.out), "inplace": schema.name.inplace}
+    automatic = [tag for tag in release.automatic_tags if applies[tag] and tag in known]
+    return tuple(sorted({*names, *automatic}))
 
 
 def check_function(function: NativeFunction, release: Release) -> None:
@@ -209,8 +183,8 @@ def check_function(function: NativeFunction, release: Release) -> None:
             "add structured: True",
             field=("structured_inherits",),
         )
-    defaulted = {a.name for a in schema.arguments if a.default is not None}
     for name in function.cpp_no_default_args:
+        defaulted = [a.name for a in schema.arguments if a.default is not None]
         if name not in defaulted:
             raise SpecError(
                 f"argument '{name}' has no default",
@@ -218,7 +192,7 @@ def check_function(function: NativeFunction, release: Release) -> None:
                 field=("cpp_no_default_args",),
                 needle=name,
             )
-    if str(schema.name).startswith("_foreach") and function.device_check != "NoCheck":
+    if schema.name.base.startswith("_foreach") and function.device_check != "NoCheck":
         raise SpecError("a foreach op checks devices", "add device_check: NoCheck", field=("func",))
     _check_seeded(function, release)
 
@@ -238,10 +212,9 @@ def _check_seeded(function: NativeFunction, release: Release) -> None:
     schema = function.func
     name = str(schema.name)
     random = "rand" in name and not any(part in name for part in release.seeded_exempt)
-    dropout = "dropout" in name or any("dropout" in a.name for a in schema.arguments)
-    if dropout and "backward" not in name and schema.name.unqualified != "_cudnn_init_dropout_state":
-        random = True
-    random = random or any(a.type.startswith("Generator") for a in schema.inputs)
+    if "dropout" in name or any("dropout" in a.name for a in schema.arguments):
+        random |= "backward" not in name and schema.name.unqualified != "_cudnn_init_dropout_state"
+    random |= any(a.type.startswith("Generator") for a in schema.inputs)
     if random:
         raise SpecError(
             f"'{name}' looks random but is not tagged nondeterministic_seeded",
@@ -260,36 +233,61 @@ def is_view(function: NativeFunction) -> bool:
     return any(a.annotation is not None and a.annotation.endswith("-> *") for a in schema.arguments)
 
 
-def _text(entry: Entry, key: str, *, refuse: str = "", nullable: bool = True) -> str | None:
-    value = entry.get(key)
-    if not isinstance(value, str) and not (value is None and nullable):
+def _text(value: object, key: str) -> str | None:
+    if value is not None and not isinstance(value, str):
         raise SpecError(f"not text: {value!r}", field=(key,))
-    if value is not None and refuse and refuse in value:
-        raise SpecError(f"it has a namespace, '{value}'", "the op's own namespace is used", field=(key,))
     return value
 
 
-def _flag(entry: Entry, key: str, *, default: bool = False) -> bool:
-    value = entry.get(key, default)
+def _own(value: object, key: str) -> str | None:
+    """The name of something in the op's own namespace."""
+    name = _text(value, key)
+    if name is not None and "::" in name:
+        raise SpecError(f"it has a namespace, '{name}'", "the op's own namespace is used", field=(key,))
+    return name
+
+
+def _delegate(value: object, key: str) -> str | None:
+    name = _own(value, key)
+    if name is not None:
+        _check_name(name, key)
+    return name
+
+
+def _flag(value: object, key: str) -> bool:
     if not isinstance(value, bool):
         raise SpecError(f"neither True nor False: {value!r}", "write True or False", field=(key,))
     return value
 
 
-def _choice(entry: Entry, key: str, choices: tuple[str, ...]) -> str | None:
-    value = _text(entry, key)
-    if value is not None and value not in choices:
-        raise SpecError(
-            f"unknown value '{value}'",
-            nearest(value, choices) or f"write one of {', '.join(choices)}",
-            field=(key,),
-            needle=value,
-        )
-    return value
+def _device_check(value: object, key: str) -> str:
+    name = _text(value, key)
+    if name is None:
+        return "ExactSame"
+    if name not in DEVICE_CHECKS:
+        hint = nearest(name, DEVICE_CHECKS) or f"write one of {', '.join(DEVICE_CHECKS)}"
+        raise SpecError(f"unknown value '{name}'", hint, field=(key,), needle=name)
+    return name
 
 
-def _names(entry: Entry, key: str) -> tuple[str, ...]:
-    value = entry.get(key, [])
+def _names(value: object, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise SpecError(f"not a list of names: {value!r}", "write [name, name]", field=(key,))
     return tuple(sorted(set(value)))
+
+
+# The keys that say one thing of the function, which is called so too.
+SETTINGS: Mapping[str, Callable[[object, str], Any]] = {
+    "structured": _flag,
+    "structured_delegate": _delegate,
+    "structured_inherits": _own,
+    "use_const_ref_for_mutable_tensors": _flag,
+    "device_guard": _flag,
+    "device_check": _device_check,
+    "python_module": _text,
+    "category_override": _text,
+    "manual_kernel_registration": _flag,
+    "manual_cpp_binding": _flag,
+    "cpp_no_default_args": _names,
+}
+KEYS = {"func", "variants", "dispatch", "tags", "autogen", "precomputed", "ufunc_inner_loop", *SETTINGS}

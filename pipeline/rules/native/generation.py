@@ -41,16 +41,12 @@ def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...
     """The functional variant: what was written to is returned instead."""
     schema = function.func
     positional, kwarg_only = signature_inputs(schema)
+    mutable = schema_kind(schema) == "mutable"
     functional = Schema(
-        OperatorName(
-            schema.name.base,
-            schema.name.overload,
-            dunder=schema.name.dunder,
-            functional=schema_kind(schema) == "mutable",
-        ),
+        OperatorName(schema.name.base, schema.name.overload, dunder=schema.name.dunder, functional=mutable),
         tuple(_bare(a) for a in positional),
         tuple(_bare(a) for a in kwarg_only),
-        returns=signature_returns(schema, keep_names=True),
+        returns=signature_returns(schema),
         self_index=schema.self_index,
     )
     return _generated(function, functional, automatic_tags)
