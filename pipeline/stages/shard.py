@@ -6,6 +6,7 @@ the blocks of its own group and no other.
 
 import hashlib
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -146,18 +147,33 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
 @unkept
 def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
     """The bytes of a generated file."""
-    found: list[str] = []
+    made = b"".join(_encoded(db, layout, shards, name))
+    if release(db).spaces_docstrings and b'"""' in made:
+        made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made.decode()).encode()
+    return made
+
+
+def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
+    """The parts of a file in turn: a large file is in memory once."""
     for part in outline(db, layout, shards, name):
         if isinstance(part, Blocks):
             at = (layout, shards, name, part.piece, part.indent)
-            joined = [block(db, *at, group) for group in db.names(groups, layout, shards, name)]
-            found.append("\n".join(filter(None, joined)).rstrip())
+            yield from _joined(block(db, *at, group) for group in db.names(groups, layout, shards, name))
         else:
-            found.append(part)
-    made = "".join(found)
-    if release(db).spaces_docstrings and '"""' in made:
-        made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made)
-    return made.encode()
+            yield part.encode()
+
+
+def _joined(texts: Iterable[str]) -> Iterator[bytes]:
+    """Texts on lines of their own, but for empty ones, and without white space at the end of them all."""
+    between = space = ""
+    for each in filter(None, texts):
+        found = each.rstrip()
+        if found:
+            yield (space + between + found).encode()
+            space = each[len(found) :]
+        else:
+            space += between + each
+        between = "\n"
 
 
 @query

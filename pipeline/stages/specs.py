@@ -34,13 +34,17 @@ def text(db: Database, role: Role) -> str | None:
         return None
 
 
+@unkept
+def cuts(db: Database, role: Role) -> list[Piece]:
+    """The entries of a file as text, with their lines; none where the text cannot be cut."""
+    whole = text(db, role)
+    return (cut(whole) or []) if whole is not None else []
+
+
 @table
 def pieces(db: Database, role: Role) -> dict[str, list[str]]:
     """The texts of entries in groups, each called after its first; nothing where the text cannot be cut."""
-    whole = text(db, role)
-    found = cut(whole) if whole is not None else None
-    if not found:
-        return {}
+    found = cuts(db, role)
     named = dict(zip(numbered(head(piece.text) for piece in found), (piece.text for piece in found)))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}
 
@@ -102,7 +106,7 @@ def texts(db: Database, role: Role) -> list[Piece]:
         return []
     groups = db.names(pieces, role)
     if groups and all(parsed(db, role, group) is not None for group in groups):
-        return cut(whole) or []
+        return cuts(db, role)
     try:
         return [piece for piece, _ in parse_whole(whole, role)]
     except SpecError:
@@ -112,7 +116,7 @@ def texts(db: Database, role: Role) -> list[Piece]:
 @query
 def stage(db: Database) -> int:
     """All that the files say."""
-    return sum(len(db.names(entries, role)) for role in ROLES if db.digest(entries, role))
+    return sum(len(db.names(entries, role)) for role in ROLES if db.digest(entries, role) and db.digest(lines, role))
 
 
 def value(db: Database, role: Role, entry: str) -> object:
