@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -43,11 +42,6 @@ def read_file(path: str) -> bytes | None:
             return file.read()
     except OSError:
         return None
-
-
-def snapshot(paths: Iterable[tuple[str, str]], read: Callable[[str], bytes | None] = read_file) -> dict[str, Input]:
-    """Files as inputs, from pairs of a label and a path."""
-    return {label: Input(read(path)) for label, path in paths}
 
 
 def make_way(path: str) -> None:

@@ -18,7 +18,7 @@ from pipeline.query.database import Database
 from pipeline.query.row import ITEM, Name
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
-from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, row
+from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
 from pipeline.stages.emit import text
 from pipeline.stages.match import pairs
@@ -136,7 +136,7 @@ class Explainer:
         return Explanation(
             unit.title,
             f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {unit.schema}{key}",
-            tuple(self._places_of(row(text, *at))),
+            tuple(self._places_of(self._trail.made_from(row(text, *at)))),
             tuple(name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units),
             self._reasons(self._stale.get(at, {})),
         )
@@ -160,7 +160,7 @@ class Explainer:
         generated = schemas.generated.item(self._db, pair.function)
         served = {pair.function, *(pair.source or {}).values()}
         found = {at: unit for at, unit in self._units.items() if unit.function in served}
-        places = self._places_of(*self._rows_of(pair))
+        places = self._places_of(self._ends_of(pair))
         reasons = (
             f"{self._units[at].title}: {reason}" for at in found for reason in self._reasons(self._stale.get(at, {}))
         )
@@ -172,17 +172,18 @@ class Explainer:
             tuple(reasons),
         )
 
-    def _rows_of(self, pair: Pair) -> Iterator[Name]:
-        """The rows of a function, and of the infos that serve it."""
+    def _ends_of(self, pair: Pair) -> Iterator[Name]:
+        """What a function is made from, and the infos that serve it."""
         made = schemas.generated.item(self._db, pair.function)
-        yield row(schemas.declared, pair.function) if made is None else row(schemas.variant, made.base, made.kind)
+        yield entry_end("native", pair.function if made is None else made.base)
         for key, function in (pair.source or {}).items():
             found = infos.row.item(self._db, infos.keyed(function, key))
-            yield row(foreach.synthesized, function) if found is None else row(infos.infos_of, found.definition)
+            name = row(foreach.synthesized, function) if found is None else row(infos.infos_of, found.definition)
+            yield from self._trail.made_from(name)
 
-    def _places_of(self, *names: Name) -> list[str]:
-        """The entries that rows are made from, derivatives first; and the code."""
-        ends = {end: None for name in names for end in self._trail.made_from(name)}
+    def _places_of(self, found: Iterable[Name]) -> list[str]:
+        """The entries among ends, derivatives first; and the code."""
+        ends = dict.fromkeys(found)
         found = [end for role in ("derivatives", "native") for end in ends if end[0] == ITEM and end[2] == role]
         return [*map(self._place, found), *([self._place(CODE)] if CODE in ends else [])]
 

@@ -17,7 +17,7 @@ _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "uni
 _MAIN: dict[str, Query[Any, Any]] = {
     "specs": specs.entries,
     "schemas": schemas.declared,
-    "derivatives": derivatives.definition,
+    "derivatives": derivatives.definitions,
     "infos": infos.infos_of,
     "foreach": foreach.synthesized,
     "match": match.pairs,

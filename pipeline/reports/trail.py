@@ -14,6 +14,8 @@ from pipeline.query.database import Database
 from pipeline.query.query import Query
 from pipeline.query.row import INPUT, ITEM, NAMES, Name
 from pipeline.specs.spec_set import ROLES
+from pipeline.stages.derivatives import definitions
+from pipeline.stages.schemas import declared, entry_of, variants
 from pipeline.stages.set import RELEASE, SET, spec_label, spec_set, template_label
 from pipeline.stages.specs import entries, lines
 
@@ -63,7 +65,7 @@ class Trail:
     def _followed(self, name: Name) -> Ends:
         """The ends of what changed."""
         end = end_of(name)
-        if end is not None:
+        if end is not None and (name[0] != ITEM or end == name or end[-1] in self.edits[end[2]]):
             return self._entries_for(end)
         if name not in self._causes:
             self._causes[name] = {}
@@ -110,14 +112,23 @@ def row(query: Query[Any, Any], *args: object) -> Name:
 
 
 def end_of(name: Name) -> Name | None:
-    """The end that a row stands for, None for one that leads on."""
+    """The end that a row or an item stands for, None for one that leads on."""
     if name[0] == ITEM:
-        return name if name[1] == entries.name else None
-    if name[0].startswith("pipeline.query.code:"):
-        return CODE
+        if name[1] == variants.name:
+            return entry_end("native", entry_of(name[-1]))
+        role = name[2] if name[1] == entries.name else _ENTRIES.get(name[1])
+        return None if role is None else entry_end(role, name[-1])
     if name[0] == INPUT:
         return CODE if name[1] == "engine" or name[1].startswith("code") else name
     return None
+
+
+_ENTRIES: dict[str, Role] = {declared.name: "native", definitions.name: "derivatives"}  # tables by entry
+
+
+def entry_end(role: Role, entry: str) -> Name:
+    """An entry of a spec file as an end."""
+    return (ITEM, entries.name, role, entry)
 
 
 def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:

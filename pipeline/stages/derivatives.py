@@ -15,32 +15,45 @@ from pipeline.stages.specs import entries, title, value
 Titled = tuple[str, str, str]  # a definition, the schema that it names, the operator's name
 
 
-@query
-def definition(db: Database, entry: str) -> Definition | None:
-    """What an entry says, None where it is wrong; suspicions are reported too."""
-    found = value(db, "derivatives", entry)
-    op = title(found, "name")
-    try:
-        parsed, suspicions = parse_definition(found, release(db))
-    except SpecError as error:
-        db.report(problem_of(error, "derivatives", entry, op))
-        return None
-    for suspicion in suspicions:
-        db.report(problem_of(suspicion, "derivatives", entry, op, warning=True))
-    return parsed
-
-
 @table
 def groups(db: Database) -> dict[str, list[str]]:
     """The entries in groups of neighbours, each called after its first."""
     return {group[0]: group for group in grouped(db.names(entries, "derivatives"), SMALL)}
 
 
+@table
+def group_of(db: Database) -> dict[str, str]:
+    """The group that an entry is in."""
+    return {entry: group for group, found in groups(db).items() for entry in found}
+
+
+@table
+def definitions(db: Database, group: str) -> dict[str, Definition]:
+    """What the entries of a group say; those that are wrong are left out. Suspicions are reported too."""
+    found = {}
+    for entry in groups.item(db, group) or ():
+        given = value(db, "derivatives", entry)
+        op = title(given, "name")
+        try:
+            found[entry], suspicions = parse_definition(given, release(db))
+        except SpecError as error:
+            db.report(problem_of(error, "derivatives", entry, op))
+            continue
+        for suspicion in suspicions:
+            db.report(problem_of(suspicion, "derivatives", entry, op, warning=True))
+    return found
+
+
+def definition(db: Database, entry: str) -> Definition | None:
+    """What an entry says, None where it is wrong."""
+    group = group_of.item(db, entry)
+    return None if group is None else definitions.item(db, group, entry)
+
+
 @query
 def titles(db: Database, group: str) -> list[Titled]:
-    """What the definitions of a group are for; entries that are wrong are left out."""
-    found = ((entry, definition(db, entry)) for entry in groups.item(db, group) or ())
-    return [(entry, parsed.schema, parsed.name) for entry, parsed in found if parsed is not None]
+    """What the definitions of a group are for."""
+    return [(entry, parsed.schema, parsed.name) for entry, parsed in definitions(db, group).items()]
 
 
 def all_titles(db: Database) -> list[Titled]:

@@ -17,7 +17,7 @@ from pipeline.rules.derivatives.info import create_infos
 from pipeline.rules.derivatives.suspicion import suspicious
 from pipeline.rules.matching.naming import NodeNames
 from pipeline.rules.matching.target import Operators
-from pipeline.stages.derivatives import Titled, all_titles, definition, groups
+from pipeline.stages.derivatives import Titled, all_titles, definition, definitions, groups
 from pipeline.stages.schemas import all_heads, function, views
 from pipeline.stages.set import release
 
@@ -64,10 +64,9 @@ def infos_of(db: Database, entry: str) -> list[Keyed]:
 def shapes(db: Database, group: str) -> list[Shape]:
     """What the definitions of a group came to."""
     found = []
-    for entry in groups.item(db, group) or ():
+    for entry, defined in definitions(db, group).items():
         infos = infos_of(db, entry)
-        defined = definition(db, entry)
-        if defined is not None and (infos or not defined.dispatch):
+        if infos or not defined.dispatch:
             keys = tuple((key, bool(info.args_with_derivatives)) for key, info in infos)
             found.append(Shape(entry, defined.name, keys))
     return found

@@ -78,15 +78,30 @@ def _tag_name(declared: object) -> str:
 # ---- functions
 
 
-@query
-def declared(db: Database, entry: str) -> NativeFunction | None:
-    """The function that an entry declares, None where the entry is wrong."""
-    found = value(db, "native", entry)
-    try:
-        return _parse(found, frozenset(tags(db)), release(db))
-    except SpecError as error:
-        db.report(problem_of(error, "native", entry, title(found, "func")))
-        return None
+@table
+def groups(db: Database) -> dict[str, list[str]]:
+    """The native entries in groups of neighbours, each called after its first."""
+    return {group[0]: group for group in grouped(db.names(entries, "native"))}
+
+
+@table
+def group_of(db: Database) -> dict[str, str]:
+    """The group that an entry is in."""
+    return {entry: group for group, found in groups(db).items() for entry in found}
+
+
+@table
+def declared(db: Database, group: str) -> dict[str, NativeFunction]:
+    """The functions that the entries of a group declare, by entry; entries that are wrong are left out."""
+    found = {}
+    known, facts = frozenset(tags(db)), release(db)
+    for entry in groups.item(db, group) or ():
+        given = value(db, "native", entry)
+        try:
+            found[entry] = _parse(given, known, facts)
+        except SpecError as error:
+            db.report(problem_of(error, "native", entry, title(given, "func")))
+    return found
 
 
 def _parse(found: object, known: frozenset[str], facts: Release) -> NativeFunction:
@@ -102,17 +117,10 @@ def _parse(found: object, known: frozenset[str], facts: Release) -> NativeFuncti
     return parsed
 
 
-@table
-def groups(db: Database) -> dict[str, list[str]]:
-    """The native entries in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(entries, "native"))}
-
-
 @query
 def heads(db: Database, group: str) -> list[Listed]:
-    """The heads of a group of functions; entries that are wrong are left out."""
-    found = ((entry, declared(db, entry)) for entry in groups.item(db, group) or ())
-    return [(entry, head_of(parsed)) for entry, parsed in found if parsed is not None]
+    """The heads of a group of functions."""
+    return [(entry, head_of(parsed)) for entry, parsed in declared(db, group).items()]
 
 
 # ---- generated functions
@@ -136,14 +144,35 @@ def generated(db: Database) -> dict[str, Generated]:
     return wanted
 
 
-@query
-def variant(db: Database, base: str, kind: str) -> NativeFunction | None:
+@table
+def generated_groups(db: Database) -> dict[str, list[str]]:
+    """The generated functions in groups of neighbours."""
+    return {group[0]: group for group in grouped(db.names(generated))}
+
+
+@table
+def generated_group_of(db: Database) -> dict[str, str]:
+    """The group that a generated function is in."""
+    return {name: group for group, found in generated_groups(db).items() for name in found}
+
+
+@table
+def variants(db: Database, group: str) -> dict[str, NativeFunction]:
+    """The generated functions of a group; those that would be wrong are left out."""
+    found = {}
+    for name in generated_groups.item(db, group) or ():
+        origin = generated.item(db, name)
+        parsed = function(db, origin.base) if origin is not None else None
+        made = _variant(db, origin, parsed) if origin is not None and parsed is not None else None
+        if made is not None:
+            found[name] = made
+    return found
+
+
+def _variant(db: Database, origin: Generated, parsed: NativeFunction) -> NativeFunction | None:
     """The out or functional variant of a declared function; None where it would be wrong."""
-    parsed = declared(db, base)
-    if parsed is None:
-        return None
     facts = release(db)
-    make = generate_out if kind == "out" else generate_functional
+    make = generate_out if origin.kind == "out" else generate_functional
     schema = f"of '{parsed.func}'"
     try:
         made = make(parsed, facts.automatic_tags)
@@ -152,22 +181,15 @@ def variant(db: Database, base: str, kind: str) -> NativeFunction | None:
         check_function(made, facts)
     except SpecError as error:
         wrong = SpecError(f"its generated variant {schema} is wrong: {error.problem}", field=("func",))
-        db.report(_between(wrong, base, str(parsed.func.name)))
+        db.report(_between(wrong, origin.base, str(parsed.func.name)))
         return None
     return made
-
-
-@table
-def generated_groups(db: Database) -> dict[str, list[str]]:
-    """The generated functions in groups of neighbours."""
-    return {group[0]: group for group in grouped(db.names(generated))}
 
 
 @query
 def generated_heads(db: Database, group: str) -> list[Listed]:
     """The heads of a group of generated functions."""
-    found = ((name, function(db, name)) for name in generated_groups.item(db, group) or ())
-    return [(name, head_of(made)) for name, made in found if made is not None]
+    return [(name, head_of(made)) for name, made in variants(db, group).items()]
 
 
 # ---- all of them
@@ -175,10 +197,14 @@ def generated_heads(db: Database, group: str) -> list[Listed]:
 
 def function(db: Database, name: str) -> NativeFunction | None:
     """A function by its identity, declared or generated."""
-    if not name.startswith(GENERATED):
-        return declared(db, name)
-    made = generated.item(db, name)
-    return None if made is None else variant(db, made.base, made.kind)
+    where, found = (generated_group_of, variants) if name.startswith(GENERATED) else (group_of, declared)
+    group = where.item(db, name)
+    return None if group is None else found.item(db, group, name)
+
+
+def entry_of(name: str) -> str:
+    """The entry that a function is from, by what it goes by."""
+    return name.removeprefix(GENERATED).partition(" ")[2] if name.startswith(GENERATED) else name
 
 
 def declared_heads(db: Database) -> list[Listed]:
@@ -225,7 +251,7 @@ def checked(db: Database) -> bool:
         other, other_head = first.setdefault(head.name, (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
             twice = GroupError(0, f"operator '{head.name}' is declared twice", "use another overload name")
-            db.report(_between(twice, _origin(db, name, head), head.name))
+            db.report(_between(twice, entry_of(name), head.name))
     return True
 
 
@@ -243,13 +269,7 @@ def stage(db: Database) -> int:
 def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed]) -> None:
     for error in errors:
         name, head = listed[error.function]
-        db.report(_between(error, _origin(db, name, head), head.name))
-
-
-def _origin(db: Database, name: str, head: FunctionHead) -> str:
-    """The entry that a function is from. No function is generated from one that is tagged so."""
-    made = generated.item(db, name) if name.startswith(GENERATED) else None
-    return name if made is None else made.base
+        db.report(_between(error, entry_of(name), head.name))
 
 
 def _between(error: SpecError, entry: str, name: str) -> Problem:

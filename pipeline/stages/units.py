@@ -6,7 +6,7 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.match import node, nodes
-from pipeline.stages.schemas import GENERATED, function, generated, generated_groups, generated_heads, groups, heads
+from pipeline.stages.schemas import GENERATED, entry_of, function, generated_groups, generated_heads, groups, heads
 from pipeline.stages.set import spec_set
 
 
@@ -30,21 +30,19 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         row = node(db, name)
         return None if row is None else _node(name, row)
     native = function(db, name)
-    return None if native is None else _function(db, name, str(native.func))
+    return None if native is None else _function(name, str(native.func))
 
 
 @query
 def selected(db: Database, family: str, group: str) -> list[Unit]:
     """The functions of a group that are units of a family."""
     listed = generated_heads(db, group) if group.startswith(GENERATED) else heads(db, group)
-    return [_function(db, name, head.schema) for name, head in listed if FAMILIES[family].selects(head)]
+    return [_function(name, head.schema) for name, head in listed if FAMILIES[family].selects(head)]
 
 
-def _function(db: Database, name: str, schema: str) -> Unit:
-    origin = generated.item(db, name) if name.startswith(GENERATED) else None
+def _function(name: str, schema: str) -> Unit:
     operator = schema.partition("(")[0]
-    entry = name if origin is None else origin.base
-    return Unit(name, operator, operator, schema, "native", entry, function=name)
+    return Unit(name, operator, operator, schema, "native", entry_of(name), function=name)
 
 
 def _node(name: str, row: NodeRow) -> Unit:
