@@ -17,6 +17,8 @@ import forked
 ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"
 
+JOINED = 'b"".join(_encoded(db, layout, shards, name))'  # where a file is put together, in pipeline/stages/shard.py
+
 ANALYSIS = ["specs", "schemas", "derivatives", "infos", "foreach", "match"]
 NODE_FILES = [
     "Functions.h",

@@ -19,7 +19,7 @@ import pytest
 from copies import TICK
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
-from project import CORE, ROOT, Project, Run, files_in, finish
+from project import CORE, JOINED, ROOT, Project, Run, files_in, finish
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: grad * result.conj()\n  result: auto_element_wise\n"
@@ -540,11 +540,11 @@ def test_bytecode_of_an_older_text_is_not_taken_for_that_of_the_new_one(own_code
     """Python takes bytecode for a text's own when size and second agree."""
     path = own_code.root / "pipeline" / "stages" / "shard.py"
     text = path.read_text()
-    assert text.count("return made.encode()") == 1
+    assert text.count(JOINED) == 1
     second = time.time() // 1
 
     def write(mark: str) -> None:
-        path.write_text(text.replace("return made.encode()", f'return made.encode() + b"// {mark}\\n"'))
+        path.write_text(text.replace(JOINED, f'{JOINED} + b"// {mark}\\n"'))
         os.utime(path, (second, second))
         time.sleep(0.05)
 

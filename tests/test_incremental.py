@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import RELEASE
-from project import ANALYSIS, ROOT, SHARD_TASKS, SHARDS, Project, finish
+from project import ANALYSIS, JOINED, ROOT, SHARD_TASKS, SHARDS, Project, finish
 
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
@@ -726,8 +726,8 @@ def test_code_makes_anew_what_is_made_by_it(own_code: Project, module: str, run:
 
 def test_code_that_assembles_files_makes_every_file_anew(own_code: Project) -> None:
     path = own_code.root / "pipeline/stages/shard.py"
-    assert path.read_text().count("return made.encode()") == 1
-    path.write_text(path.read_text().replace("return made.encode()", 'return made.encode() + b"// The end.\\n"'))
+    assert path.read_text().count(JOINED) == 1
+    path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// The end.\\n"'))
     assert_runs(own_code, *SHARD_TASKS)
     assert all(data.endswith(b"// The end.\n") for data in own_code.files().values())
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from pipeline.grammar.checks import check_schema
-from pipeline.grammar.schema import parser
+from pipeline.grammar.schema import SchemaParser, parser
 from pipeline.model.entries import grouped
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind
@@ -95,19 +95,20 @@ def declared(db: Database, group: str) -> dict[str, NativeFunction]:
     """The functions that the entries of a group declare, by entry; entries that are wrong are left out."""
     found = {}
     known, facts = frozenset(tags(db)), release(db)
+    schemas = parser(frozenset(facts.base_types))
     for entry in groups.item(db, group) or ():
         given = value(db, "native", entry)
         try:
-            found[entry] = _parse(given, known, facts)
+            found[entry] = _parse(given, known, facts, schemas)
         except SpecError as error:
             db.report(problem_of(error, "native", entry, title(given, "func")))
     return found
 
 
-def _parse(found: object, known: frozenset[str], facts: Release) -> NativeFunction:
+def _parse(found: object, known: frozenset[str], facts: Release, schemas: SchemaParser) -> NativeFunction:
     if not isinstance(found, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
-    parsed = parse_entry(found, known, facts, parser(frozenset(facts.base_types)))
+    parsed = parse_entry(found, known, facts, schemas)
     if is_view(parsed) and parsed.func.name.inplace and "inplace_view" not in parsed.tags:
         raise SpecError(
             f"'{parsed.func.name}' is an in-place view but is not tagged so",
