@@ -119,15 +119,20 @@ class Engine:
 
     def _brought(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
         """A row that holds; of a table, the items too."""
-
-        def work() -> Row:
-            row = self.rows.named((query.name, *args), query)
-            self._bring(row)
-            if isinstance(query, Table):
-                self.rows.items(row)
+        name = (query.name, *args)
+        row = self.rows.by_name.get(name)
+        if row is not None and row.fresh and row.items is not None:
             return row
+        if self._frame is None:
+            return self._top(lambda: self._made_ready(name, query))
+        return self._made_ready(name, query)
 
-        return work() if self._frame is not None else self._top(work)
+    def _made_ready(self, name: Name, query: Query[Any, Any]) -> Row:
+        row = self.rows.named(name, query)
+        self._bring(row)
+        if isinstance(query, Table):
+            self.rows.items(row)
+        return row
 
     def _read(self, row: Row) -> Any:
         if not row.fresh:
