@@ -9,7 +9,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from importlib import import_module
+from functools import cache
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What every run imports sooner or later.
 _LOADED = """
-    doit.doit_cmd doit.cmd_list doit.cmd_run yaml sqlite3
-    pipeline.front.main pipeline.front.tasks pipeline.front.reporter pipeline.front.run.build pipeline.front.run.sources
-    pipeline.query.code pipeline.query.database pipeline.query.store pipeline.problems.render pipeline.problems.causes
-    pipeline.specs.values
+    doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
+    pipeline.front.backend pipeline.front.commands.explain pipeline.front.commands.show pipeline.front.main
+    pipeline.front.tasks pipeline.front.reporter pipeline.front.run.build pipeline.front.run.places
+    pipeline.front.run.sources pipeline.query.account pipeline.query.code pipeline.query.database pipeline.query.store
+    pipeline.problems.render pipeline.problems.causes pipeline.reports.explain_text pipeline.specs.values
     pipeline.stages.manifest pipeline.stages.shard
 """.split()
 
@@ -59,8 +61,7 @@ def _gradmill(words: list[str]) -> int:
 
 def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
     """Does `work` in a copy of this process, whose command line is `words`."""
-    for name in _LOADED:
-        import_module(name)
+    _prepare()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -75,6 +76,23 @@ def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
     return Ended(status, *texts)
+
+
+@cache
+def _prepare() -> None:
+    """Loads what runs load, and works out once what they all would: what is installed, what the modules import."""
+    for name in _LOADED:
+        import_module(name)
+    metadata.entry_points = metadata.entry_points().select  # type: ignore[assignment]
+    from pipeline.front.run.inputs import PACKAGE
+    from pipeline.query import code
+
+    code._imports = cache(code._imports)
+    files = code.source_files(PACKAGE)
+    for label, path in files.items():
+        if label.endswith(".py"):
+            module = label.removeprefix(code.PREFIX).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            code._imports(module, Path(path).read_bytes(), frozenset(files))
 
 
 def _child(work: Callable[[], int], words: list[str], folder: Path) -> int:
