@@ -5,6 +5,7 @@ A copy has its own working folder, standard streams and end; nothing that it doe
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import tempfile
@@ -61,7 +62,7 @@ def _gradmill(words: list[str]) -> int:
 
 def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
     """Does `work` in a copy of this process, whose command line is `words`."""
-    _prepare()
+    prepare()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -79,11 +80,23 @@ def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
 
 
 @cache
-def _prepare() -> None:
+def prepare() -> None:
     """Loads what runs load, and works out once what they all would: what is installed, what the modules import."""
     for name in _LOADED:
         import_module(name)
-    metadata.entry_points = metadata.entry_points().select  # type: ignore[assignment]
+    inspect.getsourcelines(prepare)  # its regular expressions, which doit needs for every task
+    _remember_plugins()
+    _remember_imports()
+
+
+def _remember_plugins() -> None:
+    from doit import plugin
+
+    found = metadata.entry_points()
+    plugin.entry_points_impl = lambda: found.select
+
+
+def _remember_imports() -> None:
     from pipeline.front.run.inputs import PACKAGE
     from pipeline.query import code
 
