@@ -22,7 +22,10 @@ FAMILIES = """
 """.split()
 
 # Files that take longest, and are begun first: so both processes come to the end together.
-LONG = ["test_cpp_core.py", "test_examples.py"]
+LONG = """
+    test_cpp_core.py test_examples.py test_never_wrong_hostile.py test_defects.py test_never_wrong_edits.py
+    test_incremental.py test_states.py test_cpp_shards.py test_cache.py
+""".split()
 
 
 def pytest_configure() -> None:

@@ -158,6 +158,7 @@ def bazel_files(tmp_path: Path) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not bazel(), reason="Bazel is absent: see examples/bazel/README.md, and set BAZEL to the program")
 def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path) -> None:
     if reason := toolchain.missing():
