@@ -19,11 +19,13 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     broken = {_base(p.op) for p in native if not p.warning}
     whole = any(p.role in ("native", "tags") and not p.entry for p in found)  # nothing can be looked up then
     suspected = {_field(p) for p in found if p.warning and not p.derived}
-    return [
-        p
-        for p in found
-        if not (_field(p) in suspected and p.derived if p.warning else _follows(p, unreadable, broken, whole=whole))
-    ]
+
+    def is_worth_it(problem: Problem) -> bool:
+        if problem.warning:
+            return not (problem.derived and _field(problem) in suspected)
+        return not _follows(problem, unreadable, broken, whole=whole)
+
+    return list(filter(is_worth_it, found))
 
 
 def _field(problem: Problem) -> tuple[str, str, tuple[str, ...]]:
