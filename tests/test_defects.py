@@ -15,6 +15,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from random import Random
 
+import forked
 import pytest
 from copies import TICK
 from never_wrong.runs import Place
@@ -229,7 +230,7 @@ def test_two_sets_of_one_name_do_not_share_their_output(tmp_path: Path, small_sp
 
 
 def _gradmill_in(folder: Path, *words: object) -> Run:
-    return finish(elsewhere("-m", "pipeline", *words, cwd=folder))
+    return Run(*forked.gradmill([str(word) for word in words], folder))
 
 
 def test_two_sets_of_one_name_with_caches_of_their_own_do_not_share_their_output(
