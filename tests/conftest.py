@@ -1,13 +1,15 @@
-"""Fixtures: projects to run doit in, and the spec set of the installed torch."""
+"""Fixtures: projects to run doit in, and the spec set of the installed torch. The order and the seed of a test run."""
 
 from __future__ import annotations
 
+import os
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from copies import copy_of
+from never_wrong.seed import SEED
 from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, Project
 
@@ -18,6 +20,25 @@ FAMILIES = """
     add sub mul div pow exp sin cos neg mv pixel_shuffle lerp relu sigmoid clamp mean cat index_put select view
     transpose zeros full rand_like
 """.split()
+
+# Files that take longest, and are begun first: so both processes come to the end together.
+LONG = """
+    test_cpp_core.py test_examples.py test_never_wrong_hostile.py test_defects.py test_never_wrong_edits.py
+    test_incremental.py test_states.py test_cpp_shards.py test_all_releases.py test_cache.py test_bad_specs.py
+""".split()
+assert [name for name in LONG if not Path(__file__).with_name(name).exists()] == []
+
+
+def pytest_configure() -> None:
+    os.environ["GRADMILL_SEED"] = str(SEED)  # processes that are started later have the same
+
+
+def pytest_report_header() -> str:
+    return f"GRADMILL_SEED={SEED}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,13 @@ A copy has its own working folder, standard streams and end; nothing that it doe
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import tempfile
 from collections.abc import Callable
-from importlib import import_module
+from functools import cache
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +21,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What every run imports sooner or later.
 _LOADED = """
-    doit.doit_cmd doit.cmd_list doit.cmd_run yaml sqlite3
-    pipeline.front.main pipeline.front.tasks pipeline.front.reporter pipeline.front.run.build pipeline.front.run.sources
-    pipeline.query.code pipeline.query.database pipeline.query.store pipeline.problems.render pipeline.problems.causes
-    pipeline.specs.values
+    doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
+    pipeline.front.backend pipeline.front.commands.explain pipeline.front.commands.show pipeline.front.main
+    pipeline.front.tasks pipeline.front.reporter pipeline.front.run.build pipeline.front.run.places
+    pipeline.front.run.sources pipeline.query.account pipeline.query.code pipeline.query.database pipeline.query.store
+    pipeline.problems.render pipeline.problems.causes pipeline.reports.explain_text pipeline.specs.values
     pipeline.stages.manifest pipeline.stages.shard
 """.split()
 
@@ -59,8 +62,7 @@ def _gradmill(words: list[str]) -> int:
 
 def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
     """Does `work` in a copy of this process, whose command line is `words`."""
-    for name in _LOADED:
-        import_module(name)
+    prepare()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -75,6 +77,22 @@ def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
     return Ended(status, *texts)
+
+
+@cache
+def prepare() -> None:
+    """Loads what runs load, and works out once what they all would: what is installed."""
+    for name in _LOADED:
+        import_module(name)
+    inspect.getsourcelines(prepare)  # its regular expressions, which doit needs for every task
+    _remember_plugins()
+
+
+def _remember_plugins() -> None:
+    from doit import plugin
+
+    found = metadata.entry_points()
+    plugin.entry_points_impl = lambda: found.select
 
 
 def _child(work: Callable[[], int], words: list[str], folder: Path) -> int:

@@ -18,6 +18,9 @@ from typing import IO
 import pytest
 from project import ANALYSIS, ROOT, Project, finish
 
+from pipeline.front.run import last as last_run
+from pipeline.query.files import stat_of
+
 PACKAGE = ROOT / "pipeline"
 EXP = "self: grad * result.conj()"
 
@@ -197,6 +200,13 @@ class Watching:
             if text in line:
                 return line
 
+    def wait_until_kept(self, project: Project) -> None:
+        """Until the files that it wrote are noted, which it does after it has said so."""
+        end = time.monotonic() + 60
+        while not _is_kept(project):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
     def rest(self) -> str:
         """What it said that nobody waited for, once it has ended."""
         for reader in self._readers:
@@ -206,6 +216,12 @@ class Watching:
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=60)
+
+
+def _is_kept(project: Project) -> bool:
+    (path,) = project.rows.parent.glob("last-*")
+    last = last_run.load(str(path))
+    return last is not None and all(stat_of(file) == made.stat for file, made in last.outputs.items())
 
 
 @pytest.fixture
@@ -243,6 +259,7 @@ def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, wat
     watching.wait_for(" ms: ")
     assert built.files() == built.clean_build()
 
+    watching.wait_until_kept(built)
     assert watching.stop() == 0
     assert built.run().ran == []
 

@@ -15,11 +15,12 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from random import Random
 
+import forked
 import pytest
 from copies import TICK
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
-from project import CORE, JOINED, ROOT, Project, Run, files_in, finish
+from project import CORE, JOINED, ROOT, SHARDS, Project, Run, files_in, finish
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: grad * result.conj()\n  result: auto_element_wise\n"
@@ -228,16 +229,54 @@ def test_two_sets_of_one_name_do_not_share_their_output(tmp_path: Path, small_sp
     assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).ran == []
 
 
-@pytest.mark.xfail(reason="who owns a folder of generated files is noted in the cache only", strict=True)
+def _gradmill_in(folder: Path, *words: object) -> Run:
+    return Run(*forked.gradmill([str(word) for word in words], folder))
+
+
 def test_two_sets_of_one_name_with_caches_of_their_own_do_not_share_their_output(
     tmp_path: Path, small_specs: Path
 ) -> None:
     _two_sets_of_one_name(tmp_path, small_specs)
-    assert finish(elsewhere("-m", "pipeline", "specs=one/set", "cache=c1", cwd=tmp_path)).status == 0
-    before = files_in(tmp_path / "generated" / "set")
-    run = finish(elsewhere("-m", "pipeline", "specs=two/set", "cache=c2", cwd=tmp_path))
-    assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
-    assert files_in(tmp_path / "generated" / "set") == before
+    generated = tmp_path / "generated" / "set"
+    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").status == 0
+    before = files_in(generated)
+    for folder, more in ((tmp_path, []), (tmp_path / "two", [f"generated={generated}"])):
+        run = _gradmill_in(folder, f"specs={tmp_path / 'two' / 'set'}", "cache=c2", *more)
+        assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
+        assert files_in(generated) == before
+    assert sorted(before) == sorted(SHARDS)
+    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").ran == []
+
+
+def _make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES.values(), _make_folder], ids=[*DAMAGES, "a folder"])
+def test_a_spoilt_note_of_who_owns_the_output_stops_nobody(
+    tmp_path: Path, small_specs: Path, damage: Callable[[Path], object]
+) -> None:
+    shutil.copytree(small_specs, tmp_path / "set")
+    assert _gradmill_in(tmp_path, "specs=set").status == 0
+    damage(tmp_path / "generated" / ".owners")
+    (tmp_path / "generated" / "set" / "Functions.h").unlink()
+    run = _gradmill_in(tmp_path, "specs=set")
+    assert (run.status, run.stderr, run.shards) == (0, "", ["Functions.h"])
+
+
+def test_a_set_may_have_the_output_of_one_that_is_gone(tmp_path: Path, small_specs: Path) -> None:
+    _two_sets_of_one_name(tmp_path, small_specs)
+    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").status == 0
+    shutil.rmtree(tmp_path / "one")
+    assert _gradmill_in(tmp_path, "specs=two/set", "cache=c2").status == 0
+
+
+def test_a_folder_of_output_that_is_named_gets_nothing_but_the_files(built: Project) -> None:
+    place = built.folder / "place" / "set"
+    assert built.run(generated=place).status == 0
+    assert [path.name for path in place.parent.iterdir()] == ["set"]
+    assert sorted(files_in(place)) == sorted(SHARDS)
 
 
 # ---- reports

@@ -16,7 +16,6 @@ import pytest
 from cpp import toolchain
 from project import CORE, ROOT, Project
 
-SHARDS = 4
 FORMULA = "  self: grad * result.conj()\n"  # of exp; the Node of `_foreach_exp` is made from it as well
 NO_WORK = "ninja: no work to do."
 
@@ -43,7 +42,7 @@ class Log(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A configured build of a copy of the core spec set."""
+    """A configured build of a copy of a spec set."""
 
     specs: Path
     command: list[str]
@@ -60,18 +59,21 @@ class Example(NamedTuple):
         path.write_text(text.replace(old, new))
 
 
-def ninja(folder: Path, specs: Path) -> Example:
+def ninja(folder: Path, specs: Path, shards: int) -> Example:
     build = folder / "build"
-    options = ["--build", build, "--specs", specs, "--shards", SHARDS, "--flags=-O0"]
+    options = ["--build", build, "--specs", specs, "--shards", shards, "--flags=-O0"]
     run(sys.executable, "examples/ninja/configure.py", *map(str, options))
     return Example(specs, ["ninja", "-C", str(build)])
 
 
-def cmake(folder: Path, specs: Path) -> Example:
+def cmake(folder: Path, specs: Path, shards: int) -> Example:
     build = folder / "build"
-    definitions = [f"SPECS={specs}", f"SHARDS={SHARDS}", f"Python3_EXECUTABLE={sys.executable}", "CMAKE_CXX_FLAGS=-O0"]
+    definitions = [f"SPECS={specs}", f"SHARDS={shards}", f"Python3_EXECUTABLE={sys.executable}", "CMAKE_CXX_FLAGS=-O0"]
     run("cmake", "-G", "Ninja", "-S", "examples/cmake", "-B", str(build), *(f"-D{word}" for word in definitions))
     return Example(specs, ["cmake", "--build", str(build)])
+
+
+Configure = Callable[[Path, Path, int], Example]
 
 
 def run(*command: str) -> None:
@@ -79,22 +81,30 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("configure", "programs"),
-    [(ninja, ["ninja"]), pytest.param(cmake, ["ninja", "cmake"], marks=pytest.mark.slow)],
-)
-def test_an_edit_compiles_what_it_changes(
-    tmp_path: Path, configure: Callable[[Path, Path], Example], programs: list[str]
+def test_ninja_compiles_what_an_edit_changes(tmp_path: Path, small_specs: Path) -> None:
+    if reason := toolchain.missing("ninja"):
+        pytest.skip(reason)
+    assert_compiles_what_an_edit_changes(ninja, tmp_path, small_specs, shards=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
+def test_an_edit_of_all_of_core_compiles_what_it_changes(
+    tmp_path: Path, configure: Configure, programs: list[str]
 ) -> None:
     if reason := toolchain.missing(*programs):
         pytest.skip(reason)
-    specs = tmp_path / "core"
-    shutil.copytree(CORE, specs)
-    example = configure(tmp_path, specs)
+    assert_compiles_what_an_edit_changes(configure, tmp_path, CORE, shards=4)
+
+
+def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, origin: Path, *, shards: int) -> None:
+    specs = folder / "specs"
+    shutil.copytree(origin, specs)
+    example = configure(folder, specs, shards)
 
     first = example.build()
     assert first.generated
-    assert sorted(first.compiled) == [f"Functions_{k}" for k in range(SHARDS)]
+    assert sorted(first.compiled) == [f"Functions_{k}" for k in range(shards)]
     assert first.linked
     assert "warning:" not in first.text
     assert NO_WORK in example.build().text
@@ -148,6 +158,7 @@ def bazel_files(tmp_path: Path) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not bazel(), reason="Bazel is absent: see examples/bazel/README.md, and set BAZEL to the program")
 def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path) -> None:
     if reason := toolchain.missing():

@@ -88,8 +88,13 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(), str(path))
 
 
-def imports(path: Path) -> Iterator[Import]:
+@cache
+def imports(path: Path) -> list[Import]:
     """All imports of `pipeline` in a module, those inside functions too."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[Import]:
     text = tree(path)
     for_types = {
         id(inner)

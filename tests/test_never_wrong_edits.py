@@ -21,13 +21,6 @@ KILLS = 4
 DOIT_EVERY = 4  # edits that a doit process follows
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _tell_the_seed(pytestconfig: pytest.Config) -> None:
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        print(f"\nGRADMILL_SEED={SEED}")
-
-
 @pytest.fixture(scope="module")
 def core() -> Specs:
     return read_specs(CORE)

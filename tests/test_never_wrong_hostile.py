@@ -1,17 +1,19 @@
-"""Hostile input: bombs, endless lines, bottomless nesting, odd bytes. An error within a second, in bounded memory."""
+"""Hostile input: bombs, endless lines, bottomless nesting, odd bytes. An error after a moment, in bounded memory."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from project import CORE, ROOT, Project
 
-SECONDS = 1.0  # of processor time beyond that of a run with a plain mistake: other processes do not count
+TIMES = 6  # as much processor time as a run with a plain mistake takes
 HANGING = 8  # seconds of processor time after which a run is ended
 MEGABYTES = 300  # of memory
 D, N, T = "derivatives.yaml", "native_functions.yaml", "tags.yaml"
@@ -44,13 +46,38 @@ def measure(project: Project, *arguments: str) -> Measured:
     return Measured(status, log.read_text(errors="replace"), user + system, peak / (1 << 20))
 
 
+class Usual:
+    """A run with a plain mistake, which others are compared with."""
+
+    def __init__(self, folder: Path) -> None:
+        self._project = Project(folder, CORE, VERSION)
+        self._project.append(D, "- name: nothing(Tensor self) -> Tensor\n  self: grad")
+        self.measure()  # the first run compiles the modules
+        self.measure()
+
+    def measure(self) -> None:
+        self.seconds = measure(self._project).seconds
+
+    def bounds(self, run: Measured) -> bool:
+        return run.seconds < TIMES * self.seconds
+
+
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Measured:
-    """A run with a plain mistake; the second one, as the first compiles the modules."""
-    project = Project(tmp_path_factory.mktemp("usual"), CORE, VERSION)
-    project.append(D, "- name: nothing(Tensor self) -> Tensor\n  self: grad")
-    measure(project)
-    return measure(project)
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+    return Usual(tmp_path_factory.mktemp("usual"))
+
+
+def run_in_no_time(project: Project, usual: Usual, *arguments: str) -> Measured:
+    """A run that takes little time and memory. Other processes may slow it down: then it is tried once more."""
+    run = measure(project, *arguments)
+    if not usual.bounds(run):
+        for folder in (project.cache, project.generated):
+            shutil.rmtree(folder, ignore_errors=True)
+        usual.measure()
+        run = measure(project, *arguments)
+    assert usual.bounds(run), f"{run.seconds:.1f} s, usually {usual.seconds:.1f} s"
+    assert run.megabytes < MEGABYTES
+    return run
 
 
 def _bomb(levels: int, width: int, size: int = 2) -> bytes:
@@ -149,14 +176,12 @@ FORMULAS: dict[str, str] = {
 }
 
 
-def assert_refused(project: Project, usual: Measured, *arguments: str) -> None:
-    run = measure(project, *arguments)
+def assert_refused(project: Project, usual: Usual, *arguments: str) -> None:
+    run = run_in_no_time(project, usual, *arguments)
     assert run.status in (1, 2, 3), run.text[-500:]
     assert "Traceback" not in run.text, run.text[-1500:]
     assert "error" in run.text
     assert project.files() == {}
-    assert run.seconds < usual.seconds + SECONDS, f"{run.seconds:.1f} s"
-    assert run.megabytes < MEGABYTES
 
 
 # Each entry is two rows, whether it is right or wrong: 20,000 take two seconds.
@@ -164,22 +189,20 @@ ROWS = pytest.mark.xfail(strict=True, reason="each of 20,000 wrong entries is ke
 
 
 @pytest.mark.parametrize("what", [pytest.param(w, marks=ROWS) if w == "many empty entries" else w for w in ADDED])
-def test_what_is_added_to_a_file_is_refused_in_no_time(project: Project, usual: Measured, what: str) -> None:
+def test_what_is_added_to_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     name, data = ADDED[what]
     project.path(name).write_bytes(project.path(name).read_bytes() + data)
     assert_refused(project, usual)
 
 
-def test_a_comment_of_megabytes_is_taken_in_no_time(project: Project, usual: Measured) -> None:
+def test_a_comment_of_megabytes_is_taken_in_no_time(project: Project, usual: Usual) -> None:
     project.path(N).write_bytes(project.path(N).read_bytes() + b"\n# " + b"a" * 5_000_000 + b"\n")
-    run = measure(project)
+    run = run_in_no_time(project, usual)
     assert run.status == 0, run.text
-    assert run.seconds < usual.seconds + SECONDS
-    assert run.megabytes < MEGABYTES
 
 
 @pytest.mark.parametrize("what", BEFORE)
-def test_what_stands_in_front_of_a_file_is_refused_in_no_time(project: Project, usual: Measured, what: str) -> None:
+def test_what_stands_in_front_of_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     project.path(D).write_bytes(BEFORE[what] + project.path(D).read_bytes())
     assert_refused(project, usual)
 
@@ -192,14 +215,14 @@ def test_what_is_put_in_front_of_a_file_later_is_refused(built: Project) -> None
 @pytest.mark.parametrize("name", [D, T])
 @pytest.mark.parametrize("what", WHOLE)
 def test_a_file_that_is_something_else_is_refused_in_no_time(
-    project: Project, usual: Measured, what: str, name: str
+    project: Project, usual: Usual, what: str, name: str
 ) -> None:
     project.path(name).write_bytes(WHOLE[what])
     assert_refused(project, usual)
 
 
 @pytest.mark.parametrize("what", FORMULAS)
-def test_a_formula_without_end_is_refused_in_no_time(project: Project, usual: Measured, what: str) -> None:
+def test_a_formula_without_end_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     project.set_formula("mv", "vec", FORMULAS[what])
     assert_refused(project, usual, "strict=1")
 
@@ -212,25 +235,22 @@ VARIABLES = {"stamp": ".", "generated": "/proc/x", "cache": "/proc/x", "shards":
 
 
 @pytest.mark.parametrize("data", RELEASES, ids=lambda data: repr(data[:12]))
-def test_a_release_that_is_none_is_refused_in_no_time(project: Project, usual: Measured, data: bytes) -> None:
+def test_a_release_that_is_none_is_refused_in_no_time(project: Project, usual: Usual, data: bytes) -> None:
     (project.specs / "RELEASE").write_bytes(data)
-    run = measure(project)
+    run = run_in_no_time(project, usual)
     assert "Traceback" not in run.text, run.text[-1500:]
-    assert run.seconds < usual.seconds + SECONDS
     assert run.status == (0 if data.startswith(b"2.13.0") else 3)
 
 
 @pytest.mark.parametrize("layout", ["upstream", "split"])
 @pytest.mark.parametrize("data", TEMPLATES, ids=lambda data: repr(data[:12]))
 def test_a_template_that_is_none_is_refused_in_no_time(
-    project: Project, usual: Measured, data: bytes, layout: str
+    project: Project, usual: Usual, data: bytes, layout: str
 ) -> None:
     path = project.path("templates/Functions.cpp")
     path.write_bytes(data + path.read_bytes())
-    run = measure(project, f"layout={layout}")
+    run = run_in_no_time(project, usual, f"layout={layout}")
     assert "Traceback" not in run.text, run.text[-1500:]
-    assert run.seconds < usual.seconds + SECONDS
-    assert run.megabytes < MEGABYTES
 
 
 def _windows(data: bytes) -> bytes:

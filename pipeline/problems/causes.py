@@ -11,13 +11,25 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     """Without what only follows from another mistake.
 
     When one entry of an operator cannot be read, its variants miss each other, and its definition misses its function.
+    When a field is suspicious by itself, so is what comes of it.
     """
     found = list(problems)
     native = [p for p in found if p.role == "native"]
     unreadable = {_base(p.op) for p in native if not p.derived}
     broken = {_base(p.op) for p in native if not p.warning}
     whole = any(p.role in ("native", "tags") and not p.entry for p in found)  # nothing can be looked up then
-    return [p for p in found if p.warning or not _follows(p, unreadable, broken, whole=whole)]
+    suspected = {_field(p) for p in found if p.warning and not p.derived}
+
+    def is_worth_it(problem: Problem) -> bool:
+        if problem.warning:
+            return not (problem.derived and _field(problem) in suspected)
+        return not _follows(problem, unreadable, broken, whole=whole)
+
+    return list(filter(is_worth_it, found))
+
+
+def _field(problem: Problem) -> tuple[str, str, tuple[str, ...]]:
+    return problem.role, problem.entry, problem.field
 
 
 def _follows(problem: Problem, unreadable: set[str], broken: set[str], *, whole: bool) -> bool:

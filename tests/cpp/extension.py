@@ -16,11 +16,14 @@ from cpp.node_kinds import Kind, kinds_cpp, kinds_of
 from cpp.toolchain import WARNINGS, compile_flags, link_flags
 
 HERE = Path(__file__).parent
-SHARDS = 4
+SHARDS = 2
 MODULE = "core_nodes.so"
 
-_GENERATED = [f"Functions_{k}.cpp" for k in range(SHARDS)] + [f"python_functions_{k}.cpp" for k in range(5)]
-_OURS = ["given.cpp", "module.cpp"]
+# Most of a unit's time goes into torch's headers, so that few are compiled: of the five files of bindings, which
+# include the same, one stands alone and the others are joined.
+_ALONE = [*(f"Functions_{k}.cpp" for k in range(SHARDS)), "python_functions_0.cpp"]
+_TOGETHER = [f"python_functions_{k}.cpp" for k in range(1, 5)]
+_OURS = [HERE / "given.cpp", HERE / "module.cpp"]
 
 
 def build(folder: Path) -> dict[str, Kind]:
@@ -30,6 +33,8 @@ def build(folder: Path) -> dict[str, Kind]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         kinds = _generate(folder)
         _write(folder / "kinds.cpp", kinds_cpp(list(kinds.values())))
+        _write(folder / "bindings.cpp", "".join(_with_own_function(folder / "generated" / name) for name in _TOGETHER))
+        _write(folder / "extension.cpp", "".join(map(_include, (folder / "kinds.cpp", *_OURS))))
         _write(folder / "build.ninja", _ninja_file(folder))
         done = subprocess.run(["ninja", "-C", str(folder)], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-20000:] + done.stderr
@@ -41,6 +46,15 @@ def _generate(folder: Path) -> dict[str, Kind]:
     _doit(folder, *words)
     rows = [json.loads(line) for stage in ("infos", "foreach") for line in _doit(folder, "show", stage).splitlines()]
     return kinds_of(rows)
+
+
+def _include(path: Path) -> str:
+    return f'#include "{path}"\n'
+
+
+def _with_own_function(path: Path) -> str:
+    """A file of bindings beside others of its kind: each has a function `addClass`."""
+    return f"#define addClass addClass_{path.stem}\n{_include(path)}#undef addClass\n"
 
 
 def _doit(folder: Path, *words: str) -> str:
@@ -56,7 +70,7 @@ def _write(path: Path, text: str) -> None:
 def _ninja_file(folder: Path) -> str:
     generated = folder / "generated"
     flags = shlex.join(compile_flags(generated, CORE / "templates", HERE))
-    sources = [*(generated / name for name in _GENERATED), *(HERE / name for name in _OURS), folder / "kinds.cpp"]
+    units = [*(generated / name for name in _ALONE), folder / "bindings.cpp", folder / "extension.cpp"]
     lines = [
         f"# torch {metadata.version('torch')}",
         f"cxx = c++ {flags} -DTORCH={metadata.version('torch')}",
@@ -70,8 +84,8 @@ def _ninja_file(folder: Path) -> str:
         "rule link",
         f"  command = c++ $in -o $out {shlex.join(link_flags())}",
         f"build precompiled.h.gch: header {HERE / 'precompiled.h'}",
-        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in sources),
-        f"build {MODULE}: link {' '.join(f'{path.stem}.o' for path in sources)}",
+        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in units),
+        f"build {MODULE}: link {' '.join(f'{path.stem}.o' for path in units)}",
         "",
     ]
     return "\n".join(lines)

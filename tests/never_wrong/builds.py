@@ -7,6 +7,8 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
+import forked
+
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.front.run.places import check_places, put, remove_orphans, write_manifest
@@ -29,6 +31,7 @@ class Kept:
     """A build in memory that is kept up to date; `reopen` makes it start from what is on disk, as a process does."""
 
     def __init__(self, specs: Path, folder: Path) -> None:
+        forked.prepare()
         self.generated = folder / "generated"
         self._variables = {"specs": str(specs), "generated": str(self.generated), "cache": str(folder / "cache")}
         self.reopen()

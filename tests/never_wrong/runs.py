@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
+import forked
+
 from pipeline.front.main import Main
 
 
@@ -38,6 +40,7 @@ class Made(NamedTuple):
 
 def gradmill(*words: str) -> Outcome:
     """`gradmill run` with these words. Nothing is remembered from one call to the next."""
+    forked.prepare()
     err = io.StringIO()
     with NamedTemporaryFile("r") as out, redirect_stderr(err):  # doit took standard output when it was imported
         gc.disable()  # as the command does

@@ -10,6 +10,9 @@ from pipeline.front.run.claims import claim
 from pipeline.front.run.outputs import is_generated, remove_abandoned
 from pipeline.problems.problem import SpecError
 
+_SHARED = "generated"  # the folder in which every set has its own, unless it is told another
+_OWNERS = ".owners"  # a note in it, which those see too who have another cache
+
 
 def check_places(build: Build) -> None:
     """Refuses to write over an input, over a file that gradmill did not make, or where nothing can be remembered."""
@@ -28,11 +31,14 @@ def check_places(build: Build) -> None:
 
 def _claim(build: Build) -> None:
     """Notes which set the folders in the cache and of the output belong to; refuses those of another one."""
-
-    own = os.path.abspath(next(iter(build.config.specs.files.values())).path)
-    claim(os.path.join(build.config.folder, "set"), {"": own}, "cache=DIR")
-    generated = {os.path.abspath(build.config.generated): own}
-    claim(os.path.join(build.config.cache, "outputs"), generated, "generated=DIR")
+    config = build.config
+    own = os.path.abspath(next(iter(config.specs.files.values())).path)
+    claim(os.path.join(config.folder, "set"), {"": own}, "cache=DIR")
+    generated = os.path.abspath(config.generated)
+    beside = os.path.join(os.path.dirname(generated), _OWNERS)
+    if generated == os.path.abspath(os.path.join(_SHARED, config.specs.name)) or os.path.exists(beside):
+        claim(beside, {generated: own}, "generated=DIR")
+    claim(os.path.join(config.cache, "outputs"), {generated: own}, "generated=DIR")
 
 
 def remove_orphans(build: Build) -> None:
