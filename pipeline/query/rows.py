@@ -204,13 +204,12 @@ class Rows:
             raw = self._raw(table.trace)
             if raw is None and self.touched is not None and table.trace is not None:
                 raise Damaged
-            table.items = {} if raw is None else _items_decoder.decode(raw)
+            table.items = _items(raw)
         return table.items
 
     def items_of(self, trace: Trace) -> dict[str, Item]:
         """The items as a trace has them, as far as that is still known."""
-        raw = self._raw(trace)
-        return {} if raw is None else _items_decoder.decode(raw)
+        return _items(self._raw(trace))
 
     def digest_of(self, table: Row, item: str) -> bytes:
         """The digest of an item of a table that holds, or of the names of all items."""
@@ -275,3 +274,11 @@ class Rows:
     def saved(self) -> None:
         """Notes that all is in the store."""
         self.unsaved, self._new_reads, self._new_readers, self._listed = {}, [], {}, 0
+
+
+def _items(raw: bytes | None) -> dict[str, Item]:
+    """The items that a table's encoded value has; none where that is lost, or from before the query was a table."""
+    try:
+        return {} if raw is None else _items_decoder.decode(raw)
+    except msgspec.MsgspecError:
+        return {}

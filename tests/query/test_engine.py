@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.query.account import problems
-from pipeline.query.database import Cycle
+from pipeline.query.database import Cycle, Database
+from pipeline.query.query import Table, query, table
 from tests.query.toy import Toy, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -197,6 +198,22 @@ def test_a_process_that_stays_goes_on_after_a_round_that_was_not_kept(toy: Toy) 
     assert toy.run((total, "x"), (page, "x"), db=db)[0] == [4, "a 3\nb 1\n"]
     toy.inputs["x"] = TEXT
     assert toy.run((total, "x"), db=db) == ([11], [])
+
+
+def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
+    def thing(db: Database, file: str) -> dict[str, int]:
+        return {word: length(db, file, word) for word in db.names(words, file)}
+
+    def first(db: Database, file: str) -> int:
+        found = kind.item(db, file, "a") if isinstance(kind, Table) else kind(db, file)["a"]
+        return found or 0
+
+    for make, text in [(query, TEXT), (table, TEXT), (query, b"a: o\n"), (table, b"a: ooooo\n"), (table, b"a: oo\n")]:
+        kind, reader = make(thing), query(first)
+        toy.inputs |= {"x": text, "engine": make.__name__.encode()}
+        db = toy.begin(toy.open(kind, reader))
+        assert reader(db, "x") == len(text.split(b"\n")[0]) - 3
+        db.commit()
 
 
 @pytest.mark.parametrize("seed", range(40))

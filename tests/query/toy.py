@@ -65,20 +65,11 @@ class Toy:
         self.path = folder / "cache" / "rows"
         self.inputs: dict[str, bytes] = {"engine": b"1", FILES: b""}
 
-    def open(self) -> Database:
+    def open(self, *more: Query[Any, Any]) -> Database:
+        """A database that has `more` queries, too."""
         from pipeline.query import code as module
 
-        known = {
-            **QUERIES,
-            **{
-                q.name: q
-                for q in (
-                    module.code,
-                    module.source,
-                    module.files,
-                )
-            },
-        }
+        known = {**QUERIES, **{q.name: q for q in (module.code, module.source, module.files, *more)}}
         self.store = Store(str(self.path))
         return Database(self.store, known.get, code)
 
