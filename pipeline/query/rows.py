@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -32,7 +33,7 @@ from pipeline.query.row import (
 )
 from pipeline.query.store import Store
 
-ROOM = 6_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
+ROOM = 4_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
 
 Find = Callable[[str], Query[Any, Any] | None]
 
@@ -57,7 +58,7 @@ class Rows:
         self._find = lru_cache(maxsize=None)(find)
         self.by_name: dict[Name, Row] = {}
         self._by_id: dict[bytes, Row] = {}
-        self._valued: list[Row] = []  # rows whose value is in memory
+        self._valued: deque[tuple[Row, int]] = deque()  # rows whose value is in memory, and what it weighs
         self._unput: dict[bytes, bytes] = {}  # encoded values that are not in the store yet, by digest
         self._weight = 0  # of both, encoded
         self.inputs = inputs
@@ -227,7 +228,7 @@ class Rows:
         if self._weight + size > self._room:
             self.flush()
         row.value = value
-        self._valued.append(row)
+        self._valued.append((row, size))
         self._weight += size
 
     def put(self, found: bytes, raw: bytes) -> None:
@@ -236,16 +237,18 @@ class Rows:
         self._weight += len(raw)
 
     def flush(self) -> None:
-        """Moves values from memory to the store, to have room; a later commit keeps them."""
+        """Moves values to the store, which a later commit keeps, and lets go of those that have been in memory for long."""
         with suppress(sqlite3.Error):  # another process wrote first: they stay in memory, this round is not kept
             self.put_values()
-        for row in self._valued:
+        while self._valued and self._weight > self._room // 2:
+            row, size = self._valued.popleft()
             row.value = UNSET
-        self._valued, self._weight = [], 0
+            self._weight -= size
 
     def put_values(self) -> None:
         """Puts values into the store."""
         self._store.put(self._unput)
+        self._weight -= sum(map(len, self._unput.values()))
         self._unput = {}
 
     # ---- who reads what

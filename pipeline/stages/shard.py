@@ -40,6 +40,7 @@ class Made(Struct, frozen=True, array_like=True):
 class Blocks(Struct, frozen=True, array_like=True):
     """A place in a file that takes a piece of each of its units, on lines of their own."""
 
+    family: str
     piece: str
     indent: str
 
@@ -59,12 +60,9 @@ def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[
 
 
 @query
-def block(db: Database, layout: str, shards: int, name: str, piece: str, indent: str, group: str) -> str:
-    """The pieces of a group of units. A unit without any line takes none."""
-    file = files.item(db, layout, shards, name)
-    if file is None:
-        return ""
-    family, trim = file.family, release(db).trims_lines
+def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, piece: str, indent: str) -> str:
+    """The pieces of a group of units of a file. A unit without any line takes none."""
+    trim = release(db).trims_lines
     found = [text(db, family, unit).get(piece) for unit in groups.item(db, layout, shards, name, group) or ()]
     return "\n".join(indented(each, indent, trim=trim) if indent else each for each in found if each)
 
@@ -86,10 +84,13 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     for hole, piece in file.slots.items():
         inline = hole in template.names and hole not in blocks
         values[hole] = [rendered(db, file.family, unit).get(piece, "") for unit in file.units] if inline else ""
-    return [
-        Blocks(blocks[part.name], part.indent or "") if isinstance(part, Hole) and part.name in blocks else filled
-        for part, filled in zip(template.parts, template.filled(values))
-    ]
+    found: list[str | Blocks] = []
+    for part, filled in zip(template.parts, template.filled(values)):
+        if isinstance(part, Hole) and part.name in blocks:
+            found.append(Blocks(file.family, blocks[part.name], part.indent or ""))
+        else:
+            found.append(filled)
+    return found
 
 
 def _template(db: Database, file: File) -> Template:
@@ -132,7 +133,7 @@ def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any,
     """The keys of all blocks of a file."""
     found = (part for part in outline(db, layout, shards, name) if isinstance(part, Blocks))
     listed = db.names(groups, layout, shards, name)
-    return [(layout, shards, name, part.piece, part.indent, group) for part in found for group in listed]
+    return [(layout, shards, name, group, part.family, part.piece, part.indent) for part in found for group in listed]
 
 
 @query
@@ -157,8 +158,8 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[byte
     """The parts of a file in turn: a large file is in memory once."""
     for part in outline(db, layout, shards, name):
         if isinstance(part, Blocks):
-            at = (layout, shards, name, part.piece, part.indent)
-            yield from _joined(block(db, *at, group) for group in db.names(groups, layout, shards, name))
+            at, place = (layout, shards, name), (part.family, part.piece, part.indent)
+            yield from _joined(block(db, *at, group, *place) for group in db.names(groups, *at))
         else:
             yield part.encode()
 

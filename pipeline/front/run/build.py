@@ -198,7 +198,7 @@ class Build:
         if db.current(parts, *at):
             return []
         file = files.item(db, *at)
-        doubted = dict.fromkeys(key[-1] for key in blocks(db, *at) if not db.current(block, *key))
+        doubted = dict.fromkeys(key[len(at)] for key in blocks(db, *at) if not db.current(block, *key))
         return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or () if file]
 
     # ---- problems
@@ -285,6 +285,8 @@ def stage_module(stage: str) -> Any:
 
 def find_query(name: str) -> Query[Any, Any] | None:
     """A query by its name; None for what is none of today's queries."""
+    from pipeline.query.query import Query
+
     module, _, function = name.partition(":")
-    found = _BY_NAME.get(module)
-    return None if found is None else getattr(import_module(found), function, None)
+    found = getattr(import_module(_BY_NAME[module]), function, None) if module in _BY_NAME else None
+    return found if isinstance(found, Query) else None
