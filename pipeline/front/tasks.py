@@ -128,20 +128,16 @@ class Tasks:
                 raise InvalidCommand(f"there is no task '{asked}'\n  {nearest(wanted, known)}".rstrip())
 
     def _file_holds(self, name: str, effect: Effect) -> bool:
-        from pipeline.stages.shard import contents, made
+        from pipeline.front.run.places import new_bytes
 
-        build = self.build
         effect.failure = self._mistakes()
         if effect.failure:
             return False
         self._prepare()
-        path, at = build.path(name), (*build.layout, name)
-        holds = build.db.holds(made, *at)
-        data = b"" if holds else contents(build.db, *at)  # kept here: it would not stay in memory
-        found = made(build.db, *at)
-        if build.outputs.holds(path, found.xxh3):
+        data = new_bytes(self.build, name)
+        if data is None:
             return not self.always
-        effect.path, effect.data = path, data or contents(build.db, *at)
+        effect.path, effect.data = self.build.path(name), data
         return False
 
     def _mistakes(self) -> str:

@@ -237,7 +237,7 @@ class Rows:
         self._weight += len(raw)
 
     def flush(self) -> None:
-        """Moves values to the store, which a later commit keeps, and lets go of those that have been in memory for long."""
+        """Moves values to the store, for a later commit to keep, and lets go of those that were used long ago."""
         with suppress(sqlite3.Error):  # another process wrote first: they stay in memory, this round is not kept
             self.put_values()
         while self._valued and self._weight > self._room // 2:

@@ -72,15 +72,24 @@ def _lookalikes(build: Build) -> Iterator[str]:
                 yield path
 
 
-def write_files(build: Build) -> list[str]:
-    """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
+def new_bytes(build: Build, name: str) -> bytes | None:
+    """What is to be written to a generated file; None where it has the bytes that it should have."""
     from pipeline.stages.shard import contents, made
 
+    db, at = build.db, (*build.layout, name)
+    data = None if db.holds(made, *at) else contents(db, *at)  # kept here: it is too large to stay in memory
+    if build.outputs.holds(build.path(name), made(db, *at).xxh3):
+        return None
+    return contents(db, *at) if data is None else data
+
+
+def write_files(build: Build) -> list[str]:
+    """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
     written = []
     for name in build.file_names():
-        path = build.path(name)
-        if not build.outputs.holds(path, made(build.db, *build.layout, name).xxh3):
-            build.outputs.write(path, contents(build.db, *build.layout, name))
+        data = new_bytes(build, name)
+        if data is not None:
+            build.outputs.write(build.path(name), data)
             written.append(name)
     return written
 
