@@ -240,7 +240,7 @@ class Rows:
         """Moves values to the store, for a later commit to keep, and lets go of those that were used long ago."""
         with suppress(sqlite3.Error):  # another process wrote first: they stay in memory, this round is not kept
             self.put_values()
-        while self._valued and self._weight > self._room // 2:
+        while len(self._valued) > 1 and self._weight > self._room // 2:  # the last one is about to be read
             row, size = self._valued.popleft()
             row.value = UNSET
             self._weight -= size
