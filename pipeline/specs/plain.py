@@ -18,7 +18,10 @@ WORDS: dict[str, bool | None] = {
 }
 
 # A plain scalar that can be nothing but text, by how it starts; ": " and " #" end it.
-_TEXT = r"-?(?:[A-Za-z_(]|\d++(?:\.\d++)?[ ][*/][ ](?=[A-Za-z(]))[!-9;-~]*+(?:(?::(?=[!-~])|[ ]++(?=[!-\"$-~]))[!-9;-~]*+)*+"
+_TEXT = (
+    r"-?(?:[A-Za-z_(]|\d++(?:\.\d++)?[ ][*/][ ](?=[A-Za-z(]))"
+    r"[!-9;-~]*+(?:(?::(?=[!-~])|[ ]++(?=[!-\"$-~]))[!-9;-~]*+)*+"
+)
 # Text in double quotes without escapes, on a line or on several, whose ends count as spaces.
 _QUOTED = r'"[ !#-\[\]-~]*+(?:\n[ ]++[!#-\[\]-~][ !#-\[\]-~]*+)*+(?:\n[ ]++)?+"'
 # Lines that are kept as they are, without their indentation, which is deeper than that of any key.
