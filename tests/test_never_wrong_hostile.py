@@ -184,11 +184,7 @@ def assert_refused(project: Project, usual: Usual, *arguments: str) -> None:
     assert project.files() == {}
 
 
-# Each entry is two rows, whether it is right or wrong: 20,000 take two seconds.
-ROWS = pytest.mark.xfail(strict=True, reason="each of 20,000 wrong entries is kept in rows of its own")
-
-
-@pytest.mark.parametrize("what", [pytest.param(w, marks=ROWS) if w == "many empty entries" else w for w in ADDED])
+@pytest.mark.parametrize("what", ADDED)
 def test_what_is_added_to_a_file_is_refused_in_no_time(project: Project, usual: Usual, what: str) -> None:
     name, data = ADDED[what]
     project.path(name).write_bytes(project.path(name).read_bytes() + data)

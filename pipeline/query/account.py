@@ -9,7 +9,7 @@ import msgspec
 
 from pipeline.query.database import Database
 from pipeline.query.query import Table
-from pipeline.query.row import ITEM, NAMES, Name, Row, digest_of, identity, item_identity, unpacked
+from pipeline.query.row import ITEM, NAMES, READ, Name, Row, digest_of, identity, item_identity, places, unpacked
 
 Change = Literal["added", "changed", "deleted"]
 Root = tuple[Any, ...]  # a query, and its key
@@ -45,7 +45,7 @@ def _is_live(db: Database, row: Row, live: dict[bytes, bool]) -> bool:
 def _reads(db: Database, reader: bytes, id_: bytes, live: dict[bytes, bool]) -> bool:
     """Whether a row that a root is made from reads another one."""
     row = db.rows.numbered(reader)
-    if row is None or row.trace is None or all(read != id_ for read, _ in unpacked(row.trace.reads)):
+    if row is None or row.trace is None or next(places(row.trace.reads, id_, READ), None) is None:
         return False
     return _is_live(db, row, live)
 

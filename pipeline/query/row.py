@@ -137,6 +137,15 @@ def unpacked(reads: bytes) -> Iterator[tuple[bytes, bytes]]:
         yield reads[at : at + ID], reads[at + ID : at + READ]
 
 
+def places(data: bytes, id_: bytes, size: int) -> Iterator[int]:
+    """Where, in `data` of entries of one size, those are that start with a number."""
+    at = data.find(id_)
+    while at >= 0:
+        if at % size == 0:
+            yield at
+        at = data.find(id_, at + 1)
+
+
 def packed_ids(ids: Iterable[bytes]) -> bytes:
     """Row numbers as bytes, in order."""
     return b"".join(sorted(ids))

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from pipeline.query.files import Stat, make_way, move_file, seal_of, set_seal, stat_of
-from pipeline.query.row import ID, Record, Row, Trace, digest, encode, sealed, unsealed
+from pipeline.query.row import ID, Record, Row, Trace, digest, encode, places, sealed, unsealed
 
 FORMAT = 3  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
@@ -168,12 +168,7 @@ class Store:
     def readers(self, id_: bytes) -> set[bytes]:
         """The rows that once read this one, as far as is known."""
         pairs = self._pairs(id_[0])
-        found, at = set(), pairs.find(id_)
-        while at >= 0:
-            if at % (2 * ID) == 0:
-                found.add(pairs[at + ID : at + 2 * ID])
-            at = pairs.find(id_, at + 1)
-        return found
+        return {pairs[at + ID : at + 2 * ID] for at in places(pairs, id_, 2 * ID)}
 
     def _pairs(self, number: int) -> bytes:
         """Rows and who reads them, of all rows whose number starts so."""
