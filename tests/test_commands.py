@@ -18,7 +18,10 @@ from typing import IO
 import pytest
 from project import ANALYSIS, ROOT, Project, finish
 
+from pipeline.front.commands import watch
+from pipeline.front.config import read_config
 from pipeline.front.run import last as last_run
+from pipeline.front.run.build import Build
 from pipeline.query.files import stat_of
 
 PACKAGE = ROOT / "pipeline"
@@ -262,6 +265,19 @@ def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, wat
     watching.wait_until_kept(built)
     assert watching.stop() == 0
     assert built.run().ran == []
+
+
+def test_a_save_that_the_watcher_misses_is_seen_all_the_same(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def events(build: Build) -> Iterator[list[str]]:
+        yield []  # the watcher is there
+        built.set_formula("exp", "self", "result.conj() * grad")
+        yield []  # and says that nothing happened
+
+    monkeypatch.setattr(watch, "_events", events)
+    command = object.__new__(watch.Watch)
+    command._watch(Build(read_config({name: str(getattr(built, name)) for name in ("specs", "cache", "generated")})))
+    assert built.files() == built.clean_build()
+    assert b"result.conj() * grad" in built.files()["Functions.cpp"]
 
 
 def test_the_ninja_file_has_a_rule_for_every_stage_and_settles(project: Project) -> None:

@@ -7,7 +7,6 @@ each name that is not newer than the release counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -17,38 +16,35 @@ from pipeline.releases import Release, newest_at
 _SECTION = re.compile(r"^//// (\w+), since ([\d.]+)\n", re.MULTILINE)
 
 
-def sections(name: str, release: Release) -> dict[str, Template]:
-    """The sections of a text file of this folder for a release."""
-    return _sections(name, release.version, release.trims_lines)
+class Text:
+    """A text file of this folder. It is read at once, so that what runs is what was there when the process began."""
 
+    def __init__(self, name: str) -> None:
+        text = (Path(__file__).parent / name).read_text(encoding="utf-8")
+        pieces = _SECTION.split(text)[1:]
+        self.versions: dict[str, dict[str, str]] = {}
+        for section, since, found in zip(pieces[::3], pieces[1::3], pieces[2::3]):
+            self.versions.setdefault(section, {})[since] = found
 
-def composed(name: str, release: Release, frame: str, body: str) -> Template:
-    """The section `frame` with the section `body`, which has no holes of its own, filled into its hole `body`."""
-    return _composed(name, release.version, release.trims_lines, frame, body)
+    def of(self, release: Release) -> dict[str, Template]:
+        """The sections for a release."""
+        return _sections(self, release.version, release.trims_lines)
+
+    def composed(self, release: Release, frame: str, body: str) -> Template:
+        """The section `frame` with the section `body`, which has no holes of its own, filled into its hole `body`."""
+        return _composed(self, release.version, release.trims_lines, frame, body)
 
 
 @cache
-def _composed(name: str, version: str, trim: bool, frame: str, body: str) -> Template:
-    found = _sections(name, version, trim)
+def _composed(text: Text, version: str, trim: bool, frame: str, body: str) -> Template:
+    found = _sections(text, version, trim)
     holes = {hole: f"${{{hole}}}" for hole in found[frame].names}
     return Template(found[frame].fill({**holes, "body": found[body].fill({})}), trim=trim)
 
 
 @cache
-def _sections(name: str, version: str, trim: bool) -> dict[str, Template]:
-    """A pure function of files that ship with this package."""
-    by_name: dict[str, dict[str, str]] = {}
-    for section, since, text in _read(name):
-        by_name.setdefault(section, {})[since] = text
-    found = {}
-    for section, versions in by_name.items():
-        newest = newest_at(version, versions)
-        if newest is not None:
-            found[section] = Template(versions[newest], trim=trim)
-    return found
-
-
-def _read(name: str) -> Iterator[tuple[str, str, str]]:
-    text = (Path(__file__).parent / name).read_text(encoding="utf-8")
-    pieces = _SECTION.split(text)[1:]
-    yield from zip(pieces[::3], pieces[1::3], pieces[2::3])
+def _sections(text: Text, version: str, trim: bool) -> dict[str, Template]:
+    newest = {section: newest_at(version, versions) for section, versions in text.versions.items()}
+    return {
+        section: Template(text.versions[section][at], trim=trim) for section, at in newest.items() if at is not None
+    }

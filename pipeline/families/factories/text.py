@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pipeline.families.factories.plan import FactoryPlan, Overload, Parameter
-from pipeline.families.sections import sections
+from pipeline.families.sections import Text
 from pipeline.families.template import Template
 from pipeline.releases.model import Release
 
-FILE = "factories/factories.cpp"
+_TEXT = Text("factories/factories.cpp")
 
 
 def include(plan: FactoryPlan, release: Release) -> str:
     """The line that includes the operator's own header."""
-    return sections(FILE, release)["include"].fill({"base": plan.base})
+    return _TEXT.of(release)["include"].fill({"base": plan.base})
 
 
 def definition(plan: FactoryPlan, release: Release) -> str:
     """The wrappers, one for each overload."""
-    text = sections(FILE, release)
+    text = _TEXT.of(release)
     return "".join(_wrapper(overload, text) for overload in plan.overloads)
 
 

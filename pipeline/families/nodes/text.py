@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pipeline.families.nodes.plan import Gradient, NodePlan, Saved
-from pipeline.families.sections import sections
+from pipeline.families.sections import Text
 from pipeline.families.template import Template, Value
 from pipeline.releases.model import Release
 
-FILE = "nodes/node.cpp"
+_TEXT = Text("nodes/node.cpp")
 _LOCK = "std::lock_guard<std::mutex> lock(mutex_);"
 _ANY_DEFINED = "bool any_grad_defined = any_variable_defined(grads);"
 
 
 def declaration(plan: NodePlan, release: Release) -> str:
     """The struct."""
-    text = sections(FILE, release)
+    text = _TEXT.of(release)
     return text["declaration"].fill(
         {
             "node": plan.node,
@@ -30,7 +30,7 @@ def declaration(plan: NodePlan, release: Release) -> str:
 
 def definition(plan: NodePlan, release: Release) -> str:
     """The gradient function, `apply`, and what compiled autograd calls."""
-    text = sections(FILE, release)
+    text = _TEXT.of(release)
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
     passed = _passed(plan)
     unpacks = [_unpack(s, release) for s in plan.saved if s.how.unpack]

@@ -48,7 +48,7 @@ class Watch(BuildCommand):
         events = _events(build)
         self._pass(resident, first=True)
         for changed in events:
-            if watching and not changed:
+            if watching and not changed and build.inputs.specs_are_the_same():  # the watcher may miss a save
                 continue
             if any(map(_is_source, changed)):
                 _start_anew()

@@ -44,6 +44,10 @@ class Inputs:
         """Whether gradmill's own files are as they were when the inputs were taken."""
         return all(stat_of(path) == self.stats[path] for path in self._code.values())
 
+    def specs_are_the_same(self) -> bool:
+        """Whether the files of the spec set are as they were when the inputs were taken."""
+        return all(stat_of(path) == self.stats.get(path) for path in self.spec_paths())
+
     def code(self) -> dict[str, Written]:
         """gradmill's own files, as they were taken."""
         files = ((path, self.stats[path], self._sources[label]) for label, path in self._code.items())
