@@ -22,6 +22,11 @@ from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import CORE, JOINED, ROOT, SHARDS, Project, Run, files_in, finish
 
+from pipeline.front.config import read_config
+from pipeline.front.run.build import Build
+from pipeline.front.run.inputs import CodeChanged
+from pipeline.specs.location import Location
+
 RELEASE = (CORE / "RELEASE").read_text().strip()
 SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: grad * result.conj()\n  result: auto_element_wise\n"
 
@@ -509,6 +514,22 @@ def test_doit_may_be_started_from_elsewhere(project: Project, options: list[obje
         assert (run.status, run.stderr) == (0, ""), words
     assert_clean(project)
     assert finish(elsewhere("-m", "doit", *options, *values, cwd=project.folder)).ran == []
+
+
+def test_code_that_changes_while_the_specs_are_read_ends_the_run(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = Build(read_config({name: str(getattr(built, name)) for name in ("specs", "cache", "generated")}))
+    source = build.inputs.code_paths()[0]
+    read = Location.read
+
+    def read_late(self: Location) -> bytes:
+        build.inputs.stats[source] = None  # what was there before is not what is there now
+        return read(self)
+
+    monkeypatch.setattr(Location, "read", read_late)
+    with pytest.raises(CodeChanged):
+        build.inputs.take(None)
 
 
 @pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["one process", "two processes"])

@@ -38,7 +38,10 @@ class Inputs:
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
-        return self._take_code(last) | self._take_specs()
+        code, specs = self._take_code(last), self._take_specs()
+        if not self.code_is_the_same():  # else what runs and what it reads might never have been there together
+            raise CodeChanged
+        return code | specs
 
     def code_is_the_same(self) -> bool:
         """Whether gradmill's own files are as they were when the inputs were taken."""
