@@ -15,7 +15,7 @@ from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
+from pipeline.query.query import query, table, unkept
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
 from pipeline.rules.native.entry import check_function, is_view, parse_entry
@@ -213,6 +213,7 @@ def declared_heads(db: Database) -> list[Listed]:
     return [listed for group in db.names(groups) for listed in heads(db, group)]
 
 
+@unkept
 def all_heads(db: Database) -> list[Listed]:
     """The heads of all functions: those of the file in its order, then the generated ones."""
     found = [listed for group in db.names(generated_groups) for listed in generated_heads(db, group)]

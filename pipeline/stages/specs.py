@@ -11,6 +11,7 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
+from pipeline.query.row import digest, encode
 from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole, read_text
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.set import spec_label, unreadable
@@ -18,6 +19,8 @@ from pipeline.stages.set import spec_label, unreadable
 KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # what names an entry
 
 Named = tuple[str, Raw]  # an entry's name, its value
+
+_NONE = digest(encode(None))
 
 
 @unkept
@@ -105,7 +108,7 @@ def texts(db: Database, role: Role) -> list[Piece]:
     if whole is None:
         return []
     groups = db.names(pieces, role)
-    if groups and all(parsed(db, role, group) is not None for group in groups):
+    if groups and all(db.digest(parsed, role, group) != _NONE for group in groups):
         return cuts(db, role)
     try:
         return [piece for piece, _ in parse_whole(whole, role)]
