@@ -11,7 +11,7 @@ from doit.exceptions import TaskError, TaskFailed
 
 from pipeline.front.run.inputs import CodeChanged
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import replace_file
+from pipeline.query.files import Stat, replace_file, stat_of
 
 CHANGED = "gradmill's own code changed while it started: run again"
 
@@ -26,6 +26,7 @@ class Effect(BaseAction):  # type: ignore[misc]
         self.path = ""
         self.data = b""
         self.units = 1
+        self.written: Stat | None = None  # what the system says of the file, where this process wrote it
         self.task: Any = None
         self.result: object = None
         self.values: dict[str, Any] = {}
@@ -39,6 +40,7 @@ class Effect(BaseAction):  # type: ignore[misc]
         if self.path:
             try:
                 replace_file(self.path, self.data)
+                self.written, self.data = stat_of(self.path), b""
             except OSError as error:
                 return TaskError(
                     f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"

@@ -15,6 +15,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.effect import Effect, IsCurrent
 from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.outputs import Written
 from pipeline.problems.problem import nearest
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Tasks:
         self._report: str | None = None
         self._failed = False
         self._written = False
+        self._writing: dict[str, Effect] = {}  # of files that are not as they should be
         self._told = False  # whether the manifest says what there is
 
     def stages(self) -> Iterator[Task]:
@@ -138,6 +140,7 @@ class Tasks:
         if data is None:
             return not self.always
         effect.path, effect.data = self.build.path(name), data
+        self._writing[name] = effect
         return False
 
     def _mistakes(self) -> str:
@@ -211,9 +214,14 @@ class Tasks:
         """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""
         from pipeline.stages.shard import made
 
-        build = self.build
-        current = build.db.current(made, *build.layout, name)
-        return current and build.outputs.holds(build.path(name), made(build.db, *build.layout, name).xxh3)
+        build, path = self.build, self.build.path(name)
+        if not build.db.current(made, *build.layout, name):
+            return False
+        wanted = made(build.db, *build.layout, name).xxh3
+        written = self._writing[name].written if name in self._writing else None
+        if written is not None:
+            build.outputs.known[path] = Written(written, wanted)
+        return build.outputs.holds(path, wanted)
 
     def _stamp(self, selected: Sequence[str]) -> None:
         """Writes what the selected tasks made to the file that `stamp=` names, if that changed."""

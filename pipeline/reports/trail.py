@@ -102,7 +102,7 @@ class Trail:
     def line(self, role: Role, entry: str) -> int:
         """The line that an entry starts at, 0 for what is no entry any more."""
         if role not in self._lines:
-            self._lines[role] = dict(zip(self._db.names(entries, role), lines(self._db, role)))
+            self._lines[role] = lines(self._db, role)
         return self._lines[role].get(entry, 0)
 
 

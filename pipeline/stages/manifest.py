@@ -15,7 +15,7 @@ from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
 from pipeline.stages.set import RELEASE, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
-from pipeline.stages.specs import entries, lines
+from pipeline.stages.specs import lines
 from pipeline.stages.units import families, units
 
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
@@ -63,9 +63,7 @@ def _file(db: Database, layout: str, shards: int, name: str) -> ManifestFile:
 
 
 def _units(db: Database) -> Iterator[ManifestUnit]:
-    places: dict[Role, dict[str, int]] = {
-        role: dict(zip(db.names(entries, role), lines(db, role))) for role in ("native", "derivatives")
-    }
+    places: dict[Role, dict[str, int]] = {role: lines(db, role) for role in ("native", "derivatives")}
     named = spec_set(db).files
     for family in families(db):
         for unit in units(db, family):

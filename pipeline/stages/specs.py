@@ -97,9 +97,9 @@ def entries(db: Database, role: Role) -> dict[str, Raw]:
 
 
 @query
-def lines(db: Database, role: Role) -> list[int]:
-    """The line that each entry starts at, in the order of `entries`."""
-    return [piece.line for piece in texts(db, role)]
+def lines(db: Database, role: Role) -> dict[str, int]:
+    """The line that each entry starts at."""
+    return dict(zip(db.names(entries, role), (piece.line for piece in texts(db, role))))
 
 
 def texts(db: Database, role: Role) -> list[Piece]:
@@ -119,7 +119,7 @@ def texts(db: Database, role: Role) -> list[Piece]:
 @query
 def stage(db: Database) -> int:
     """All that the files say."""
-    return sum(len(db.names(entries, role)) for role in ROLES if db.digest(entries, role) and db.digest(lines, role))
+    return len([(db.digest(entries, role), db.digest(lines, role)) for role in ROLES])
 
 
 def value(db: Database, role: Role, entry: str) -> object:

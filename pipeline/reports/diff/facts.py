@@ -18,7 +18,7 @@ from pipeline.stages import foreach, infos
 from pipeline.stages.match import info, pairs
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import RELEASE, spec_set
-from pipeline.stages.specs import entries, lines
+from pipeline.stages.specs import lines
 
 Key = tuple[str, str]  # schema of the function, dispatch key
 # One thing in one or several wordings: the one that reads best first. All must be equal for the thing to be equal.
@@ -49,7 +49,7 @@ def read_autograd(db: Database, version: str) -> Autograd:
     rows = [*infos.rows(db), *foreach.rows(db)]
     written = {row.definition: _op(row.schema) for row in rows if not row.synthesized}
     variants = served(db)
-    at = dict(zip(db.names(entries, "derivatives"), lines(db, "derivatives")))
+    at = lines(db, "derivatives")
     facts = {}
     for row in rows:
         found, native = info(db, row.function, row.dispatch_key), function(db, row.function)
