@@ -26,9 +26,6 @@ from project import ROOT, Project, Run, finish
 
 BAD = ROOT / "tests" / "bad"
 BASE = BAD / "base"
-# Several messages for one mistake: each of the groups that a function is in is checked by itself.
-REPEATED = pytest.mark.xfail(strict=True, reason="one mistake is reported several times")
-SEVERAL = ("native-copy-inplace-view", "native-declared-twice", "native-same-signature")
 NAMES = sorted(path.parent.name for path in BAD.glob("*/case.yaml"))
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
@@ -122,7 +119,7 @@ def message(found: Run, project: Project) -> str:
     return found.stderr.replace(str(project.specs), "SPECS")
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=REPEATED) if n in SEVERAL else n for n in NAMES])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_mistake_is_reported_and_generated_files_stay(name: str, project: Project) -> None:
     case = read(name)
     files, mtimes = project.files(), project.mtimes()

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 from pipeline.problems.problem import Problem
 
+_Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of that
+
 
 def causes(problems: Iterable[Problem]) -> list[Problem]:
     """Without what only follows from another mistake.
 
     When one entry of an operator cannot be read, its variants miss each other, and its definition misses its function.
-    When a field is suspicious by itself, so is what comes of it.
+    When a field is suspicious by itself, so is what comes of it. Of checks between entries, the first one that fails
+    says what is wrong.
     """
     found = list(problems)
     native = [p for p in found if p.role == "native"]
@@ -19,16 +22,21 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     broken = {_base(p.op) for p in native if not p.warning}
     whole = any(p.role in ("native", "tags") and not p.entry for p in found)  # nothing can be looked up then
     suspected = {_field(p) for p in found if p.warning and not p.derived}
+    first: dict[_Field, int] = {}
+    for problem in native:
+        first[_field(problem)] = min(problem.rank, first.get(_field(problem), problem.rank))
 
     def is_worth_it(problem: Problem) -> bool:
         if problem.warning:
             return not (problem.derived and _field(problem) in suspected)
+        if problem.rank > first.get(_field(problem), problem.rank):
+            return False
         return not _follows(problem, unreadable, broken, whole=whole)
 
     return list(filter(is_worth_it, found))
 
 
-def _field(problem: Problem) -> tuple[str, str, tuple[str, ...]]:
+def _field(problem: Problem) -> _Field:
     return problem.role, problem.entry, problem.field
 
 

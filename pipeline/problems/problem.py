@@ -65,6 +65,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     column: int = 0
     file: str = ""  # for templates: the file's name
     derived: bool = False  # found between entries: may follow from a mistake in one of them
+    rank: int = 0  # of what was found between entries: what fails a check fails those of a higher rank, too
     at_key: bool = False
 
 

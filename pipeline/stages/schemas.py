@@ -7,6 +7,7 @@ What others ask of functions stands in heads, group by group: lookups among all 
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.grammar.checks import check_schema
 from pipeline.grammar.schema import SchemaParser, parser
@@ -33,6 +34,7 @@ from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
 GENERATED = "generated "  # before the kind and the base: what a generated function goes by
+_FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # the rules between functions, in the order in which upstream has them
 
 Listed = tuple[str, FunctionHead]  # a function, and what others ask of it
 
@@ -141,7 +143,7 @@ def generated(db: Database) -> dict[str, Generated]:
                 wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind)
         except GroupError as error:
             errors.append(error)
-    _report(db, errors, listed)
+    _report(db, errors, listed, _VARIANTS)
     return wanted
 
 
@@ -182,7 +184,7 @@ def _variant(db: Database, origin: Generated, parsed: NativeFunction) -> NativeF
         check_function(made, facts)
     except SpecError as error:
         wrong = SpecError(f"its generated variant {schema} is wrong: {error.problem}", field=("func",))
-        db.report(_between(wrong, origin.base, str(parsed.func.name)))
+        db.report(_between(wrong, origin.base, str(parsed.func.name), _VARIANTS))
         return None
     return made
 
@@ -238,7 +240,7 @@ def views(db: Database) -> Views:
             check_view_group(group, plain)
         except GroupError as error:
             errors.append(error)
-    _report(db, errors, listed)
+    _report(db, errors, listed, _VIEWS)
     copies = [(listed[g.view][0], listed[g.copy][0]) for g in found if g.view is not None and g.copy is not None]
     return Views([listed[i][0] for group in found for i in group.members], copies)
 
@@ -247,13 +249,13 @@ def views(db: Database) -> Views:
 def checked(db: Database) -> bool:
     """The rules between functions: delegates, in-place views, two kernels for one name."""
     listed = declared_heads(db)
-    _report(db, check_functions([head for _, head in listed]), listed)
+    _report(db, check_functions([head for _, head in listed]), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
     for name, head in all_heads(db):
         other, other_head = first.setdefault(head.name, (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
             twice = GroupError(0, f"operator '{head.name}' is declared twice", "use another overload name")
-            db.report(_between(twice, entry_of(name), head.name))
+            db.report(_between(twice, entry_of(name), head.name, _FUNCTIONS))
     return True
 
 
@@ -268,12 +270,12 @@ def stage(db: Database) -> int:
     return len([db.digest(checked), db.digest(views), db.digest(generated)])
 
 
-def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed]) -> None:
+def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed], rank: int) -> None:
     for error in errors:
         name, head = listed[error.function]
-        db.report(_between(error, entry_of(name), head.name))
+        db.report(_between(error, entry_of(name), head.name, rank))
 
 
-def _between(error: SpecError, entry: str, name: str) -> Problem:
+def _between(error: SpecError, entry: str, name: str, rank: int) -> Problem:
     """A mistake that may follow from one in another entry."""
-    return problem_of(error, "native", entry, name, derived=True)
+    return replace(problem_of(error, "native", entry, name, derived=True), rank=rank)
