@@ -516,6 +516,20 @@ def test_doit_may_be_started_from_elsewhere(project: Project, options: list[obje
     assert finish(elsewhere("-m", "doit", *options, *values, cwd=project.folder)).ran == []
 
 
+def test_an_entry_may_not_be_called_as_the_list_of_all_entries(built: Project) -> None:
+    path = built.path("derivatives.yaml")
+    text = path.read_text()
+    odd = '- name: "\\0"\n  self: grad\n'
+    for tail in (odd, f"{odd}\n{odd}", odd):
+        path.write_text(f"{text}\n{tail}")
+        run = built.run()
+        assert run.status == 1
+        assert run.stderr.count("derivatives.yaml:") == tail.count("name"), run.stderr
+    path.write_text(text)
+    assert built.run().status == 0
+    assert built.files() == built.clean_build()
+
+
 def test_code_that_changes_while_the_specs_are_read_ends_the_run(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.query.row import digest, encode
+from pipeline.query.row import NAMES, digest, encode
 from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole, read_text
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.set import spec_label, unreadable
@@ -137,7 +137,7 @@ def title(value: object, key: str) -> str:
 def _name(value: bytes, role: Role) -> str:
     found = msgspec.msgpack.decode(value)
     name = found.get(KEYS[role]) if isinstance(found, dict) else None
-    return name if isinstance(name, str) else "?"
+    return name if isinstance(name, str) and NAMES not in name else "?"
 
 
 def _of_file(role: Role, error: SpecError) -> Problem:
