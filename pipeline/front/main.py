@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -39,8 +40,10 @@ class Main(DoitMain):  # type: ignore[misc]
 
 
 def prepare() -> None:
-    """What the process needs: no search for garbage, as rows are trees; a quiet end when nobody reads its output."""
+    """What the process needs: no search for garbage, as rows are trees, at its end neither; a quiet end when nobody
+    reads its output."""
     gc.disable()
+    atexit.register(gc.freeze)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.excepthook = _end
