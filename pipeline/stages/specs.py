@@ -104,14 +104,12 @@ def lines(db: Database, role: Role) -> dict[str, int]:
 
 def texts(db: Database, role: Role) -> list[Piece]:
     """The text and the line of each entry, in the order of `entries`."""
-    whole = text(db, role)
-    if whole is None:
-        return []
     groups = db.names(pieces, role)
     if groups and all(db.digest(parsed, role, group) != _NONE for group in groups):
         return cuts(db, role)
+    whole = text(db, role)
     try:
-        return [piece for piece, _ in parse_whole(whole, role)]
+        return [] if whole is None else [piece for piece, _ in parse_whole(whole, role)]
     except SpecError:
         return []
 
