@@ -9,7 +9,19 @@ import msgspec
 
 from pipeline.query.database import Database
 from pipeline.query.query import Table
-from pipeline.query.row import ITEM, NAMES, READ, Name, Row, digest_of, identity, item_identity, places, unpacked
+from pipeline.query.row import (
+    ABSENT,
+    ITEM,
+    NAMES,
+    READ,
+    Name,
+    Row,
+    digest_of,
+    identity,
+    item_identity,
+    places,
+    unpacked,
+)
 
 Change = Literal["added", "changed", "deleted"]
 Root = tuple[Any, ...]  # a query, and its key
@@ -34,7 +46,7 @@ def _is_live(db: Database, row: Row, live: dict[bytes, bool]) -> bool:
     live[row.id] = False
     if not row.fresh:
         return False
-    items = (NAMES, *db.rows.items(row)) if isinstance(row.query, Table) else ()
+    items = (NAMES, ABSENT, *db.rows.items(row)) if isinstance(row.query, Table) else ()
     for id_ in (row.id, *(item_identity(row.id, item) for item in items)):
         if any(_reads(db, reader, id_, live) for reader in db.rows.readers_of(id_)):
             live[row.id] = True
@@ -67,7 +79,7 @@ def reads(db: Database, name: Name) -> list[Name]:
     """What a row read when it was made, by name."""
     row = db.rows.named(name)
     found = (db.rows.name_of(id_) for id_, _ in unpacked(row.trace.reads)) if row.trace is not None else ()
-    return [read for read in found if read is not None]
+    return [read for read in found if read is not None and read[-1] != ABSENT]
 
 
 def changes(db: Database, name: Name) -> list[Name] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from pipeline.query.row import NAMES, Item, Name, Record, item_identity, packed_ids, unpacked, unpacked_ids
+from pipeline.query.row import ABSENT, NAMES, Item, Name, Record, item_identity, packed_ids, unpacked, unpacked_ids
 from pipeline.query.store import Store
 
 _items_decoder = msgspec.msgpack.Decoder(dict[str, Item])
@@ -57,7 +57,7 @@ def _needed(old: Store, records: dict[bytes, Record], is_root: Callable[[Name], 
     for id_ in unpacked_ids(old.note("tables") or b"") & records.keys():
         trace = records[id_].trace
         items = _items_decoder.decode(trace.value or old.value(trace.digest) or b"\x80")
-        table_of.update({item_identity(id_, item): id_ for item in (NAMES, *items)})
+        table_of.update({item_identity(id_, item): id_ for item in (NAMES, ABSENT, *items)})
     needed: dict[bytes, Record] = {}
     waiting = [id_ for id_, record in records.items() if is_root(record.name)]
     while waiting:

@@ -9,6 +9,7 @@ from msgspec import UNSET, Raw
 
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
+    ABSENT,
     INPUT,
     MISSING,
     NAMES,
@@ -88,8 +89,12 @@ class Engine:
         """One item of a table, None when there is none."""
         row = self._brought(table, args)
         found = self.rows.items(row).get(item)
-        self._note(item_identity(row.id, item), MISSING if found is None else found.digest, row.height)
-        return None if found is None else table.item_decoder.decode(found.value)
+        if found is None:
+            self._note(item_identity(row.id, item), MISSING, row.height)
+            self._note(item_identity(row.id, ABSENT), MISSING, row.height)
+            return None
+        self._note(item_identity(row.id, item), found.digest, row.height)
+        return table.item_decoder.decode(found.value)
 
     def names(self, table: Table[Any, Any], *args: Any) -> list[str]:
         """The names of a table's items, in order: a read of its own, whatever the items say."""

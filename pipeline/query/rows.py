@@ -14,6 +14,7 @@ from msgspec import UNSET
 
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
+    ABSENT,
     ID,
     INPUT,
     ITEM,
@@ -126,7 +127,7 @@ class Rows:
             found = self._all_items = {}
             for table in filter(None, map(self.numbered, self.tables)):
                 for trace in (table.trace, *self.older(table)):
-                    for item in (NAMES, *(self.items_of(trace) if trace is not None else ())):
+                    for item in (NAMES, ABSENT, *(self.items_of(trace) if trace is not None else ())):
                         found[item_identity(table.id, item)] = table, item
         return self._all_items.get(id_)
 

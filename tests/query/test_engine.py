@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.query.account import problems
+from pipeline.query.collect import collect
 from pipeline.query.database import Cycle, Database
 from pipeline.query.query import Table, query, table
 from tests.query.toy import Toy, length, page, summary, total, words
@@ -214,6 +215,14 @@ def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
         db = toy.begin(toy.open(kind, reader))
         assert reader(db, "x") == len(text.split(b"\n")[0]) - 3
         db.commit()
+
+
+def test_an_item_that_was_missing_when_garbage_was_collected_is_noticed(toy: Toy) -> None:
+    toy.inputs["x"] = b"a: one\n"
+    assert toy.run((length, "x", "q"))[0] == [0]
+    assert collect(str(toy.path), lambda name: name[0] == length.name) is not None
+    toy.inputs["x"] = b"a: one\nq: 12\n"
+    assert toy.run((length, "x", "q"))[0] == [2]
 
 
 @pytest.mark.parametrize("seed", range(40))
