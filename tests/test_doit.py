@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from zipfile import ZipFile
@@ -109,6 +110,16 @@ def test_a_node_by_name_runs_no_other_node(project: Project) -> None:
     run = project.run("emit:ExpBackward0")
     assert run.status == 0
     assert sorted(run.ran) == sorted([*ANALYSIS, "emit:ExpBackward0"])
+
+
+def test_many_units_share_tasks_and_each_has_one_when_they_are_listed(core_project: Project) -> None:
+    tasks = core_project.run().units
+    counts = [int(re.findall(r" and (\d+) more$", task)[0]) + 1 for task in tasks]
+    listed = [line.split()[0] for line in core_project.run("list", "--all").stdout.splitlines()]
+    units = [task for task in listed if task.startswith("emit:")]
+    assert (len(tasks), sum(counts)) == (-(-len(units) // 64), len(units))
+    assert f"emit:{tasks[0].split()[0]}" in units
+    assert core_project.run().ran == []
 
 
 def test_a_file_by_name_makes_no_other_file(project: Project) -> None:
