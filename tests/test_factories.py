@@ -34,7 +34,7 @@ def function(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
 
 def wrappers(func: str, version: str = "2.13", **fields: Any) -> str:
     release = resolve(version)
-    return FACTORIES.pieces[DEFINITION](plan_factory(function(func, version, **fields), release), release)
+    return FACTORIES.render(plan_factory(function(func, version, **fields), release), release)[DEFINITION]
 
 
 def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
@@ -45,10 +45,10 @@ def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
 
 def header(functions: Sequence[NativeFunction], template: str, release: Release) -> str:
     """The file, made of the pieces of its functions."""
-    plans = {str(f.func): plan_factory(f, release) for f in functions if is_factory(head_of(f))}
-    (file,) = files([Unit(name, name, name, name, "native", name) for name in plans], Layout())
+    plans = {str(f.func): plan_factory(f, release) for f in functions if is_factory(head_of(f), release)}
+    (file,) = files([Unit(name, name, name, name, "native", name) for name in plans], Layout(), release)
     assert file.units == tuple(plans)
-    holes = {hole: [FACTORIES.pieces[piece](plans[unit], release) for unit in file.units]
+    holes = {hole: [FACTORIES.render(plans[unit], release)[piece] for unit in file.units]
              for hole, piece in file.slots.items()}  # fmt: skip
     comment = generated_comment("packaged/autograd/templates", file.template)
     return Template(template, trim=release.trims_lines).fill({"generated_comment": comment, **holes})
@@ -103,7 +103,7 @@ def test_the_first_release_says_c10() -> None:
     ],
 )
 def test_these_have_no_wrapper(func: str, variant: str) -> None:
-    assert not is_factory(head_of(function(func, variants=(variant,))))
+    assert not is_factory(head_of(function(func, variants=(variant,))), resolve("2.13"))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,10 @@ def test_the_file_keeps_the_order_and_the_includes_of_all_overloads() -> None:
     functions = [function(schema) for schema in schemas]
     made = header(functions, "$ops_headers\n", resolve("2.13"))
     assert made == "".join(f"#include <ATen/ops/{name}.h>\n" for name in ("make", "zeros", "make"))
-    assert {piece for file in files([], Layout()) for piece in file.slots.values()} == {INCLUDE, DEFINITION}
+    assert {piece for file in files([], Layout(), resolve("2.13")) for piece in file.slots.values()} == {
+        INCLUDE,
+        DEFINITION,
+    }
 
 
 def test_torchs_and_odd_functions_read_as_torchgens(torch_project: Project, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,19 +22,29 @@ class Layout(Struct, frozen=True, array_like=True):
 
 
 class Family(Struct, frozen=True):
-    """An output, as the stages know it.
-
-    What is printed of a unit is planned first, from its info if it is a Node, from its schema if it is a function.
-    """
+    """An output, as the stages know it. What is printed of a unit is planned first, from its subject."""
 
     name: str
-    unit: Literal["Node", "function"]
+    unit: Literal["Node", "function", "kernel"]  # all Nodes; all functions; those that autograd has kernels for
+    subject: Literal["info", "function", "derivatives"]  # Info; NativeFunction; Served
     plan: Callable[[Unit, Any, Release], Any]
-    pieces: Mapping[str, Callable[[Any, Release], str]]  # by name, each rendered from a plan
-    files: Callable[[Sequence[Unit], Layout], list[File]]
+    render: Callable[[Any, Release], dict[str, str]]  # a plan to pieces of text, by name
+    files: Callable[[Sequence[Unit], Layout, Release], list[File]]
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout
     needs: str = ""  # a template without which a spec set leaves the family out
-    selects: Callable[[FunctionHead], bool] = bool  # which functions are units
+    selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
+    shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
+
+
+def pieces(renderers: Mapping[str, Callable[[Any, Release], str]]) -> Callable[[Any, Release], dict[str, str]]:
+    """Renders each piece by a function of its own."""
+    return lambda plan, release: {piece: render(plan, release) for piece, render in renderers.items()}
+
+
+def shard_of(key: str, shards: int) -> int:
+    """The shard that upstream puts a name into: string_stable_hash, SHA-1 read as a little-endian number."""
+    sha1 = hashlib.sha1(key.encode("latin1", "replace"), usedforsecurity=False)
+    return int.from_bytes(sha1.digest(), "little") % shards
 
 
 def generated_comment(folder: str, template: str) -> str:

@@ -90,6 +90,7 @@ class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
     returns_tensors: bool
     callable: bool  # as a function, not only as a method
     has_options: bool  # dtype, layout, device, pin_memory
+    abstract: bool  # has a kernel for some device: nobody made it of other functions
 
     @property
     def plain_signature(self) -> str:

@@ -4,17 +4,25 @@ What is printed is planned first. The text follows from the plan alone: an info 
 print makes no new text.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
+from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
-from pipeline.stages.match import info
+from pipeline.stages.match import info, served
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
+
+_SUBJECTS: dict[str, Callable[[Database, Unit], Any]] = {
+    "info": lambda db, unit: info(db, unit.function, unit.dispatch_key),
+    "function": lambda db, unit: function(db, unit.function),
+    "derivatives": lambda db, unit: served(db, unit.function),
+}
 
 
 @unkept
@@ -24,7 +32,7 @@ def plan(db: Database, family: str, name: str) -> Any:
     if found is None:
         return None
     kind = FAMILIES[family]
-    subject = info(db, found.function, found.dispatch_key) if kind.unit == "Node" else function(db, found.function)
+    subject = _SUBJECTS[kind.subject](db, found)
     if subject is None:
         return None
     try:
@@ -48,4 +56,4 @@ def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     if planned is None:
         return {}
     kind, facts = FAMILIES[family], release(db)
-    return {piece: render(planned, facts) for piece, render in kind.pieces.items()}
+    return kind.render(planned, facts)

@@ -1,15 +1,17 @@
 """Stage `match`: every native function and the derivatives that serve it; the index of all Nodes."""
 
+from msgspec.structs import replace
+
 from pipeline.model.autograd import ForwardDerivative, Info
 from pipeline.model.entries import SMALL, grouped
 from pipeline.model.native import FunctionHead
-from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
+from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair, Served, ServedBy
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.stages import foreach, infos
-from pipeline.stages.schemas import all_heads
+from pipeline.stages.schemas import all_heads, function
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
@@ -155,6 +157,38 @@ def rewritten_of(db: Database, group: str) -> list[bytes]:
 def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
     return len([db.digest(pairs), db.digest(nodes), *(db.digest(rewritten_of, group) for group in db.names(groups))])
+
+
+@table
+def kernels(db: Database) -> dict[str, Pair]:
+    """The functions that autograd has kernels for, in the order of `pairs`: those with derivatives under some key, and
+    those that are not made of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
+    heads = dict(all_heads(db))
+    derived = {infos.keyed(row.function, row.dispatch_key) for row in (*infos.rows(db), *foreach.rows(db)) if row.node}
+    return {
+        pair.function: pair
+        for pair in pairs(db)
+        if heads[pair.function].abstract
+        or any(infos.keyed(name, key) in derived for key, name in (pair.source or {}).items())
+    }
+
+
+def served(db: Database, name: str) -> Served | None:
+    """A function that autograd has a kernel for, and the derivatives that serve it."""
+    pair, native = kernels.item(db, name), function(db, name)
+    if pair is None or native is None:
+        return None
+    if pair.source is None:
+        return Served(native, None)
+    forward = dict(rewritten(db, name)) if dependents.item(db, name) is not None else {}
+    found = []
+    for key, source in pair.source.items():
+        row, given = node(db, infos.keyed(source, key)), info(db, source, key)
+        if row is not None and given is not None:
+            if key in forward:
+                given = replace(given, forward_derivatives=forward[key])
+            found.append(ServedBy(key, row.node, given))
+    return Served(native, tuple(found))
 
 
 def matched(db: Database, pair: Pair) -> list[Keyed]:

@@ -48,8 +48,8 @@ class Blocks(Struct, frozen=True, array_like=True):
 @table
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
-    kind = Layout("split" if layout == "split" else "upstream", shards)
-    return {file.name: file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind)}
+    kind, facts = Layout("split" if layout == "split" else "upstream", shards), release(db)
+    return {file.name: file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind, facts)}
 
 
 @table

@@ -1,13 +1,25 @@
 """The units of every family: which there are, and from which entry each is. Reads functions and the index of Nodes."""
 
+from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
+from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.match import node, nodes
-from pipeline.stages.schemas import GENERATED, entry_of, function, generated_groups, generated_heads, groups, heads
-from pipeline.stages.set import spec_set
+from pipeline.rules.native.heads import head_of
+from pipeline.stages.match import kernels, node, nodes
+from pipeline.stages.schemas import (
+    GENERATED,
+    all_heads,
+    entry_of,
+    function,
+    generated_groups,
+    generated_heads,
+    groups,
+    heads,
+)
+from pipeline.stages.set import release, spec_set
 
 
 def families(db: Database) -> list[str]:
@@ -19,8 +31,13 @@ def families(db: Database) -> list[str]:
 @query
 def units(db: Database, family: str) -> list[Unit]:
     """All units of a family, in the order in which they are printed."""
-    if FAMILIES[family].unit == "Node":
+    kind = FAMILIES[family]
+    if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
+    if kind.unit == "kernel":
+        heads_of, facts = dict(all_heads(db)), release(db)
+        found = ((name, heads_of[name]) for name in db.names(kernels))
+        return [_function(kind, name, head) for name, head in found if kind.selects(head, facts)]
     return [unit for group in (*db.names(groups), *db.names(generated_groups)) for unit in selected(db, family, group)]
 
 
@@ -30,19 +47,19 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         row = node(db, name)
         return None if row is None else _node(name, row)
     native = function(db, name)
-    return None if native is None else _function(name, str(native.func))
+    return None if native is None else _function(FAMILIES[family], name, head_of(native))
 
 
 @query
 def selected(db: Database, family: str, group: str) -> list[Unit]:
     """The functions of a group that are units of a family."""
     listed = generated_heads(db, group) if group.startswith(GENERATED) else heads(db, group)
-    return [_function(name, head.schema) for name, head in listed if FAMILIES[family].selects(head)]
+    kind, facts = FAMILIES[family], release(db)
+    return [_function(kind, name, head) for name, head in listed if kind.selects(head, facts)]
 
 
-def _function(name: str, schema: str) -> Unit:
-    operator = schema.partition("(")[0]
-    return Unit(name, operator, operator, schema, "native", entry_of(name), function=name)
+def _function(kind: Family, name: str, head: FunctionHead) -> Unit:
+    return Unit(name, head.name, getattr(head, kind.shards_by), head.schema, "native", entry_of(name), function=name)
 
 
 def _node(name: str, row: NodeRow) -> Unit:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pipeline.families.factories import text as factory
 from pipeline.families.factories.plan import FactoryPlan, is_factory, plan_factory
-from pipeline.families.family import Family, Layout
+from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
@@ -17,7 +17,7 @@ INCLUDE = "include"
 DEFINITION = "definition"
 
 
-def files(functions: Sequence[Unit], layout: Layout) -> list[File]:
+def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The one header: functions as upstream parses them, those of native_functions.yaml in its order, then the
     generated ones. Overloads of an operator include the same line, once each, as upstream's do."""
     slots = {"ops_headers": INCLUDE, "function_definitions": DEFINITION}
@@ -32,8 +32,9 @@ def plan(unit: Unit, function: NativeFunction, release: Release) -> FactoryPlan:
 FACTORIES = Family(
     "factories",
     "function",
+    "function",
     plan,
-    {INCLUDE: factory.include, DEFINITION: factory.definition},
+    pieces({INCLUDE: factory.include, DEFINITION: factory.definition}),
     files,
     TEMPLATE.__eq__,
     TEMPLATE,

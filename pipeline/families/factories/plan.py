@@ -38,7 +38,7 @@ class FactoryPlan(Struct, frozen=True, gc=False, array_like=True):
     overloads: tuple[Overload, ...]  # that of int64_t, then that of SymInt where the schema has any
 
 
-def is_factory(head: FunctionHead) -> bool:
+def is_factory(head: FunctionHead, release: Release) -> bool:
     """Whether a function has wrappers. It has to be callable as a function; methods and out variants never are."""
     return head.callable and (head.has_options or head.cpp_name.endswith("_like"))
 

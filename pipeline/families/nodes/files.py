@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipeline.families.family import Family, Layout
+from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.nodes import python_files as python
 from pipeline.families.nodes import text
@@ -21,7 +21,7 @@ DECLARATION = "declaration"
 DEFINITION = "definition"
 
 
-def files(nodes: Sequence[Unit], layout: Layout) -> list[File]:
+def files(nodes: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """All files of the Nodes."""
     own = split_files(nodes, layout.shards) if layout.name == "split" else _upstream_files(nodes)
     return own + python.files(nodes)
@@ -47,8 +47,9 @@ def plan(unit: Unit, info: Info, release: Release) -> NodePlan:
 NODES = Family(
     "nodes",
     "Node",
+    "info",
     plan,
-    {DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES},
+    pieces({DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES}),
     files,
     owns,
 )

@@ -5,9 +5,9 @@ The synthesized foreach Nodes are left out: upstream writes the bindings before 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
+from pipeline.families.family import shard_of
 from pipeline.families.file import File
 from pipeline.families.nodes import python_text as python_node
 from pipeline.model.units import Unit
@@ -22,7 +22,7 @@ def files(nodes: Sequence[Unit]) -> list[File]:
     bound = [row for row in nodes if not row.synthesized]
     shards: list[list[str]] = [[] for _ in range(SHARDS)]
     for row in bound:
-        shards[shard_of(row.operator)].append(row.name)
+        shards[shard_of(row.operator, SHARDS)].append(row.name)
     header = File(
         "python_functions.h",
         "python_functions.h",
@@ -42,12 +42,6 @@ def files(nodes: Sequence[Unit]) -> list[File]:
 def _source(shard: str, names: Sequence[str]) -> File:
     slots = {"py_function_initializers": INITIALIZER, "py_function_props_and_getters": PROPERTIES}
     return File(f"python_functions{shard}.cpp", "python_functions.cpp", {"shard_id": shard}, slots, tuple(names))
-
-
-def shard_of(operator: str) -> int:
-    """The shard of an operator's Nodes: upstream's string_stable_hash, SHA-1 read as a little-endian number."""
-    sha1 = hashlib.sha1(operator.encode("latin1", "replace"), usedforsecurity=False)
-    return int.from_bytes(sha1.digest(), "little") % SHARDS
 
 
 PIECES = {INITIALIZER: python_node.initializer, PROPERTIES: python_node.properties}

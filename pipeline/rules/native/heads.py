@@ -39,4 +39,5 @@ def head_of(parsed: NativeFunction) -> FunctionHead:
         any(is_tensor_like(r.type) for r in schema.returns),
         "function" in parsed.variants,
         schema.options_index is not None,
+        parsed.is_abstract,
     )
