@@ -61,6 +61,18 @@ class DifferentiableInput(Struct, frozen=True, gc=False, array_like=True):
     type: str
 
 
+class Reverse(Struct, frozen=True, gc=False, array_like=True):
+    """What a Node is printed from: of an info, all but its forward formulas and what only kernels ask for."""
+
+    name: str
+    func: str
+    formulas: tuple[tuple[str, tuple[str, ...]], ...]  # C++ over saved attributes, and the inputs it is for
+    all_saved_inputs: tuple[SavedAttribute, ...]
+    all_saved_outputs: tuple[SavedAttribute, ...]
+    named_gradients: tuple[tuple[str, int], ...]  # those that are used, with their places among all
+    args_with_derivatives: tuple[DifferentiableInput, ...]
+
+
 class Info(Struct, frozen=True, gc=False, array_like=True):
     """All that is known of one operator's derivatives under one dispatch key. The Node's name stands beside it."""
 
@@ -76,3 +88,16 @@ class Info(Struct, frozen=True, gc=False, array_like=True):
     non_differentiable_arg_names: tuple[str, ...]
     output_differentiability: tuple[bool, ...] | None
     output_differentiability_conditions: tuple[str, ...] | None
+
+    @property
+    def reverse(self) -> Reverse:
+        """What a Node is printed from."""
+        return Reverse(
+            self.name,
+            self.func,
+            tuple((derivative.formula, derivative.var_names) for derivative in self.derivatives),
+            self.all_saved_inputs,
+            self.all_saved_outputs,
+            tuple((name, self.available_named_gradients.index(name)) for name in self.used_named_gradients),
+            self.args_with_derivatives,
+        )

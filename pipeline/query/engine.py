@@ -212,7 +212,7 @@ class Engine:
         for id_, found in unpacked(trace.reads):
             if touched is not None and id_ not in touched:
                 continue
-            if (known.get(id_) or self._now(id_)) != found:
+            if (known.get(id_) or self._now(id_) or self._missing(id_, trace)) != found:
                 return False
         return True
 
@@ -230,6 +230,17 @@ class Engine:
             return None
         self._bring(item[0])
         return self.rows.digest_of(*item)
+
+    def _missing(self, id_: bytes, trace: Trace) -> bytes | None:
+        """What a number gives that no row and no item is known by: it may be of an item that a table did not have."""
+        read = (self.rows.item(other) for other, _ in unpacked(trace.reads))
+        tables = [item[0] for item in read if item is not None and item[1] == ABSENT]
+        for table in tables:
+            self._bring(table)
+            for item, found in self.rows.items(table).items():
+                if item_identity(table.id, item) == id_:
+                    return found.digest
+        return MISSING if tables else None
 
     def _adopt(self, row: Row, trace: Trace) -> None:
         """Takes an older trace for the latest."""

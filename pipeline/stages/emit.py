@@ -1,7 +1,6 @@
 """Stage `emit:<unit>`: one unit to its pieces of C++ text.
 
-What is printed is planned first. The text follows from the plan alone: an info that changed in what its Node does not
-print makes no new text.
+What is printed is planned first, from the unit's subject: no more of a function or an info than the family prints.
 """
 
 from collections.abc import Callable
@@ -12,35 +11,17 @@ from pipeline.families.template import tidy
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
-from pipeline.query.query import query, unkept
-from pipeline.stages.match import info, served
+from pipeline.query.query import query
+from pipeline.stages.match import reverse, served
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
 
 _SUBJECTS: dict[str, Callable[[Database, Unit], Any]] = {
-    "info": lambda db, unit: info(db, unit.function, unit.dispatch_key),
+    "reverse": lambda db, unit: reverse(db, unit.function, unit.dispatch_key),
     "function": lambda db, unit: function(db, unit.function),
     "derivatives": lambda db, unit: served(db, unit.function),
 }
-
-
-@unkept
-def plan(db: Database, family: str, name: str) -> Any:
-    """What is printed of a unit, None where it cannot be."""
-    found = unit(db, family, name)
-    if found is None:
-        return None
-    kind = FAMILIES[family]
-    subject = _SUBJECTS[kind.subject](db, found)
-    if subject is None:
-        return None
-    try:
-        return kind.plan(found, subject, release(db))
-    except SpecError as error:
-        for problem in problems_of(error, found.role, found.entry, found.op):
-            db.report(problem)
-        return None
 
 
 @query
@@ -51,9 +32,15 @@ def text(db: Database, family: str, name: str) -> dict[str, str]:
 
 
 def rendered(db: Database, family: str, name: str) -> dict[str, str]:
-    """The text of a unit as it stands within a line."""
-    planned = plan(db, family, name)
-    if planned is None:
-        return {}
+    """The text of a unit as it stands within a line; none where there is something wrong."""
+    found = unit(db, family, name)
     kind, facts = FAMILIES[family], release(db)
-    return kind.render(planned, facts)
+    subject = None if found is None else _SUBJECTS[kind.subject](db, found)
+    if found is None or subject is None:
+        return {}
+    try:
+        return kind.render(kind.plan(found, subject, facts), facts)
+    except SpecError as error:
+        for problem in problems_of(error, found.role, found.entry, found.op):
+            db.report(problem)
+        return {}

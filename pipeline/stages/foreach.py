@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
+from msgspec import Raw
+
 from pipeline.model.autograd import Info
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.nodes import Defined, NodeRow, Reference
@@ -92,9 +94,19 @@ def source(db: Database, name: str) -> NodeRow | None:
     return row
 
 
-@query
-def synthesized(db: Database, name: str) -> Info | None:
-    """The info of an out-of-place foreach function, made from that of its reference."""
+@table
+def synthesized(db: Database, name: str) -> dict[str, Raw]:
+    """The info of an out-of-place foreach function, made from that of its reference; cut as `infos.kept` says."""
+    made = _synthesized(db, name)
+    return infos.kept([] if made is None else [(DISPATCH_KEY, made)])
+
+
+def info_of(db: Database, name: str) -> Info | None:
+    """The info of a foreach function, None where it has none of its own."""
+    return infos.kept_info(db, synthesized, name, DISPATCH_KEY)
+
+
+def _synthesized(db: Database, name: str) -> Info | None:
     reference, row = references.item(db, name), source(db, name)
     if reference is None or row is None or reference.inplace:
         return None
@@ -110,10 +122,11 @@ def synthesized(db: Database, name: str) -> Info | None:
 @query
 def row_of(db: Database, name: str) -> NodeRow | None:
     """The row of a foreach function, None where it has no info of its own."""
-    reference, row, info = references.item(db, name), source(db, name), synthesized(db, name)
-    if reference is None or row is None or info is None:
+    reference, row = references.item(db, name), source(db, name)
+    shape = infos.kept_shape(db, synthesized, name)
+    if reference is None or row is None or not shape:
         return None
-    return _row(foreach_node(row.node, reference.overload) if info.args_with_derivatives else None, reference)
+    return _row(foreach_node(row.node, reference.overload) if shape[0][1] else None, reference)
 
 
 def _row(node: str | None, reference: Reference) -> NodeRow:

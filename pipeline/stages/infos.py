@@ -4,15 +4,18 @@ Which function a definition is for, and which number its Node gets, follow from 
 derivatives: an edited formula looks nothing up again, and moves no number.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
 
-from pipeline.model.autograd import Info
+from pipeline.model.autograd import Info, Reverse
 from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
+from pipeline.query.query import Table, query, table
+from pipeline.query.row import encode
 from pipeline.rules.derivatives.info import create_infos
 from pipeline.rules.derivatives.suspicion import suspicious
 from pipeline.rules.matching.naming import NodeNames
@@ -20,6 +23,8 @@ from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, all_titles, definition, definitions, groups
 from pipeline.stages.schemas import all_heads, function, views
 from pipeline.stages.set import release
+
+Items = Table[[str], Raw]  # of infos, as `kept` makes them
 
 
 @table
@@ -39,8 +44,49 @@ def targets(db: Database) -> dict[str, Target]:
     return found
 
 
-@query
-def infos_of(db: Database, entry: str) -> list[Keyed]:
+@table
+def infos_of(db: Database, entry: str) -> dict[str, Raw]:
+    """What one definition comes to under its dispatch keys, cut into what is read apart: `kept`."""
+    return kept(_infos(db, entry))
+
+
+SHAPE = "shape"  # the item that says which dispatch keys there are, and which have a derivative to compute
+
+
+def kept(found: Sequence[Keyed]) -> dict[str, Raw]:
+    """Infos as items: `shape`; the info under each dispatch key; of that, what its Node is printed from."""
+    shape = tuple((key, bool(info.args_with_derivatives)) for key, info in found)
+    parts: dict[str, object] = {SHAPE: shape}
+    for key, info in found:
+        parts |= {_INFO + key: info, _REVERSE + key: info.reverse}
+    return {name: Raw(encode(part)) for name, part in parts.items()}
+
+
+_INFO, _REVERSE = "info ", "reverse "
+_infos_decoder = msgspec.msgpack.Decoder(Info)
+_reverse_decoder = msgspec.msgpack.Decoder(Reverse)
+_shape_decoder = msgspec.msgpack.Decoder(tuple[tuple[str, bool], ...])
+
+
+def kept_info(db: Database, items: Items, name: str, dispatch_key: str) -> Info | None:
+    """An info of those that a table has for a definition or a foreach function."""
+    raw = items.item(db, name, _INFO + dispatch_key)
+    return None if raw is None else _infos_decoder.decode(raw)
+
+
+def kept_reverse(db: Database, items: Items, name: str, dispatch_key: str) -> Reverse | None:
+    """The same, as far as a Node is printed from it."""
+    raw = items.item(db, name, _REVERSE + dispatch_key)
+    return None if raw is None else _reverse_decoder.decode(raw)
+
+
+def kept_shape(db: Database, items: Items, name: str) -> tuple[tuple[str, bool], ...]:
+    """The dispatch keys, and whether there is a derivative to compute."""
+    raw = items.item(db, name, SHAPE)
+    return () if raw is None else _shape_decoder.decode(raw)
+
+
+def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none where there is something wrong."""
     target = targets.item(db, entry)
     defined = definition(db, entry)
@@ -65,9 +111,8 @@ def shapes(db: Database, group: str) -> list[Shape]:
     """What the definitions of a group came to."""
     found = []
     for entry, defined in definitions(db, group).items():
-        infos = infos_of(db, entry)
-        if infos or not defined.dispatch:
-            keys = tuple((key, bool(info.args_with_derivatives)) for key, info in infos)
+        keys = kept_shape(db, infos_of, entry)
+        if keys or not defined.dispatch:
             found.append(Shape(entry, defined.name, keys))
     return found
 
@@ -156,8 +201,16 @@ def _copy_name(name: str) -> str:
 
 def info_of(db: Database, row: NodeRow) -> Info:
     """The info of a row that is not synthesized."""
-    info = dict(infos_of(db, row.definition))[row.dispatch_key]
-    return msgspec.structs.replace(info, name=row.operator, func=row.schema) if row.is_copy else info
+    info = kept_info(db, infos_of, row.definition, row.dispatch_key)
+    assert info is not None
+    return replace(info, name=row.operator, func=row.schema) if row.is_copy else info
+
+
+def reverse_of(db: Database, row: NodeRow) -> Reverse:
+    """The same, as far as the Node is printed from it."""
+    found = kept_reverse(db, infos_of, row.definition, row.dispatch_key)
+    assert found is not None
+    return replace(found, name=row.operator, func=row.schema) if row.is_copy else found
 
 
 @query

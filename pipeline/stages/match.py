@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from pipeline.model.autograd import ForwardDerivative, Info
+from pipeline.model.autograd import ForwardDerivative, Info, Reverse
 from pipeline.model.entries import SMALL, grouped
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair, Served, ServedBy
@@ -31,7 +31,15 @@ def node(db: Database, name: str) -> NodeRow | None:
 def info(db: Database, function: str, dispatch_key: str) -> Info | None:
     """The info of a function under a dispatch key."""
     row = infos.row.item(db, infos.keyed(function, dispatch_key))
-    return foreach.synthesized(db, function) if row is None else infos.info_of(db, row)
+    return foreach.info_of(db, function) if row is None else infos.info_of(db, row)
+
+
+def reverse(db: Database, function: str, dispatch_key: str) -> Reverse | None:
+    """The same, as far as the Node is printed from it."""
+    row = infos.row.item(db, infos.keyed(function, dispatch_key))
+    if row is not None:
+        return infos.reverse_of(db, row)
+    return infos.kept_reverse(db, foreach.synthesized, function, dispatch_key)
 
 
 def _entry(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:

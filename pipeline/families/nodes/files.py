@@ -11,7 +11,7 @@ from pipeline.families.nodes import python_files as python
 from pipeline.families.nodes import text
 from pipeline.families.nodes.plan import NodePlan, plan_node
 from pipeline.families.nodes.split import split_files
-from pipeline.model.autograd import Info
+from pipeline.model.autograd import Reverse
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -39,7 +39,7 @@ def owns(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
-def plan(unit: Unit, info: Info, release: Release) -> NodePlan:
+def plan(unit: Unit, info: Reverse, release: Release) -> NodePlan:
     """What is printed of a Node."""
     return plan_node(unit.title, info, release)
 
@@ -47,7 +47,7 @@ def plan(unit: Unit, info: Info, release: Release) -> NodePlan:
 NODES = Family(
     "nodes",
     "Node",
-    "info",
+    "reverse",
     plan,
     pieces({DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES}),
     files,

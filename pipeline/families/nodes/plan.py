@@ -5,7 +5,7 @@ from msgspec import Struct
 from pipeline.cpp import identifiers
 from pipeline.cpp.types import TENSOR_LIST_LIKE
 from pipeline.families.nodes.saved_types import SavedType, saved_type
-from pipeline.model.autograd import Derivative, DifferentiableInput, Info, SavedAttribute
+from pipeline.model.autograd import DifferentiableInput, Reverse, SavedAttribute
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
@@ -53,7 +53,7 @@ class NodePlan(Struct, frozen=True, gc=False, array_like=True):
     gradients: tuple[Gradient, ...]
 
 
-def plan_node(node: str, info: Info, release: Release) -> NodePlan:
+def plan_node(node: str, info: Reverse, release: Release) -> NodePlan:
     """The plan of the Node called `node`."""
     is_foreach = info.func.startswith("_foreach")
     inputs = tuple(
@@ -63,8 +63,8 @@ def plan_node(node: str, info: Info, release: Release) -> NodePlan:
         saved = _saved(info.all_saved_inputs, release, False, is_foreach)
         saved += _saved(info.all_saved_outputs, release, True, is_foreach)
     except SpecError as error:
-        users = (d for d in info.derivatives if identifiers.uses(d.formula, error.needle))
-        error.field = next(((", ".join(d.var_names),) for d in users), ())
+        users = (names for formula, names in info.formulas if identifiers.uses(formula, error.needle))
+        error.field = next(((", ".join(names),) for names in users), ())
         raise
     return NodePlan(
         node,
@@ -72,9 +72,9 @@ def plan_node(node: str, info: Info, release: Release) -> NodePlan:
         info.name.startswith("_foreach_"),
         inputs,
         saved,
-        any(identifiers.uses(d.formula, "retain_variables") for d in info.derivatives),
+        any(identifiers.uses(formula, "retain_variables") for formula, _ in info.formulas),
         _gradient_names(info),
-        tuple(_gradient(d, inputs, info.args_with_derivatives) for d in info.derivatives),
+        tuple(_gradient(formula, names, inputs, info.args_with_derivatives) for formula, names in info.formulas),
     )
 
 
@@ -92,19 +92,19 @@ def _saved(
     return tuple(found)
 
 
-def _gradient_names(info: Info) -> tuple[tuple[str, int], ...] | None:
-    if any(identifiers.uses(d.formula, "grad") for d in info.derivatives):
+def _gradient_names(info: Reverse) -> tuple[tuple[str, int], ...] | None:
+    if any(identifiers.uses(formula, "grad") for formula, _ in info.formulas):
         return None
-    return tuple((name, info.available_named_gradients.index(name)) for name in info.used_named_gradients)
+    return info.named_gradients
 
 
 def _gradient(
-    derivative: Derivative, inputs: tuple[Input, ...], arguments: tuple[DifferentiableInput, ...]
+    formula: str, names: tuple[str, ...], inputs: tuple[Input, ...], arguments: tuple[DifferentiableInput, ...]
 ) -> Gradient:
     by_name = {given.name: given for given in inputs}
-    own = tuple(by_name[name] for name in derivative.var_names)
+    own = tuple(by_name[name] for name in names)
     checks = False
-    if len(own) == 1 and "not_implemented" not in derivative.formula:
+    if len(own) == 1 and "not_implemented" not in formula:
         # Only for a tensor can an undefined gradient stand in.
         checks = [a.type in ("Tensor", "Tensor?") for a in arguments if a.name == own[0].name] == [True]
-    return Gradient(derivative.formula, own, checks, "grad_input_mask" in derivative.formula)
+    return Gradient(formula, own, checks, "grad_input_mask" in formula)
