@@ -1,15 +1,17 @@
 """Stage `manifest`: what was generated from what, for other build systems."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from pipeline import __version__
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
 from pipeline.problems.problem import Role
 from pipeline.query.code import code
 from pipeline.query.database import Database
-from pipeline.query.query import unkept
+from pipeline.query.query import query, unkept
 from pipeline.query.row import digest, digest_of
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
@@ -23,7 +25,7 @@ STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
 @unkept
 def manifest(db: Database, layout: str, shards: int) -> bytes:
-    """The manifest as JSON."""
+    """The manifest as JSON, a file or a unit a line."""
     described = spec_set(db)
     found = Manifest(
         __version__,
@@ -31,10 +33,15 @@ def manifest(db: Database, layout: str, shards: int) -> bytes:
         (db.input(RELEASE) or b"").decode(),
         layout,
         tuple(_inputs(db)),
-        tuple(_file(db, layout, shards, name) for name in db.names(files, layout, shards)),
-        tuple(_units(db)),
+        _lines(file_line(db, layout, shards, name) for name in db.names(files, layout, shards)),
+        _lines(filter(None, (unit_lines(db, family) for family in families(db)))),
     )
-    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+    return msgspec.json.encode(found) + b"\n"
+
+
+def _lines(items: Iterable[bytes]) -> Any:
+    """A list whose items are encoded already, on lines of their own."""
+    return Raw(b"[\n" + b",\n".join(items) + b"\n]")
 
 
 def own_code(db: Database) -> bytes:
@@ -51,26 +58,36 @@ def _inputs(db: Database) -> Iterator[ManifestInput]:
     yield ManifestInput("gradmill", own_code(db).hex())
 
 
-def _file(db: Database, layout: str, shards: int, name: str) -> ManifestFile:
+@query
+def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
+    """What the manifest says of a file."""
     file, found = files.item(db, layout, shards, name), made(db, layout, shards, name)
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
     inputs = (*(spec_set(db).files[role] for role in ROLES), *template, "gradmill")
-    titles = {unit.name: unit.title for unit in units(db, file.family)}
-    return ManifestFile(
-        name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, tuple(titles[unit] for unit in file.units)
-    )
+    titles = {unit.name: unit.title for unit in units(db, file.family)} if file.units else {}
+    within = tuple(titles[unit] for unit in file.units)
+    return msgspec.json.encode(ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, within))
 
 
-def _units(db: Database) -> Iterator[ManifestUnit]:
+@query
+def unit_lines(db: Database, family: str) -> bytes:
+    """What the manifest says of the units of a family."""
     places: dict[Role, dict[str, int]] = {role: lines(db, role) for role in ("native", "derivatives")}
     named = spec_set(db).files
-    for family in families(db):
-        for unit in units(db, family):
-            line = places[unit.role].get(unit.entry, 0)
-            yield ManifestUnit(
-                unit.title, family, unit.schema, unit.dispatch_key, named[unit.role], line, unit.synthesized
-            )
+    found = (
+        ManifestUnit(
+            unit.title,
+            family,
+            unit.schema,
+            unit.dispatch_key,
+            named[unit.role],
+            places[unit.role].get(unit.entry, 0),
+            unit.synthesized,
+        )
+        for unit in units(db, family)
+    )
+    return b",\n".join(map(msgspec.json.encode, found))
 
 
 def depfile(target: str, inputs: Iterable[str]) -> bytes:
