@@ -24,7 +24,7 @@ class ManifestFile(Struct, frozen=True):
 class ManifestUnit(Struct, frozen=True):
     """One unit, a Node or a function, and the entry it comes from."""
 
-    unit: str
+    unit: str  # `ExpBackward0`, `factories/zeros`
     family: str
     schema: str
     dispatch_key: str  # "" for a function
@@ -33,7 +33,7 @@ class ManifestUnit(Struct, frozen=True):
     synthesized: bool  # a foreach Node without an entry of its own: the entry is that of its reference
 
 
-class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/2"):
+class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/3"):
     """All generated files of one spec set, and what they were made from."""
 
     gradmill: str  # version

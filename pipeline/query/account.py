@@ -12,6 +12,7 @@ from pipeline.query.query import Table
 from pipeline.query.row import (
     ABSENT,
     ITEM,
+    MISSING,
     NAMES,
     READ,
     Name,
@@ -46,7 +47,7 @@ def _is_live(db: Database, row: Row, live: dict[bytes, bool]) -> bool:
     live[row.id] = False
     if not row.fresh:
         return False
-    items = (NAMES, ABSENT, *db.rows.items(row)) if isinstance(row.query, Table) else ()
+    items = (NAMES, ABSENT, *db.rows.items(row).names()) if isinstance(row.query, Table) else ()
     for id_ in (row.id, *(item_identity(row.id, item) for item in items)):
         if any(_reads(db, reader, id_, live) for reader in db.rows.readers_of(id_)):
             live[row.id] = True
@@ -97,14 +98,22 @@ def changes(db: Database, name: Name) -> list[Name] | None:
 
 def changed_items(db: Database, table: Table[Any, Any], *args: Any) -> dict[str, Change]:
     """The items that a table gives otherwise than before this round."""
+    return db.attempt(lambda: _changed_items(db, table, args))
+
+
+def _changed_items(db: Database, table: Table[Any, Any], args: tuple[Any, ...]) -> dict[str, Change]:
     db.digest(table, *args)
     row = db.rows.named((table.name, *args), table)
     if row.id not in db.before:
         return {}
-    before, after = db.before[row.id], db.rows.items(row)
-    known = db.rows.items_of(before) if before is not None else {}
-    found: dict[str, Change] = {}
-    for item in (*after, *(item for item in known if item not in after)):
-        if item not in known or item not in after or known[item].digest != after[item].digest:
-            found[item] = "added" if item not in known else "changed" if item in after else "deleted"
-    return found
+    trace = db.before[row.id]
+    before, after = None if trace is None else db.rows.items_of(trace), db.rows.items(row)
+    if before is None:
+        return dict.fromkeys(after.names(), "added")
+    moved = before.changed(after)
+    ordered = (*after.names(), *(name for name, now in moved.items() if now == MISSING))
+    return {
+        name: "deleted" if moved[name] == MISSING else "changed" if before.get(name) is not None else "added"
+        for name in ordered
+        if name in moved
+    }

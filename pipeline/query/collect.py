@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-import msgspec
 from msgspec import Struct
 
-from pipeline.query.row import ABSENT, NAMES, Item, Name, Record, item_identity, packed_ids, unpacked, unpacked_ids
+from pipeline.query.items import Items, outline_of
+from pipeline.query.row import (
+    ABSENT,
+    NAMES,
+    Name,
+    Record,
+    encode,
+    identity,
+    item_identity,
+    packed_ids,
+    unpacked,
+    unpacked_ids,
+)
 from pipeline.query.store import Store
-
-_items_decoder = msgspec.msgpack.Decoder(dict[str, Item])
 
 
 class Collected(Struct, frozen=True):
@@ -33,11 +42,12 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
         if not old.sound or old.empty:
             return None
         records = old.records()
-        needed = _needed(old, records, is_root)
+        tables = unpacked_ids(old.note("tables") or b"") & records.keys()
+        needed = _needed(old, records, tables, is_root)
         new.begin_anew()
         for record in needed.values():
-            raw = old.value(record.trace.digest)
-            new.put({record.trace.digest: raw} if raw is not None else {})
+            stored = {found: old.value(found) for found in (record.trace.digest, *_parts(old, record, tables))}
+            new.put({found: raw for found, raw in stored.items() if raw is not None})
         new.add_records(needed)
         new.add_readers((read, id_) for id_, record in needed.items() for read, _ in unpacked(record.trace.reads))
         named = ("noisy", "pending", "tables")
@@ -51,13 +61,27 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     return Collected(len(records) - len(needed), len(needed), max(before - after, 0), after)
 
 
-def _needed(old: Store, records: dict[bytes, Record], is_root: Callable[[Name], bool]) -> dict[bytes, Record]:
+def _items(old: Store, record: Record) -> Items | None:
+    """The items of a table, None where they are lost."""
+    outline = outline_of(record.trace.value or old.value(record.trace.digest) or b"")
+    return None if outline is None else Items(outline, lambda found: old.value(found) or encode([]))
+
+
+def _parts(old: Store, record: Record, tables: set[bytes]) -> Iterable[bytes]:
+    """The digests that the items of a row are stored under, where it is one of the tables."""
+    items = _items(old, record) if identity(record.name) in tables else None
+    return () if items is None else items.parts()
+
+
+def _needed(
+    old: Store, records: dict[bytes, Record], tables: set[bytes], is_root: Callable[[Name], bool]
+) -> dict[bytes, Record]:
     """The roots, what they read, and the tables that these items are in."""
     table_of = {}
-    for id_ in unpacked_ids(old.note("tables") or b"") & records.keys():
-        trace = records[id_].trace
-        items = _items_decoder.decode(trace.value or old.value(trace.digest) or b"\x80")
-        table_of.update({item_identity(id_, item): id_ for item in (NAMES, ABSENT, *items)})
+    for id_ in tables:
+        items = _items(old, records[id_])
+        names = () if items is None else items.names()
+        table_of.update({item_identity(id_, item): id_ for item in (NAMES, ABSENT, *names)})
     needed: dict[bytes, Record] = {}
     waiting = [id_ for id_, record in records.items() if is_root(record.name)]
     while waiting:

@@ -93,7 +93,7 @@ class Database(Engine):
         row = self.rows.named((query.name, *args), query)
         if row.fresh or row.trace is None:
             return row.fresh
-        return self._top(lambda: self._may_hold(self.rows.named(row.name, query)))
+        return self.attempt(lambda: self._may_hold(self.rows.named(row.name, query)))
 
     def _may_hold(self, row: Row) -> bool:
         return row.trace is not None and self._matching(row, row.trace) is not None

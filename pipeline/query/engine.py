@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Raw
 
+from pipeline.query.items import Items, made_items
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
     ABSENT,
@@ -14,7 +15,6 @@ from pipeline.query.row import (
     MISSING,
     NAMES,
     Frame,
-    Item,
     Name,
     Row,
     Taken,
@@ -76,7 +76,7 @@ class Engine:
         """The value of a query, as it is in this round."""
         name = (query.name, *args)
         if self._frame is None:
-            return self._top(lambda: self._read(self.rows.named(name, query)))
+            return self.attempt(lambda: self._read(self.rows.named(name, query)))
         row = self.rows.by_name.get(name)
         return self._read(self.rows.named(name, query) if row is None else row)
 
@@ -87,6 +87,11 @@ class Engine:
 
     def item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
         """One item of a table, None when there is none."""
+        if self._frame is None:
+            return self.attempt(lambda: self._item(table, args, item))
+        return self._item(table, args, item)
+
+    def _item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
         row = self._brought(table, args)
         found = self.rows.items(row).get(item)
         if found is None:
@@ -98,13 +103,19 @@ class Engine:
 
     def names(self, table: Table[Any, Any], *args: Any) -> list[str]:
         """The names of a table's items, in order: a read of its own, whatever the items say."""
+        if self._frame is None:
+            return self.attempt(lambda: self._names(table, args))
+        return self._names(table, args)
+
+    def _names(self, table: Table[Any, Any], args: tuple[Any, ...]) -> list[str]:
         row = self._brought(table, args)
-        self._note(item_identity(row.id, NAMES), self.rows.digest_of(row, NAMES), row.height)
-        return list(self.rows.items(row))
+        items = self.rows.items(row)
+        self._note(item_identity(row.id, NAMES), items.digest(NAMES), row.height)
+        return items.names()
 
     def digest(self, query: Query[Any, Any], *args: Any) -> bytes:
         """The digest of a query's value: a read like others, without a look at the value."""
-        row = self._brought(query, args)
+        row = self.attempt(lambda: self._brought(query, args)) if self._frame is None else self._brought(query, args)
         self._note(row.id, row.digest, row.height)
         return row.digest
 
@@ -113,7 +124,7 @@ class Engine:
         assert self._frame is not None
         self._frame.problems.append(Raw(encode(problem)))
 
-    def _top(self, work: Callable[[], V]) -> V:
+    def attempt(self, work: Callable[[], V]) -> V:
         """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
         try:
             return work()
@@ -123,20 +134,11 @@ class Engine:
             return work()
 
     def _brought(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
-        """A row that holds; of a table, the items too."""
+        """A row that holds."""
         name = (query.name, *args)
-        row = self.rows.by_name.get(name)
-        if row is not None and row.fresh and row.items is not None:
-            return row
-        if self._frame is None:
-            return self._top(lambda: self._made_ready(name, query))
-        return self._made_ready(name, query)
-
-    def _made_ready(self, name: Name, query: Query[Any, Any]) -> Row:
-        row = self.rows.named(name, query)
-        self._bring(row)
-        if isinstance(query, Table):
-            self.rows.items(row)
+        row = self.rows.by_name.get(name) or self.rows.named(name, query)
+        if not row.fresh:
+            self._bring(row)
         return row
 
     def _read(self, row: Row) -> Any:
@@ -147,7 +149,7 @@ class Engine:
             frame.reads[row.id] = row.digest
             if row.height >= frame.height:
                 frame.height = row.height + 1
-        value = row.value
+        value, row.used = row.value, True
         return self.rows.value(row, self._again) if value is UNSET else value
 
     def _note(self, id_: bytes, found: bytes, height: int) -> None:
@@ -229,7 +231,7 @@ class Engine:
         if item is None:
             return None
         self._bring(item[0])
-        return self.rows.digest_of(*item)
+        return MISSING if item[1] == ABSENT else self.rows.items(item[0]).digest(item[1])
 
     def _missing(self, id_: bytes, trace: Trace) -> bytes | None:
         """What a number gives that no row and no item is known by: it may be of an item that a table did not have."""
@@ -237,9 +239,10 @@ class Engine:
         tables = [item[0] for item in read if item is not None and item[1] == ABSENT]
         for table in tables:
             self._bring(table)
-            for item, found in self.rows.items(table).items():
+            items = self.rows.items(table)
+            for item in items.names():
                 if item_identity(table.id, item) == id_:
-                    return found.digest
+                    return items.digest(item)
         return MISSING if tables else None
 
     def _adopt(self, row: Row, trace: Trace) -> None:
@@ -262,11 +265,8 @@ class Engine:
             value = query.function(self, *row.name[1:])
         finally:
             self._frame = outer
-        items = None
-        if isinstance(query, Table):
-            raws = ((item, encode(found)) for item, found in value.items())
-            items = {item: Item(digest(raw), raw) for item, raw in raws}
-        raw = encode(items) if items is not None else (encode_sorted if query.sets else encode)(value)
+        items = made_items(value, self.rows.put_items, self.rows.load) if isinstance(query, Table) else None
+        raw = encode(items.outline) if items is not None else (encode_sorted if query.sets else encode)(value)
         found, kept = digest(raw), raw if query.keep and len(raw) <= SMALL else b""
         trace = Trace(found, packed(frame.reads), tuple(frame.problems), frame.height, kept)
         if query.keep and not kept:
@@ -281,12 +281,12 @@ class Engine:
         self.ran.add(row.name)
         return value
 
-    def _replace(self, row: Row, trace: Trace, items: dict[str, Item] | None) -> None:
+    def _replace(self, row: Row, trace: Trace, items: Items | None) -> None:
         """Gives a row a trace, and a table its items."""
         rows, before = self.rows, row.trace
         if items is not None:
-            if before is not None and before.digest != trace.digest:
-                self._move(row, rows.items(row), items)
+            if before is not None and before.digest != trace.digest and rows.touched is not None:
+                self._move(row, rows.items_of(before), items)
             row.items = items
             rows.tables.add(row.id)
         rows.note_reads(row, trace, before if rows.touched is not None else None)
@@ -296,12 +296,9 @@ class Engine:
         if trace.problems or row.id in self.noisy:
             (self.noisy.add if trace.problems else self.noisy.discard)(row.id)
 
-    def _move(self, table: Row, before: Mapping[str, Item], after: Mapping[str, Item]) -> None:
+    def _move(self, table: Row, before: Items | None, after: Items) -> None:
         """Notes the items of a table that came out different: who read them is to be doubted."""
-        changed = {NAMES: digest(encode(list(after)))} if list(before) != list(after) else {}
-        for item in {**before, **after}:
-            now = after[item].digest if item in after else MISSING
-            if item not in before or before[item].digest != now:
-                changed[item] = now
-        found = {item_identity(table.id, item): now for item, now in changed.items()}
+        if before is None:
+            raise Damaged
+        found = {item_identity(table.id, item): now for item, now in before.changed(after).items()}
         self.rows.move(table.id, found)

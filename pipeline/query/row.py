@@ -83,13 +83,6 @@ class Trace(Struct, frozen=True, gc=False, array_like=True):
     value: bytes = b""  # encoded, where it is small
 
 
-class Item(Struct, frozen=True, gc=False, array_like=True):
-    """An item of a table, as the table's encoded value has it."""
-
-    digest: bytes
-    value: bytes
-
-
 class Record(Struct, frozen=True, gc=False, array_like=True):
     """A row as it is stored."""
 
@@ -100,7 +93,20 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
 class Row:
     """A row in memory. While it is `fresh`, its digest and value hold in this round."""
 
-    __slots__ = ("digest", "fresh", "height", "id", "items", "name", "older", "query", "running", "trace", "value")
+    __slots__ = (
+        "digest",
+        "fresh",
+        "height",
+        "id",
+        "items",
+        "name",
+        "older",
+        "query",
+        "running",
+        "trace",
+        "used",
+        "value",
+    )
 
     def __init__(self, name: Name, id_: bytes, query: Query[Any, Any] | None) -> None:
         self.name = name
@@ -110,8 +116,9 @@ class Row:
         self.older: list[Trace] | None = None  # None: not asked for yet
         self.digest = MISSING
         self.height = 0
-        self.items: dict[str, Item] | None = None  # of a table; None: not looked at yet
+        self.items: Any = None  # Items, of a table; None: not looked at yet
         self.value: Any = UNSET
+        self.used = False  # whether the value was asked for since somebody looked
         self.fresh = False
         self.running = False
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
+from pipeline.query.items import Items, outline_of
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
     ABSENT,
@@ -21,13 +21,10 @@ from pipeline.query.row import (
     MISSING,
     NAMES,
     READ,
-    Item,
     Name,
     Row,
     Taken,
     Trace,
-    digest,
-    encode,
     identity,
     item_identity,
     unpacked,
@@ -37,8 +34,6 @@ from pipeline.query.store import Store
 ROOM = 4_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
 
 Find = Callable[[str], Query[Any, Any] | None]
-
-_items_decoder = msgspec.msgpack.Decoder(dict[str, Item])
 
 
 class Cycle(Exception):
@@ -62,6 +57,7 @@ class Rows:
         self._valued: deque[tuple[Row, int]] = deque()  # rows whose value is in memory, and what it weighs
         self._unput: dict[bytes, bytes] = {}  # encoded values that are not in the store yet, by digest
         self._weight = 0  # of both, encoded
+        self._decoded = 0  # bytes of tables that were decoded and may still be in memory
         self.inputs = inputs
         self.touched: set[bytes] | None = None
         self.moved: dict[bytes, bytes] = {}  # items that came out different, and what they give now
@@ -127,9 +123,14 @@ class Rows:
             found = self._all_items = {}
             for table in filter(None, map(self.numbered, self.tables)):
                 for trace in (table.trace, *self.older(table)):
-                    for item in (NAMES, ABSENT, *(self.items_of(trace) if trace is not None else ())):
+                    for item in (NAMES, ABSENT, *self._names_of(trace)):
                         found[item_identity(table.id, item)] = table, item
         return self._all_items.get(id_)
+
+    def _names_of(self, trace: Trace | None) -> list[str]:
+        """The names of the items that a trace gave, as far as that is still known."""
+        found = None if trace is None else self.items_of(trace)
+        return found.names() if found is not None and self._are_there(found) else []
 
     def name_of(self, id_: bytes) -> Name | None:
         """What a number stands for."""
@@ -186,7 +187,7 @@ class Rows:
         assert query is not None
         if isinstance(query, Table):
             decode = query.item_decoder.decode
-            value = {item: decode(found.value) for item, found in self.items(row).items()}
+            value = {name: decode(item.value) for name, item in self.items(row).all()}
         elif raw is None:
             return again(row)
         else:
@@ -200,29 +201,47 @@ class Rows:
             return None
         return trace.value or self._unput.get(trace.digest) or self._store.value(trace.digest)
 
-    def items(self, table: Row) -> dict[str, Item]:
+    def items(self, table: Row) -> Items:
         """A table's items."""
         if table.items is None:
-            raw = self._raw(table.trace)
-            if raw is None and self.touched is not None and table.trace is not None:
+            found = None if table.trace is None else self.items_of(table.trace)
+            if found is None:
                 raise Damaged
-            table.items = _items(raw)
-        return table.items
+            table.items = found
+        return table.items  # type: ignore[no-any-return]
 
-    def items_of(self, trace: Trace) -> dict[str, Item]:
-        """The items as a trace has them, as far as that is still known."""
-        return _items(self._raw(trace))
+    def items_of(self, trace: Trace) -> Items | None:
+        """The items as a trace has them, None where that is lost, or from before the query was a table."""
+        raw = self._raw(trace)
+        outline = None if raw is None else outline_of(raw)
+        return None if outline is None else Items(outline, self.load)
 
-    def digest_of(self, table: Row, item: str) -> bytes:
-        """The digest of an item of a table that holds, or of the names of all items."""
-        items = self.items(table)
-        if item == NAMES:
-            return digest(encode(list(items)))
-        return items[item].digest if item in items else MISSING
+    def load(self, found: bytes) -> bytes:
+        """The encoded value with a digest."""
+        raw = self._unput.get(found) or self._store.value(found)
+        if raw is None:
+            raise Damaged
+        self.note_decoded(len(raw))
+        return raw
+
+    def note_decoded(self, size: int) -> None:
+        """Notes that so many bytes of tables were decoded; lets go of all of them where these are many."""
+        self._decoded += size
+        if self._decoded > self._room:
+            self._decoded = 0
+            for row in self._by_id.values():
+                if row.items is not None:
+                    row.items.drop()
 
     def is_there(self, row: Row, trace: Trace) -> bool:
         """Whether the value that a trace gave is still there, where it cannot be made again apart: that of a table."""
-        return not isinstance(row.query, Table) or self._raw(trace) is not None
+        if not isinstance(row.query, Table):
+            return True
+        found = self.items_of(trace)
+        return found is not None and self._are_there(found)
+
+    def _are_there(self, items: Items) -> bool:
+        return all(found in self._unput or self._store.value(found) is not None for found in items.parts())
 
     def hold(self, row: Row, value: Any, size: int) -> None:
         """Lets a value stay in memory, and makes room when there are many."""
@@ -237,14 +256,25 @@ class Rows:
         self._unput[found] = raw
         self._weight += len(raw)
 
+    def put_items(self, found: bytes, raw: bytes) -> None:
+        """Takes a part of a table, which is decoded already."""
+        self.put(found, raw)
+        self.note_decoded(len(raw))
+
     def flush(self) -> None:
-        """Moves values to the store, for a later commit to keep, and lets go of those that were used long ago."""
+        """Moves values to the store, for a later commit to keep, and lets go of those that nobody asks for."""
         with suppress(sqlite3.Error):  # another process wrote first: they stay in memory, this round is not kept
             self.put_values()
-        while len(self._valued) > 1 and self._weight > self._room // 2:  # the last one is about to be read
+        for _ in range(len(self._valued) - 1):  # the last one is about to be read
+            if self._weight <= self._room // 2:
+                break
             row, size = self._valued.popleft()
-            row.value = UNSET
-            self._weight -= size
+            if row.used:
+                row.used = False
+                self._valued.append((row, size))
+            else:
+                row.value = UNSET
+                self._weight -= size
 
     def put_values(self) -> None:
         """Puts values into the store."""
@@ -278,11 +308,3 @@ class Rows:
     def saved(self) -> None:
         """Notes that all is in the store."""
         self.unsaved, self._new_reads, self._new_readers, self._listed = {}, [], {}, 0
-
-
-def _items(raw: bytes | None) -> dict[str, Item]:
-    """The items that a table's encoded value has; none where that is lost, or from before the query was a table."""
-    try:
-        return {} if raw is None else _items_decoder.decode(raw)
-    except msgspec.MsgspecError:
-        return {}

@@ -18,7 +18,7 @@ import msgspec
 from pipeline.query.files import Stat, make_way, move_file, seal_of, set_seal, stat_of
 from pipeline.query.row import ID, Record, Row, Trace, digest, encode, places, sealed, unsealed
 
-FORMAT = 3  # of all that is stored
+FORMAT = 4  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = (
@@ -28,7 +28,7 @@ _TABLES = (
     "CREATE TABLE notes (name TEXT PRIMARY KEY, data BLOB)",
 )
 _BESIDE = ("-wal", "-shm")  # files that SQLite has beside a database
-_PAGE = 8192  # bytes without which there is no database
+_PAGE = 16384  # bytes; a file that cannot have so many is no database
 _WAIT = 10.0  # seconds that another process may take to write
 _BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
 
@@ -107,6 +107,7 @@ class Store:
     def _make(self, path: str) -> None:
         """A new database."""
         self._connect(path)
+        self._run(f"PRAGMA page_size = {_PAGE}")  # most values take one
         self._run("PRAGMA journal_mode = OFF")
         self._run("PRAGMA synchronous = OFF")
         for statement in _TABLES:
