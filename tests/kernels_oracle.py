@@ -1,7 +1,7 @@
 """The oracle of TraceType, ADInplaceOrViewType and ViewFuncs: runs torchgen itself, in a process of its own.
 
-python tests/kernels_oracle.py NATIVE TAGS DERIVATIVES TEMPLATES OUT [ROOT]: writes the files into the folder OUT. ROOT is
-a folder that holds an unpacked torchgen/; without it the installed one is run.
+python tests/kernels_oracle.py NATIVE TAGS DERIVATIVES TEMPLATES OUT [ROOT]: writes the files into the folder OUT. ROOT
+is a folder that holds an unpacked torchgen/; without it the installed one is run.
 """
 
 import sys

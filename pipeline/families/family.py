@@ -26,7 +26,7 @@ class Family(Struct, frozen=True):
 
     name: str
     unit: Literal["Node", "function", "kernel"]  # all Nodes; all functions; those that autograd has kernels for
-    subject: Literal["info", "function", "derivatives"]  # Info; NativeFunction; Served
+    subject: Literal["info", "function", "derivatives", "outputs"]  # Info; NativeFunction; Served; Outputs
     plan: Callable[[Unit, Any, Release], Any]
     render: Callable[[Any, Release], dict[str, str]]  # a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]

@@ -9,7 +9,7 @@ from msgspec import Struct
 from pipeline.cpp.bindings import cpp_name, return_names
 from pipeline.cpp.dispatcher import Signature, declared_results, returned_results, signature_of
 from pipeline.model.native import FunctionHead, NativeFunction
-from pipeline.model.schema import Schema, is_tensor_like, schema_kind
+from pipeline.model.schema import Schema, is_tensor_like, modifies, schema_kind
 from pipeline.releases.model import Release
 
 _TAKES_OPTIONS = ("normal",)  # base names whose out variants all count as factories, because some of them are
@@ -70,7 +70,7 @@ def _is_recorded(schema: Schema, release: Release) -> bool:
 
 def _recording(function: NativeFunction, release: Release) -> Recording:
     schema = function.func
-    writes = schema_kind(schema) in ("inplace", "out") and not schema.name.dunder
+    writes = modifies(schema) and not schema.name.dunder
     outs = tuple(a.name for a in schema.out)
     names = return_names(schema)
     return Recording(
