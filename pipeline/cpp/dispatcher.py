@@ -11,7 +11,7 @@ from msgspec import Struct
 from pipeline.cpp.bindings import cpp_name, passing_of, return_names
 from pipeline.cpp.types import argument_type, optional, return_value_type
 from pipeline.grammar.names import unambiguous_name
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import Return, Schema, schema_kind
 from pipeline.releases.model import Release
 
@@ -60,10 +60,16 @@ def signature_of(function: NativeFunction, release: Release) -> Signature:
 
 def kernel_name(schema: Schema, dispatch_key: str = DEFAULT_KEY) -> str:
     """The name of a kernel: overload and dispatch key, where there is one, make it unambiguous."""
-    name = cpp_name(schema)
-    if schema.name.overload:
-        name = f"{name}_{schema.name.overload}"
-    return name if dispatch_key == DEFAULT_KEY else f"{name}_{dispatch_key}"
+    return _kernel_name(cpp_name(schema), schema.name.overload, dispatch_key)
+
+
+def kernel_title(head: FunctionHead, namespace: str) -> str:
+    """What a kernel is called from outside of its namespace: `TraceType::add__Tensor`."""
+    return f"{namespace}::{_kernel_name(head.cpp_name, head.name.partition('.')[2], DEFAULT_KEY)}"
+
+
+def _kernel_name(name: str, overload: str, dispatch_key: str) -> str:
+    return "_".join((name, *filter(None, [overload]), *([] if dispatch_key == DEFAULT_KEY else [dispatch_key])))
 
 
 def returns_type(function: NativeFunction, release: Release) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pipeline.grammar.names import unambiguous_name
-from pipeline.model.schema import OperatorName
 
-
-def view_func(name: OperatorName) -> str:
+def view_func(name: str) -> str:
     """The class: `SelectIntViewFunc` of `select.int`, `_ReshapeAliasViewFunc` of `_reshape_alias`."""
-    words = f"{unambiguous_name(name)}_view_func"
+    words = f"{name.replace('.', '_')}_view_func"
     return ("_" if words.startswith("_") else "") + "".join(word.title() for word in words.split("_"))
 
 
-def view_func_macro(name: OperatorName) -> str:
+def view_func_macro(name: str) -> str:
     """The macro that says that the class is there: `SELECT_INT_VIEW_FUNC_AVAILABLE`."""
-    return f"{unambiguous_name(name)}_view_func_available".upper()
+    return f"{name.replace('.', '_')}_view_func_available".upper()

@@ -34,6 +34,7 @@ class Family(Struct, frozen=True):
     needs: str = ""  # a template without which a spec set leaves the family out
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
+    titled: Callable[[FunctionHead], str] = lambda head: head.name  # what the unit of a function is called
 
 
 def pieces(renderers: Mapping[str, Callable[[Any, Release], str]]) -> Callable[[Any, Release], dict[str, str]]:

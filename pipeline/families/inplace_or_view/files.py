@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pipeline.cpp.dispatcher import kernel_title
 from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.inplace_or_view import text
@@ -54,5 +55,6 @@ INPLACE_OR_VIEW = Family(
     owns,
     TEMPLATE,
     has_kernel,
-    "base",
+    shards_by="base",
+    titled=lambda head: kernel_title(head, "ADInplaceOrView"),
 )

@@ -88,7 +88,7 @@ def _replay(given: Outputs, signature: Signature, release: Release) -> Replay:
     is_list = _returns_list(schema, given.differentiable)
     return Replay(
         cpp_name(schema) in release.metadata_views,
-        view_func(schema.name),
+        view_func(str(schema.name)),
         is_list,
         tuple(p.name for p in signature.parameters if p.name != "self"),
         tuple([_captured(p, given.function) for p in signature.parameters][1:]),

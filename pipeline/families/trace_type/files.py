@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pipeline.cpp.dispatcher import kernel_title
 from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.sharded import sharded_files
@@ -53,5 +54,6 @@ TRACE_TYPE = Family(
     owns,
     TEMPLATE,
     is_generated,
-    "base",
+    shards_by="base",
+    titled=lambda head: kernel_title(head, "TraceType"),
 )

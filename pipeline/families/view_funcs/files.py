@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.cpp.view_funcs import view_func
 from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.view_funcs import text
@@ -42,4 +43,5 @@ VIEW_FUNCS = Family(
     FILES.__contains__,
     FILES[0],
     makes_view,
+    titled=lambda head: view_func(head.name),
 )

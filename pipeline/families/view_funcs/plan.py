@@ -58,8 +58,8 @@ def plan_view_func(function: NativeFunction, release: Release) -> ViewFuncPlan:
     members, expressions = zip(*(_member(a, function, release) for a in held)) if held else ((), ())
     state = [a for a in schema.arguments if a.name != "self"]
     return ViewFuncPlan(
-        view_func(schema.name),
-        view_func_macro(schema.name),
+        view_func(str(schema.name)),
+        view_func_macro(str(schema.name)),
         signature.header,
         signature.struct,
         given,

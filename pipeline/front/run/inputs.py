@@ -92,7 +92,7 @@ class Inputs:
     def _take_specs(self) -> dict[str, Taken]:
         from pipeline.query.files import Input
         from pipeline.query.row import encode
-        from pipeline.stages.set import RELEASE, SET, UNREADABLE, Set, spec_label, template_label
+        from pipeline.stages.set import FAMILIES, RELEASE, SET, UNREADABLE, Set, spec_label, template_label
 
         config, specs = self._config, self._config.specs
         templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
@@ -111,6 +111,7 @@ class Inputs:
         described = Set(specs.name, names, tuple(templates), specs.template_comment)
         found[SET] = Input(encode(described))
         found[RELEASE] = Input(config.release.encode())
+        found[FAMILIES] = Input(",".join(config.families).encode())
         found[UNREADABLE] = Input(encode(unreadable))
         return found
 
