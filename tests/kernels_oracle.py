@@ -1,7 +1,7 @@
 """The oracle of TraceType, ADInplaceOrViewType and ViewFuncs: runs torchgen itself, in a process of its own.
 
-python tests/kernels_oracle.py NATIVE TAGS DERIVATIVES TEMPLATES OUT [ROOT]: writes the files into the folder OUT. ROOT
-is a folder that holds an unpacked torchgen/; without it the installed one is run.
+python tests/kernels_oracle.py NATIVE TAGS DERIVATIVES TEMPLATES OUT [ROOT]: writes the files of which there are
+templates into the folder OUT. ROOT is a folder that holds an unpacked torchgen/; without it the installed one is run.
 """
 
 import sys
@@ -14,9 +14,6 @@ def main(native: str, tags: str, derivatives: str, templates: str, out: str, roo
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
     from torchgen.gen import parse_native_yaml
-    from torchgen.packaged.autograd.gen_inplace_or_view_type import gen_inplace_or_view_type
-    from torchgen.packaged.autograd.gen_trace_type import gen_trace_type
-    from torchgen.packaged.autograd.gen_view_funcs import gen_view_funcs
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.utils import FileManager
 
@@ -25,10 +22,22 @@ def main(native: str, tags: str, derivatives: str, templates: str, out: str, roo
     Path(out).mkdir(parents=True, exist_ok=True)
     infos, _ = load_derivatives(derivatives, native, tags)
     functions = parse_native_yaml(native, tags).native_functions
-    matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
-    gen_trace_type(out, functions, templates)
-    gen_inplace_or_view_type(out, native, tags, matched, templates)
-    gen_view_funcs(out, matched, templates)
+    write_kernels(functions, match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos),
+                  templates, out)  # fmt: skip
+
+
+def write_kernels(functions: list, matched: list, templates: str, out: str) -> None:
+    """The files of these families, of functions as they are parsed and as they are matched."""
+    from torchgen.packaged.autograd.gen_inplace_or_view_type import gen_inplace_or_view_type
+    from torchgen.packaged.autograd.gen_trace_type import gen_trace_type
+    from torchgen.packaged.autograd.gen_view_funcs import gen_view_funcs
+
+    if (Path(templates) / "TraceType.cpp").exists():
+        gen_trace_type(out, functions, templates)
+    if (Path(templates) / "ADInplaceOrViewType.cpp").exists():
+        gen_inplace_or_view_type(out, "", "", matched, templates)  # which does not read the yaml files
+    if (Path(templates) / "ViewFuncs.h").exists():
+        gen_view_funcs(out, matched, templates)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What is printed of a kernel that keeps track of versions and views, worked out once.
 
-In-place functions and out variants count up the version of what they write to. Views remember their base, and how they
-are made from it. Rules: torchgen.packaged.autograd.gen_inplace_or_view_type.
+In-place functions and out variants count up the version of what they write to. Views know their base, and how they are
+made from it. Rules: torchgen.packaged.autograd.gen_inplace_or_view_type.
 """
 
 from msgspec import Struct
@@ -114,7 +114,7 @@ def _captured(parameter: Parameter, function: NativeFunction) -> Captured:
     if parameter.type not in _COPIES:
         argument = next(a for a in function.func.arguments if a.name == parameter.name)
         raise SpecError(
-            f"view '{function.func.name}' takes '{argument}', which cannot be kept to make the view again",
+            f"view '{function.func.name}' takes '{argument}', which cannot be held until the view is made again",
             "views take int, SymInt, lists and optionals of these, bool, Tensor, Tensor?",
             needle=str(argument),
         )

@@ -83,7 +83,7 @@ def _check(function: NativeFunction, release: Release) -> None:
             check_default(argument, how)
         if argument.is_write or argument.type.startswith("Tensor["):
             raise SpecError(
-                f"view '{schema.name}' takes '{argument}', which cannot be kept to make the view again",
+                f"view '{schema.name}' takes '{argument}', which cannot be held until the view is made again",
                 "of tensors, views take Tensor and Tensor?",
                 needle=str(argument),
             )
