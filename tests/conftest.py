@@ -6,12 +6,15 @@ import os
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from copies import copy_of
 from never_wrong.seed import SEED
 from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, Project
+
+from pipeline.specs.spec_set import OPTIONAL
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
@@ -61,6 +64,15 @@ def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = make_folder(tmp_path_factory.mktemp("tiny") / "set", CORE, RELEASE)
     of_families(read_specs(CORE), ["add", "mul", "exp", "full"]).write(folder)
     return Project(tmp_path_factory.mktemp("tiny_built"), folder, RELEASE).build()
+
+
+@pytest.fixture(scope="session")
+def kernels_built(small_specs: Path, torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A build of the small spec set with all templates of torch, to copy."""
+    project = Project(tmp_path_factory.mktemp("kernels_built"), small_specs, RELEASE)
+    for name in OPTIONAL:
+        copyfile(torch_specs / "autograd" / "templates" / name, project.path(f"templates/{name}"))
+    return project.build()
 
 
 @pytest.fixture

@@ -32,6 +32,12 @@ NODE_FILES = [
     "python_functionsEverything.cpp",
 ]
 SHARDS = [*NODE_FILES, "variable_factories.h"]
+KERNEL_FILES = [  # of torch 2.13.0
+    *(f"TraceType{shard}.cpp" for shard in (*(f"_{i}" for i in range(10)), "Everything")),
+    *(f"ADInplaceOrViewType{shard}.cpp" for shard in ("_0", "_1", "Everything")),
+    "ViewFuncs.h",
+    "ViewFuncs.cpp",
+]
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
 
 _FLAT = {name: name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")}

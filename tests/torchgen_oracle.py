@@ -1,6 +1,6 @@
 """The oracle: runs torchgen itself on a spec set, in a process of its own.
 
-Writes the nine Node files, variable_factories.h where there is a template of it, and, as JSON lines, what
+Writes the nine Node files, those of other families where there are templates of them, and, as JSON lines, what
 `doit show match` must print. Needs a Python that can import the release's torchgen: the installed torch, or `--root`, a
 folder that holds an unpacked `torchgen/`.
 """
@@ -9,6 +9,8 @@ import argparse
 import json
 import sys
 from pathlib import Path
+
+from kernels_oracle import write_kernels
 
 
 def main() -> None:
@@ -48,6 +50,7 @@ def run(options: argparse.Namespace) -> None:
         emit.gen_autograd_functions_lib(options.out, infos, options.templates)
         if (Path(options.templates) / "variable_factories.h").exists():
             gen_variable_factories(options.out, options.native, options.tags, options.templates)
+        write_kernels(functions, matched, options.templates, options.out)
     if options.match:
         lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]
         Path(options.match).write_text("\n".join(lines) + "\n")

@@ -62,13 +62,13 @@ def bindings(function: NativeFunction, release: Release, *, symint: bool = True)
 
 def _binding(argument: Argument, function: NativeFunction, how: Passing, grouped: bool) -> Binding:
     if argument.default is not None and argument.name not in function.cpp_no_default_args:
-        _check_default(argument, how)
+        check_default(argument, how)
     bound = REDUNDANT_MEMORY_FORMAT if grouped and argument.name == "memory_format" else argument.name
     return Binding(argument.name, bound, argument_type(argument.type, how, mutable=argument.is_write), argument.type)
 
 
-def _check_default(argument: Argument, how: Passing) -> None:
-    """An unsized list takes a list as default; a sized one takes a scalar too."""
+def check_default(argument: Argument, how: Passing) -> None:
+    """Refuses a default without C++: an unsized list takes a list as default; a sized one takes a scalar too."""
     default = argument.default
     assert default is not None
     type_ = argument.type

@@ -26,7 +26,7 @@ class Family(Struct, frozen=True):
 
     name: str
     unit: Literal["Node", "function", "kernel"]  # all Nodes; all functions; those that autograd has kernels for
-    subject: Literal["reverse", "function", "derivatives"]  # Reverse; NativeFunction; Served
+    subject: Literal["reverse", "function", "derivatives", "outputs"]  # Reverse; NativeFunction; Served; Outputs
     plan: Callable[[Unit, Any, Release], Any]
     render: Callable[[Any, Release], dict[str, str]]  # a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]
@@ -34,6 +34,7 @@ class Family(Struct, frozen=True):
     needs: str = ""  # a template without which a spec set leaves the family out
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
+    titled: Callable[[FunctionHead], str] = lambda head: head.name  # what the unit of a function is called
 
 
 def pieces(renderers: Mapping[str, Callable[[Any, Release], str]]) -> Callable[[Any, Release], dict[str, str]]:

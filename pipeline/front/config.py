@@ -13,6 +13,7 @@ from pipeline.specs.spec_set import SpecSet, find_spec_set
 VARIABLES = (
     "specs",
     "release",
+    "families",
     "generated",
     "cache",
     "strict",
@@ -39,6 +40,7 @@ class Config(Struct, frozen=True):
     shards: int = 16  # of the split layout
     stamp: str = ""  # a file that tells what a run made, for other build systems
     warning: str = ""  # about the release
+    families: tuple[str, ...] = ()  # the output families to make; none: all that the spec set has templates for
 
     @property
     def folder(self) -> str:
@@ -80,6 +82,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _shards(variables.get("shards", "16")),
         _stamp(variables.get("stamp", "")),
         warning,
+        _families(variables.get("families", ""), specs),
     )
 
 
@@ -93,6 +96,26 @@ def read_against(variables: Mapping[str, str]) -> Config:
     except SpecError as error:
         problem = error.problem.replace("specs=", "against=", 1)
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
+
+
+def _families(value: str, specs: SpecSet) -> tuple[str, ...]:
+    """The families that are named, each once, in the order of the table."""
+    if not value:
+        return ()
+    from pipeline.families.table import FAMILIES
+
+    asked = value.split(",")
+    for name in asked:
+        if name not in FAMILIES:
+            hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them"
+            raise SpecError(f"families={value}: there is no family '{name}'", hint)
+        needs = FAMILIES[name].needs
+        if needs and not specs.templates[needs].exists():
+            raise SpecError(
+                f"families={value}: '{name}' is made from the template {needs}, which the spec set does not have",
+                f"leave {name} out, or add the template",
+            )
+    return tuple(name for name in FAMILIES if name in asked)
 
 
 def _layout(value: str) -> str:

@@ -17,7 +17,7 @@ from pipeline.problems.problem import SpecError
 def variables_of(get_var: Callable[[str, Any], Any]) -> dict[str, str]:
     """The variables of the command line, which doit can be asked for by name. A name that is one letter off is found
     too, to be refused."""
-    names = {*VARIABLES, *(near for name in VARIABLES for near in _one_letter_off(name))}
+    names = {*VARIABLES, "family", *(near for name in VARIABLES for near in _one_letter_off(name))}
     found = {name: get_var(name, None) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 

@@ -97,4 +97,11 @@ class Served(Struct, frozen=True, gc=False, array_like=True):
     derivatives: tuple[ServedBy, ...] | None
 
 
+class Outputs(Struct, frozen=True, gc=False, array_like=True):
+    """A function, and the names of its outputs that carry history; of functions that make no view, none are told."""
+
+    function: NativeFunction
+    differentiable: tuple[str, ...] = ()
+
+
 Keyed = tuple[str, Info]  # a dispatch key, and the info under it

@@ -128,6 +128,11 @@ def schema_kind(schema: Schema) -> SchemaKind:
     return "mutable" if any_written(schema.after_self) else "functional"
 
 
+def modifies(schema: Schema) -> bool:
+    """True of in-place functions and of those with out arguments: they return what they write to."""
+    return schema_kind(schema) in ("inplace", "out")
+
+
 def any_written(values: Sequence[Argument] | Sequence[Return]) -> bool:
     """Whether one of some arguments or returns is written to."""
     return any("!" in v.annotation for v in values if v.annotation is not None)

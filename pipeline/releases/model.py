@@ -3,6 +3,17 @@
 from msgspec import Struct
 
 
+class Change(Struct, frozen=True):
+    """One difference: `add` and `remove` members of a collection, or `set` the whole value."""
+
+    since: str
+    field: str
+    why: str
+    add: tuple[str, ...] | dict[str, str] = ()
+    remove: tuple[str, ...] = ()
+    set: object = None
+
+
 class Release(Struct, frozen=True):
     """The facts of one release. Nothing in a stage or an emitter asks for a version: it asks for one of these."""
 
@@ -24,7 +35,14 @@ class Release(Struct, frozen=True):
     foreach_inplace_reference: frozenset[str]  # foreach ops whose reference is an in-place op
     foreach_tensor_overload: frozenset[str]  # foreach ops that take one Tensor for all members of the list
     foreach_skip_length: frozenset[str]  # foreach ops with fewer arguments than their reference (alpha)
-    view_functions: frozenset[str]  # view ops: their Nodes cannot be traced
+    views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
+    metadata_views: frozenset[str]  # views that as_strided cannot make again: they change more than the geometry
+    made_of_views: frozenset[str]  # base names of functions that return views of `self` that other functions make
+    manual_kernels: frozenset[str]  # C++ names of functions whose kernels for autograd and tracing are by hand
+    unrecorded: frozenset[str]  # base names of functions that the tracer does not record
+    unrecorded_types: frozenset[str]  # types of arguments that it cannot record
+    recorded_as: dict[str, str]  # base names of in-place functions -> what the tracer records in their place
+    trace_shards: int
     keyword_arguments: frozenset[str]  # `op.argument` pairs allowed to be Python keywords; see check_keywords
     check_keywords: bool  # whether an argument may not be named as a Python keyword
     seeded_exempt: tuple[str, ...]  # parts of names that excuse an op with `rand` in its name from being tagged
@@ -41,3 +59,7 @@ class Release(Struct, frozen=True):
     trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in
     spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
     scalars_getter_tail: str  # what follows the getter of a saved list of scalars
+
+    def viewed(self, base: str) -> str | None:
+        """The argument that the outputs of functions of this base name are views of; None where they are none."""
+        return "self" if base in self.made_of_views else self.views.get(base)

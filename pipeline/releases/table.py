@@ -7,7 +7,8 @@ its rows and its name.
 
 from __future__ import annotations
 
-from msgspec import Struct
+from pipeline.releases import tracing, views
+from pipeline.releases.model import Change
 
 # Every release that is known to be equal, with the newest patch of each that was checked.
 KNOWN = (
@@ -24,17 +25,6 @@ KNOWN = (
     "2.14.1",
     "2.15.0",
 )
-
-
-class Change(Struct, frozen=True):
-    """One difference: `add` and `remove` members of a collection, or `set` the whole value."""
-
-    since: str
-    field: str
-    why: str
-    add: tuple[str, ...] | dict[str, str] = ()
-    remove: tuple[str, ...] = ()
-    set: object = None
 
 
 _BACKENDS = "CPU CUDA HIP XLA MTIA MPS IPU XPU HPU VE Lazy Meta PrivateUse1 PrivateUse2 PrivateUse3".split()
@@ -135,15 +125,6 @@ OLDEST: dict[str, object] = {
         for inplace in ("", "_")
         for overload in ("Scalar", "ScalarList")
     ),
-    "view_functions": tuple(
-        """
-        numpy_T alias as_strided diagonal expand permute select slice slice_inverse split split_with_sizes squeeze t
-        transpose unfold unsqueeze flatten view unbind _indices _values indices values crow_indices col_indices
-        ccol_indices row_indices sparse_coo_tensor_with_dims_and_tensors _reshape_alias
-        _test_autograd_multiple_dispatch_view view_as_complex view_as_real _conj _neg_view _nested_get_values
-        _nested_view_from_buffer _nested_view_from_jagged
-        """.split()
-    ),
     "keyword_arguments": ("_has_compatible_shallow_copy_type.from", "random_.from.from", "uniform_.from"),
     "check_keywords": False,
     "seeded_exempt": (),
@@ -161,6 +142,8 @@ OLDEST: dict[str, object] = {
     "trims_lines": False,
     "spaces_docstrings": False,
     "scalars_getter_tail": " " * 28,  # the indentation of upstream's source stands in the text
+    **views.OLDEST,
+    **tracing.OLDEST,
 }
 
 _XPU = "the Intel GPU backend moved in-tree"
@@ -240,4 +223,6 @@ CHANGES: tuple[Change, ...] = (
         set=("pt2_compliant_tag", "out", "inplace"),
     ),
     Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
+    *views.CHANGES,
+    *tracing.CHANGES,
 )

@@ -16,7 +16,7 @@ from pipeline.query.row import INPUT, ITEM, NAMES, Name
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
 from pipeline.stages.schemas import declared, entry_of, variants
-from pipeline.stages.set import RELEASE, SET, spec_label, spec_set, template_label
+from pipeline.stages.set import FAMILIES, RELEASE, SET, spec_label, spec_set, template_label
 from pipeline.stages.specs import entries, lines
 
 CODE: Name = (INPUT, "gradmill's own code")
@@ -134,4 +134,4 @@ def entry_end(role: Role, entry: str) -> Name:
 def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:
     named = {spec_label(role): files[role] for role in ROLES}
     named |= {template_label(name): f"templates/{name}" for name in spec_set(db).templates}
-    return {**named, RELEASE: "the release", SET: "the spec set"}.get(label, label)
+    return {**named, RELEASE: "the release", FAMILIES: "families=", SET: "the spec set"}.get(label, label)

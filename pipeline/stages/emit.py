@@ -12,7 +12,7 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.match import reverse, served
+from pipeline.stages.match import outputs, reverse, served
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
@@ -21,6 +21,7 @@ _SUBJECTS: dict[str, Callable[[Database, Unit], Any]] = {
     "reverse": lambda db, unit: reverse(db, unit.function, unit.dispatch_key),
     "function": lambda db, unit: function(db, unit.function),
     "derivatives": lambda db, unit: served(db, unit.function),
+    "outputs": lambda db, unit: outputs(db, unit.function),
 }
 
 

@@ -33,7 +33,7 @@ def manifest(db: Database, layout: str, shards: int) -> bytes:
         described.name,
         (db.input(RELEASE) or b"").decode(),
         layout,
-        tuple(_inputs(db)),
+        tuple(_inputs(db, layout, shards)),
         _lines(file_line(db, layout, shards, name) for name in db.names(files, layout, shards)),
         _lines(filter(None, (unit_lines(db, family) for family in families(db)))),
     )
@@ -50,11 +50,12 @@ def own_code(db: Database) -> bytes:
     return digest_of(*(code(db, stage.__name__) for stage in STAGES))
 
 
-def _inputs(db: Database) -> Iterator[ManifestInput]:
+def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     described = spec_set(db)
     for role in ROLES:
         yield ManifestInput(described.files[role], digest(db.input(spec_label(role)) or b"").hex())
-    for name in described.templates:
+    used = {file.template for file in files(db, layout, shards).values()}
+    for name in (name for name in described.templates if name in used):
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
     yield ManifestInput("gradmill", own_code(db).hex())
 

@@ -2,16 +2,20 @@
 
 from msgspec.structs import replace
 
+from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.model.autograd import ForwardDerivative, Info, Reverse
 from pipeline.model.entries import SMALL, grouped
 from pipeline.model.native import FunctionHead
-from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair, Served, ServedBy
+from pipeline.model.nodes import Dependent, Keyed, NodeRow, Outputs, Pair, Served, ServedBy
+from pipeline.model.schema import modifies
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
+from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.stages import foreach, infos
 from pipeline.stages.schemas import all_heads, function
+from pipeline.stages.set import release
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
@@ -203,3 +207,31 @@ def matched(db: Database, pair: Pair) -> list[Keyed]:
     """The infos that serve a function, by dispatch key."""
     found = ((key, info(db, name, key)) for key, name in (pair.source or {}).items())
     return [(key, given) for key, given in found if given is not None]
+
+
+def outputs(db: Database, name: str) -> Outputs | None:
+    """A function that autograd has a kernel for, and, where it makes views, which of them carry history."""
+    native = function(db, name)
+    if native is None or release(db).viewed(native.func.name.base) is None or modifies(native.func):
+        return None if native is None else Outputs(native)
+    names = differentiable(db, name)
+    return None if names is None else Outputs(native, tuple(names))
+
+
+@query
+def differentiable(db: Database, name: str) -> list[str] | None:
+    """The outputs of a function that carry history, by their names; None where that cannot be told."""
+    pair, native = kernels.item(db, name), function(db, name)
+    if pair is None or native is None:
+        return None
+    source = pair.source or {}
+    key = DEFAULT_KEY if DEFAULT_KEY in source or not source else next(iter(source))
+    try:
+        if key != DEFAULT_KEY:
+            raise SpecError("a view with derivatives needs some for Default", "define them for Default too")
+        given = info(db, source[key], key) if source else None
+        return [output.name for output in differentiable_outputs(native, given, release(db))]
+    except SpecError as error:
+        entry, schema = _entry(db, source[key], key)
+        db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0], derived=True))
+        return None

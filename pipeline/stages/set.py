@@ -11,6 +11,7 @@ from pipeline.releases.model import Release
 
 SET = "set"  # the input that says what the spec set is
 RELEASE = "release"  # the input that says which release it is read as
+FAMILIES = "families"  # the input that says which output families are asked for; empty: all
 UNREADABLE = "unreadable"  # the input that says why files could not be read
 
 
@@ -33,6 +34,11 @@ def spec_set(db: Database) -> Set:
 def release(db: Database) -> Release:
     """The facts of the release."""
     return resolve((db.input(RELEASE) or b"").decode())
+
+
+def asked_families(db: Database) -> list[str]:
+    """The output families that are asked for by name; none where all are."""
+    return [name for name in (db.input(FAMILIES) or b"").decode().split(",") if name]
 
 
 @query

@@ -19,13 +19,15 @@ from pipeline.stages.schemas import (
     groups,
     heads,
 )
-from pipeline.stages.set import release, spec_set
+from pipeline.stages.set import asked_families, release, spec_set
 
 
 def families(db: Database) -> list[str]:
-    """The families that the spec set has templates for."""
-    templates = spec_set(db).templates
-    return [name for name, family in FAMILIES.items() if not family.needs or family.needs in templates]
+    """The families that are asked for, of those that the spec set has templates for."""
+    templates, asked = spec_set(db).templates, asked_families(db) or FAMILIES
+    return [
+        name for name, family in FAMILIES.items() if name in asked and (not family.needs or family.needs in templates)
+    ]
 
 
 @query
@@ -59,7 +61,9 @@ def selected(db: Database, family: str, group: str) -> list[Unit]:
 
 
 def _function(kind: Family, name: str, head: FunctionHead) -> Unit:
-    return Unit(name, head.name, getattr(head, kind.shards_by), head.schema, "native", entry_of(name), function=name)
+    return Unit(
+        name, kind.titled(head), getattr(head, kind.shards_by), head.schema, "native", entry_of(name), function=name
+    )
 
 
 def _node(name: str, row: NodeRow) -> Unit:

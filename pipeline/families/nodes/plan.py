@@ -68,7 +68,7 @@ def plan_node(node: str, info: Reverse, release: Release) -> NodePlan:
         raise
     return NodePlan(
         node,
-        "Node" if info.name in release.view_functions else "TraceableFunction",
+        "Node" if info.name in release.views else "TraceableFunction",
         info.name.startswith("_foreach_"),
         inputs,
         saved,

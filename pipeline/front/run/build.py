@@ -62,7 +62,8 @@ class Build:
     def last_path(self) -> str:
         """Where the last run of this configuration is kept."""
         config = self.config
-        named = "-".join((*map(str, self.layout), config.release, os.path.abspath(config.generated)))
+        asked = ",".join(config.families)
+        named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated)))
         from xxhash import xxh3_64_hexdigest
 
         return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")

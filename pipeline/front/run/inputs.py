@@ -12,7 +12,7 @@ from pipeline.front.config import Config
 from pipeline.front.run.last import Last, settled
 from pipeline.front.run.outputs import Written
 from pipeline.query.files import Stat, stat_of
-from pipeline.specs.spec_set import ROLES
+from pipeline.specs.spec_set import OPTIONAL, ROLES
 
 if TYPE_CHECKING:
     from pipeline.query.code import Source
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
-OPTIONAL = ("variable_factories.h",)  # templates that a spec set may leave out
 
 
 class CodeChanged(Exception):
@@ -93,7 +92,7 @@ class Inputs:
     def _take_specs(self) -> dict[str, Taken]:
         from pipeline.query.files import Input
         from pipeline.query.row import encode
-        from pipeline.stages.set import RELEASE, SET, UNREADABLE, Set, spec_label, template_label
+        from pipeline.stages.set import FAMILIES, RELEASE, SET, UNREADABLE, Set, spec_label, template_label
 
         config, specs = self._config, self._config.specs
         templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
@@ -112,6 +111,7 @@ class Inputs:
         described = Set(specs.name, names, tuple(templates), specs.template_comment)
         found[SET] = Input(encode(described))
         found[RELEASE] = Input(config.release.encode())
+        found[FAMILIES] = Input(",".join(config.families).encode())
         found[UNREADABLE] = Input(encode(unreadable))
         return found
 

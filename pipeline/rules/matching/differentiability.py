@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
-from pipeline.cpp.types import return_value_type
+from pipeline.cpp.dispatcher import return_type
 from pipeline.model.autograd import Info
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import Return, is_tensor_like
+from pipeline.model.schema import is_tensor_like
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
@@ -46,7 +46,7 @@ def differentiable_outputs(
     """The outputs with history. A definition that uses a single `grad` has one."""
     returns = function.func.returns
     outputs = [
-        DifferentiableOutput(name, r.type, _passed_type(r, function, release))
+        DifferentiableOutput(name, r.type, return_type(r, function, release))
         for name, r in zip(return_names(function.func), returns)
     ]
     declared = info.output_differentiability if info is not None else None
@@ -64,10 +64,3 @@ def differentiable_outputs(
             "the output of an in-place op is its self, and always counts", field=("output_differentiability",)
         )
     return tuple(output for output, differs in zip(outputs, declared) if differs)
-
-
-def _passed_type(returned: Return, function: NativeFunction, release: Release) -> str:
-    value = return_value_type(returned.type, release.base_types, mutable=returned.is_write)
-    if returned.type != "Tensor" or not returned.is_write:
-        return value
-    return f"const {value} &" if function.use_const_ref_for_mutable_tensors else f"{value} &"

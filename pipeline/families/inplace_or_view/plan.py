@@ -1,0 +1,121 @@
+"""What is printed of a kernel that keeps track of versions and views, worked out once.
+
+In-place functions and out variants count up the version of what they write to. Views know their base, and how they are
+made from it. Rules: torchgen.packaged.autograd.gen_inplace_or_view_type.
+"""
+
+from msgspec import Struct
+
+from pipeline.cpp.bindings import cpp_name, return_names
+from pipeline.cpp.dispatcher import Parameter, Signature, declared_results, returned_results, signature_of
+from pipeline.cpp.view_funcs import view_func
+from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.nodes import Outputs
+from pipeline.model.schema import Schema, is_tensor_like, modifies
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+# What is closed over by value, by the type of the argument: as it is, or copied first, by the section of this name.
+_COPIES = {
+    "int64_t": "",
+    "::std::optional<int64_t>": "copy_of_optional",
+    "c10::SymInt": "",
+    "::std::optional<c10::SymInt>": "",
+    "bool": "",
+    "at::IntArrayRef": "copy_of_list",
+    "c10::SymIntArrayRef": "copy_of_list",
+    "const at::Tensor &": "",
+    "const ::std::optional<at::Tensor> &": "",
+}
+
+
+class Captured(Struct, frozen=True, gc=False, array_like=True):
+    """An argument that the view is made again with. A reference would not outlive the call: what it is of is copied."""
+
+    name: str
+    copy: str
+
+
+class Replay(Struct, frozen=True, gc=False, array_like=True):
+    """How a view is made again, where as_strided cannot do it."""
+
+    always: bool  # it never can
+    view_func: str
+    is_list: bool  # whether there are several views, of which each has an index
+    arguments: tuple[str, ...]  # of the ViewFunc
+    captured: tuple[Captured, ...]  # what the inverse takes, besides base and view
+
+
+class View(Struct, frozen=True, gc=False, array_like=True):
+    """A call that returns views."""
+
+    base: str  # the argument that they are views of
+    results: str  # the variables that take them
+    replay: Replay | None  # None where they have no gradients
+
+
+class InplaceOrViewPlan(Struct, frozen=True, gc=False, array_like=True):
+    """All that is printed of one function."""
+
+    signature: Signature
+    written: tuple[str, ...]  # what it wrote to and returns
+    view: View | None  # None where it modifies its arguments
+    returned: str
+
+
+def has_kernel(head: FunctionHead, release: Release) -> bool:
+    """Whether a function has such a kernel, and it is generated. What returns nothing has no versions to count up."""
+    if head.cpp_name in release.manual_kernels:
+        return False
+    counted = head.kind in ("inplace", "out") and not head.schema.endswith(" -> ()")
+    return counted or release.viewed(head.base) is not None
+
+
+def plan_inplace_or_view(given: Outputs, release: Release) -> InplaceOrViewPlan:
+    """The plan of a kernel; a SpecError for a view that cannot be made again."""
+    schema = given.function.func
+    signature, returned = signature_of(given.function, release), returned_results(schema)
+    if modifies(schema):
+        return InplaceOrViewPlan(signature, return_names(schema), None, returned)
+    base = release.viewed(schema.name.base)
+    assert base is not None
+    replay = _replay(given, signature, release) if given.differentiable else None
+    return InplaceOrViewPlan(signature, (), View(base, declared_results(schema), replay), returned)
+
+
+def _replay(given: Outputs, signature: Signature, release: Release) -> Replay:
+    schema = given.function.func
+    is_list = _returns_list(schema, given.differentiable)
+    return Replay(
+        cpp_name(schema) in release.metadata_views,
+        view_func(str(schema.name)),
+        is_list,
+        tuple(p.name for p in signature.parameters if p.name != "self"),
+        tuple([_captured(p, given.function) for p in signature.parameters][1:]),
+    )
+
+
+def _returns_list(schema: Schema, differentiable: tuple[str, ...]) -> bool:
+    """Whether the one output with a gradient is a list of tensors."""
+    if len(differentiable) > 1:
+        raise SpecError(
+            f"view '{schema.name}' has {len(differentiable)} outputs with gradients",
+            "let it return one Tensor or Tensor[]",
+        )
+    type_ = schema.returns[return_names(schema).index(differentiable[0])].type
+    if not is_tensor_like(type_):
+        raise SpecError(f"view '{schema.name}' returns {type_}", "let it return Tensor or Tensor[]")
+    return "[" in type_
+
+
+def _captured(parameter: Parameter, function: NativeFunction) -> Captured:
+    if parameter.name == "self":
+        return Captured("input_base", "")
+    if parameter.type not in _COPIES:
+        argument = next(a for a in function.func.arguments if a.name == parameter.name)
+        raise SpecError(
+            f"view '{function.func.name}' takes '{argument}', which cannot be held until the view is made again",
+            "views take int, SymInt, lists and optionals of these, bool, Tensor, Tensor?",
+            needle=str(argument),
+        )
+    return Captured(parameter.name, _COPIES[parameter.type])

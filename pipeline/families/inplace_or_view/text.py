@@ -1,0 +1,68 @@
+"""The C++ of one kernel for versions and views: the header of its operator, the kernel, its registration, as text."""
+
+from __future__ import annotations
+
+from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan, Replay, View
+from pipeline.families.sections import Text
+from pipeline.families.template import Template
+from pipeline.releases.model import Release
+
+Sections = dict[str, Template]
+
+_TEXT = Text("inplace_or_view/inplace_or_view.cpp")
+_AFTER = "ks & c10::after_ADInplaceOrView_keyset"
+_INDEX = "view_idx"
+_NAMES = {"": "{}", "copy_of_list": "{}_vec", "copy_of_optional": "{}_val"}
+
+
+def include(plan: InplaceOrViewPlan, release: Release) -> str:
+    """The line that includes the operator's own header."""
+    return _TEXT.of(release)["include"].fill({"header": plan.signature.header})
+
+
+def registration(plan: InplaceOrViewPlan, release: Release) -> str:
+    """What registers the kernel."""
+    given = plan.signature
+    return _TEXT.of(release)["registration"].fill({"operator": given.operator, "kernel": given.kernel})
+
+
+def definition(plan: InplaceOrViewPlan, release: Release) -> str:
+    """The kernel."""
+    text, given = _TEXT.of(release), plan.signature
+    call = {"struct": given.struct, "arguments": given.passed(_AFTER)}
+    if plan.view is None:
+        body = [text["modify"].fill(call), *(text["increment_version"].fill({"name": name}) for name in plan.written)]
+    else:
+        body = [text["call"].fill(call), _as_view(plan.view, given.struct, text)]
+    returned = f"return {plan.returned};" if plan.returned else ""
+    return text["definition"].fill(
+        {
+            "returns": given.returns,
+            "kernel": given.kernel,
+            "parameters": given.declared,
+            "body": [*body, returned],
+        }
+    )
+
+
+def _as_view(view: View, struct: str, text: Sections) -> str:
+    """What makes views of the results."""
+    filled = {"base": view.base, "results": view.results}
+    if view.replay is None:
+        return text["not_differentiable"].fill(filled)
+    section = "list_of_views" if view.replay.is_list else "one_view"
+    return text[section].fill({**filled, "replay": _replay(view.replay, struct, text)})
+
+
+def _replay(replay: Replay, struct: str, text: Sections) -> str:
+    index = [_INDEX] if replay.is_list else []
+    copies = [text[c.copy].fill({"name": c.name}) for c in replay.captured if c.copy]
+    made = text["view_func"].fill({"view_func": replay.view_func, "arguments": [*replay.arguments, *index]})
+    return text["replay"].fill(
+        {
+            "always": "true" if replay.always else "false",
+            "view_func": [*copies, made],
+            "struct": struct,
+            "captured": [*index, *(_NAMES[c.copy].format(c.name) for c in replay.captured)],
+        }
+    )

@@ -1,0 +1,98 @@
+"""What is printed of a tracing kernel, worked out once.
+
+A kernel records the call in the trace, calls the next kernel, and records what that returned. Functions that return no
+tensor are called only. Rules: torchgen.packaged.autograd.gen_trace_type.
+"""
+
+from msgspec import Struct
+
+from pipeline.cpp.bindings import cpp_name, return_names
+from pipeline.cpp.dispatcher import Signature, declared_results, returned_results, signature_of
+from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.schema import Schema, is_tensor_like, modifies, schema_kind
+from pipeline.releases.model import Release
+
+_TAKES_OPTIONS = ("normal",)  # base names whose out variants all count as factories, because some of them are
+
+
+class Guard(Struct, frozen=True, gc=False, array_like=True):
+    """An argument that is written to: in a trace without in-place operators nothing else may share its memory."""
+
+    name: str  # of the C++ function
+    argument: str
+
+
+class Recording(Struct, frozen=True, gc=False, array_like=True):
+    """How a call is recorded. What the trace gets may depend on whether it is to have out-of-place operators only."""
+
+    names: tuple[str, ...]  # of the operator; where there are two, the out-of-place one comes first
+    inputs: tuple[str, ...]
+    outs: tuple[str, ...]  # the arguments that take results, which are inputs too where operators are in-place
+    options_of_out: bool  # whether out-of-place the options of `out` are inputs: of factories
+    like_arguments: bool  # whether out-of-place another operator is recorded, which takes more arguments
+    guard: Guard | None
+    outputs: tuple[tuple[str, ...], ...]  # names of the results; where there are two, the out-of-place ones come first
+
+
+class TracePlan(Struct, frozen=True, gc=False, array_like=True):
+    """All that is printed of one function."""
+
+    signature: Signature
+    results: str  # the variables that take them; "" where the arguments have them already
+    returned: str
+    recording: Recording | None
+
+
+def is_generated(head: FunctionHead, release: Release) -> bool:
+    """Whether the tracing kernel of a function is generated."""
+    return head.cpp_name not in release.manual_kernels
+
+
+def plan_trace(function: NativeFunction, release: Release) -> TracePlan:
+    """The plan of a tracing kernel; a SpecError for a type that C++ does not have."""
+    schema = function.func
+    makes_results = bool(schema.returns) and schema_kind(schema) in ("functional", "mutable")
+    return TracePlan(
+        signature_of(function, release),
+        f"{declared_results(schema)} = " if makes_results else "",
+        returned_results(schema),
+        _recording(function, release) if _is_recorded(schema, release) else None,
+    )
+
+
+def _is_recorded(schema: Schema, release: Release) -> bool:
+    return (
+        schema.name.base not in release.unrecorded
+        and any(is_tensor_like(r.type) for r in schema.returns)
+        and not any(a.type in release.unrecorded_types for a in schema.arguments)
+    )
+
+
+def _recording(function: NativeFunction, release: Release) -> Recording:
+    schema = function.func
+    writes = modifies(schema) and not schema.name.dunder
+    outs = tuple(a.name for a in schema.out)
+    names = return_names(schema)
+    return Recording(
+        _names(schema, release),
+        tuple(a.name for a in schema.inputs),
+        outs,
+        bool(outs) and _makes_from_nothing(function),
+        writes and schema.name.base in release.recorded_as,
+        Guard(cpp_name(schema), outs[0] if outs else "self") if writes else None,
+        (names,) if not outs or outs == names else (outs, names),
+    )
+
+
+def _names(schema: Schema, release: Release) -> tuple[str, ...]:
+    whole = schema_kind(schema) in ("functional", "out") or schema.name.dunder
+    found = (schema.name.unqualified,) if whole else (schema.name.base, cpp_name(schema))
+    return tuple(release.recorded_as.get(name, name) for name in found)
+
+
+def _makes_from_nothing(function: NativeFunction) -> bool:
+    """Whether a function makes a tensor without being given one; it returns tensors, else it would not be recorded."""
+    schema = function.func
+    if function.category_override == "factory" or schema.name.base in _TAKES_OPTIONS:
+        return True
+    return not any(is_tensor_like(a.type) for a in schema.inputs)

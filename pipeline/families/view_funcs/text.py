@@ -1,0 +1,84 @@
+"""The C++ of one class that makes a view again: the header of its operator, declaration and definition, as text."""
+
+from __future__ import annotations
+
+from pipeline.families.sections import Text
+from pipeline.families.template import Template
+from pipeline.families.view_funcs.plan import State, ViewFuncPlan
+from pipeline.releases.model import Release
+
+Sections = dict[str, Template]
+
+_TEXT = Text("view_funcs/view_funcs.cpp")
+_INDEX = "view_idx"
+_COUNTS = {"one": "1", "list": "{}.size()", "optional": "({}.has_value() ? 1 : 0)"}
+
+
+def include(plan: ViewFuncPlan, release: Release) -> str:
+    """The line that includes the operator's own header."""
+    return _TEXT.of(release)["include"].fill({"header": plan.header})
+
+
+def declaration(plan: ViewFuncPlan, release: Release) -> str:
+    """The class."""
+    text = _TEXT.of(release)
+    index = [f"int64_t {_INDEX}"] if plan.is_list else []
+    initializers = [*plan.initializers, *([(_INDEX, _INDEX)] if plan.is_list else [])]
+    joined = ", ".join(f"{name}({expression})" for name, expression in initializers)
+    constructor = text["constructor"].fill(
+        {
+            "view_func": plan.view_func,
+            "parameters": [*(f"{p.type} {p.name}" for p in plan.parameters), *index],
+            "initializers": f": {joined}" if joined else "",
+        }
+    )
+    return text["declaration"].fill(
+        {
+            "macro": plan.macro,
+            "view_func": plan.view_func,
+            "constructor": constructor,
+            "clone_and_set": text["clone_and_set"].fill({}),
+            "members": [*(f"{m.type} {m.name};" for m in plan.members), *(f"{given};" for given in index)],
+        }
+    )
+
+
+def definition(plan: ViewFuncPlan, release: Release) -> str:
+    """The member functions."""
+    text, names = _TEXT.of(release), [p.name for p in plan.parameters]
+    return text["definition"].fill(
+        {
+            "view_func": plan.view_func,
+            "struct": plan.struct,
+            "arguments": names,
+            "index": f"[{_INDEX}]" if plan.is_list else "",
+            "clone_arguments": [*names, *([_INDEX] if plan.is_list else [])],
+            "num_symints": _count(plan.symints),
+            "get_symints": _get(plan.symints, "symints", "c10::SymInt", text),
+            "set_symints": _set(plan.symints, "symints", text),
+            "num_tensors": _count(plan.tensors),
+            "get_tensors": _get(plan.tensors, "tensors", "at::Tensor", text),
+            "set_tensors": _set(plan.tensors, "tensors", text),
+        }
+    )
+
+
+def _count(states: tuple[State, ...]) -> str:
+    return " + ".join(_COUNTS[s.holds].format(s.name) for s in states) or "0"
+
+
+def _get(states: tuple[State, ...], held: str, type_: str, text: Sections) -> list[str]:
+    """Puts all values into one vector."""
+    reserve = [f"{held}.reserve({_count(states)});"] if states else []
+    found = [text[f"get_{s.holds}"].fill({"held": held, "name": s.name}) for s in states]
+    return [f"::std::vector<{type_}> {held};", *reserve, *found, f"return {held};"]
+
+
+def _set(states: tuple[State, ...], held: str, text: Sections) -> list[str]:
+    """Takes all values out of one vector; `i` is where those of the next argument begin."""
+    found = ["auto i = 0;"] if states else []
+    for state in states:
+        found.append(text[f"set_{state.holds}"].fill({"held": held, "name": state.name}))
+        if state is not states[-1]:
+            found.append(f"i += {_COUNTS[state.holds].format(state.name)};")
+    return found

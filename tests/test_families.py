@@ -1,0 +1,108 @@
+"""`families=`: nothing but the chosen families is computed, and no file of another one stays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from copies import copy_of
+from project import KERNEL_FILES, NODE_FILES, SHARDS, Project
+
+VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
+
+
+@pytest.fixture
+def kernels(kernels_built: Project, tmp_path: Path) -> Project:
+    """A copy of a build with all families."""
+    return copy_of(kernels_built, tmp_path)
+
+
+def test_all_families_with_templates_are_made_where_none_is_named(kernels: Project) -> None:
+    assert sorted(kernels.files()) == sorted([*SHARDS, *KERNEL_FILES])
+    assert kernels.run(families="").ran == []
+
+
+def test_the_files_are_those_that_all_families_together_have(kernels: Project) -> None:
+    before = kernels.files()
+    run = kernels.run(families="view_funcs,factories")
+    assert (run.status, run.ran) == (0, ["manifest"])
+    assert kernels.files() == {name: before[name] for name in [*VIEWS, "variable_factories.h"]}
+    assert kernels.files() == kernels.clean_build(families="factories,view_funcs,factories")
+
+
+def test_only_units_of_the_chosen_families_are_computed(project: Project, kernels_built: Project) -> None:
+    for name in VIEWS:
+        project.path(f"templates/{name}").write_bytes(kernels_built.path(f"templates/{name}").read_bytes())
+    run = project.run(families="view_funcs")
+    assert run.status == 0
+    units = {row["unit"] for row in project.run("show", "emit", families="view_funcs").rows}
+    assert set(run.units) == units == {"SelectIntViewFunc", "TransposeIntViewFunc", "ViewViewFunc"}
+    assert sorted(run.shards) == VIEWS
+
+
+def test_going_back_to_all_makes_nothing_again(kernels: Project) -> None:
+    before = kernels.files()
+    kernels.build(families="nodes")
+    assert sorted(kernels.files()) == sorted(NODE_FILES)
+    run = kernels.run()
+    assert (run.status, run.units) == (0, [])
+    assert kernels.files() == before
+    assert kernels.run().ran == []
+
+
+def test_an_edit_of_what_is_left_out_runs_no_unit(kernels: Project) -> None:
+    kernels.build(families="trace_type")
+    kernels.set_formula("exp", "self", "grad * result + 0 * result")
+    run = kernels.run(families="trace_type")
+    assert (run.status, run.units, run.shards) == (0, [], [])
+    kernels.append("templates/ViewFuncs.h", "// The end.")
+    run = kernels.run(families="trace_type")
+    assert (run.status, run.units, run.shards) == (0, [], [])
+
+
+def test_files_of_a_family_that_is_left_out_are_removed_without_the_cache(kernels: Project) -> None:
+    shutil.rmtree(kernels.cache)
+    kernels.build(families="inplace_or_view")
+    assert sorted(kernels.files()) == sorted(name for name in KERNEL_FILES if name.startswith("ADInplaceOrView"))
+
+
+def test_the_manifest_and_the_list_know_the_chosen_families_only(kernels: Project) -> None:
+    kernels.build(families="view_funcs")
+    manifest = json.loads(kernels.manifest())
+    assert sorted(file["path"] for file in manifest["files"]) == VIEWS
+    assert {unit["family"] for unit in manifest["units"]} == {"view_funcs"}
+    templates = [given["name"] for given in manifest["inputs"] if given["name"].startswith("templates/")]
+    assert templates == ["templates/ViewFuncs.h", "templates/ViewFuncs.cpp"]
+    listed = kernels.run("list", "--all", families="view_funcs").stdout
+    assert "emit:TransposeIntViewFunc" in listed
+    assert "ExpBackward0" not in listed
+    assert "Functions.cpp" not in kernels.run("export", "ninja", families="view_funcs").stdout
+
+
+def test_the_kernels_of_an_operator_are_explained_by_their_cpp_names(kernels: Project) -> None:
+    text = kernels.run("explain", "transpose.int").stdout
+    assert "TraceType::transpose_int\n" in text
+    assert "ADInplaceOrView::transpose_int\n" in text
+    assert "ADInplaceOrView" not in kernels.run("explain", "transpose.int", families="trace_type").stdout
+    assert "TraceTypeEverything.cpp" in kernels.run("explain", "TraceType::transpose_int").stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem", "hint"),
+    [
+        ({"families": "tracetype"}, "families=tracetype: there is no family 'tracetype'", "did you mean 'trace_type'?"),
+        ({"families": "nodes,"}, "families=nodes,: there is no family ''", "write some of nodes, factories"),
+        ({"family": "nodes"}, "family=nodes: there is no such variable", "did you mean 'families'?"),
+        ({"families": "trace_type"}, "made from the template TraceType.cpp", "leave trace_type out"),
+    ],
+)
+def test_what_names_no_family_is_refused(
+    project: Project, variables: dict[str, object], problem: str, hint: str
+) -> None:
+    run = project.run(**variables)
+    assert run.status != 0
+    assert problem in run.stderr
+    assert hint in run.stderr
+    assert not project.generated.exists()

@@ -1,0 +1,142 @@
+"""The classes of ViewFuncs: names, what they hold, how their state is asked for and replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.cpp.view_funcs import view_func, view_func_macro
+from pipeline.families.view_funcs.files import DECLARATION, DEFINITION, VIEW_FUNCS
+from pipeline.families.view_funcs.plan import makes_view, plan_view_func
+from pipeline.grammar.schema import SchemaParser
+from pipeline.model.native import NativeFunction
+from pipeline.problems.problem import SpecError
+from pipeline.releases import resolve
+from pipeline.rules.native.heads import head_of
+
+EXPAND = "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"
+
+
+def function(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
+    return NativeFunction(SchemaParser(frozenset(resolve(version).base_types)).parse(func), **fields)
+
+
+def pieces(func: str, version: str = "2.13") -> dict[str, str]:
+    release = resolve(version)
+    return VIEW_FUNCS.render(plan_view_func(function(func, version), release), release)
+
+
+def body(func: str, member: str) -> list[str]:
+    """The lines of a member function."""
+    _, found, rest = pieces(func)[DEFINITION].partition(f"::{member}(")
+    assert found
+    return [line.strip() for line in rest.partition("{\n")[2].partition("\n}\n")[0].splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "macro"),
+    [
+        ("select.int", "SelectIntViewFunc", "SELECT_INT_VIEW_FUNC_AVAILABLE"),
+        ("_reshape_alias", "_ReshapeAliasViewFunc", "_RESHAPE_ALIAS_VIEW_FUNC_AVAILABLE"),
+        ("view_as_2d.Upper", "ViewAs2DUpperViewFunc", "VIEW_AS_2D_UPPER_VIEW_FUNC_AVAILABLE"),
+    ],
+)
+def test_classes_are_called_after_the_overload(name: str, expected: str, macro: str) -> None:
+    assert (view_func(name), view_func_macro(name)) == (expected, macro)
+
+
+@pytest.mark.parametrize(
+    ("func", "made"),
+    [
+        (EXPAND, True),
+        ("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", True),
+        ("t_(Tensor(a!) self) -> Tensor(a!)", False),
+        ("detach(Tensor(a) self) -> Tensor(a)", False),
+        ("exp(Tensor self) -> Tensor", False),
+    ],
+)
+def test_views_that_are_made_out_of_place_have_a_class(func: str, made: bool) -> None:
+    assert makes_view(head_of(function(func)), resolve("2.13")) is made
+
+
+def test_what_is_a_reference_is_held_as_a_copy() -> None:
+    found = pieces(EXPAND)[DECLARATION]
+    assert (
+        "  ExpandViewFunc(c10::SymIntArrayRef size, bool implicit) : size(size.vec()), implicit(implicit)\n  {}\n"
+        in found
+    )
+    assert "private:\n  ::std::vector<c10::SymInt> size;\n  bool implicit;\n};\n" in found
+
+
+def test_the_view_function_is_called_on_another_base() -> None:
+    assert body(EXPAND, "operator()") == ["return at::_ops::expand::call(input_base, size, implicit);"]
+
+
+def test_of_several_views_one_is_made() -> None:
+    split = "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"
+    assert "SplitTensorViewFunc(c10::SymInt split_size, int64_t dim, int64_t view_idx) :" in pieces(split)[DECLARATION]
+    assert body(split, "operator()") == ["return at::_ops::split_Tensor::call(input_base, split_size, dim)[view_idx];"]
+    assert "std::make_unique<SplitTensorViewFunc>(split_size, dim, view_idx);" in pieces(split)[DEFINITION]
+
+
+def test_a_view_without_arguments_holds_nothing() -> None:
+    found = pieces("t(Tensor(a) self) -> Tensor(a)")
+    assert "  TViewFunc()\n  {}\n" in found[DECLARATION]
+    assert "return at::_ops::t::call(input_base);" in found[DEFINITION]
+    assert body("t(Tensor(a) self) -> Tensor(a)", "get_tensors") == [
+        "::std::vector<at::Tensor> tensors;",
+        "return tensors;",
+    ]
+
+
+def test_symbolic_integers_are_taken_in_turn() -> None:
+    func = "as_strided(Tensor(a) self, SymInt[] size, SymInt? offset=None, SymInt last=0) -> Tensor(a)"
+    assert body(func, "num_symints") == ["return static_cast<size_t>(size.size() + (offset.has_value() ? 1 : 0) + 1);"]
+    assert body(func, "get_symints") == [
+        "::std::vector<c10::SymInt> symints;",
+        "symints.reserve(size.size() + (offset.has_value() ? 1 : 0) + 1);",
+        "symints.insert(symints.end(), size.begin(), size.end());",
+        "if(offset.has_value()) symints.insert(symints.end(), *(offset));",
+        "symints.push_back(last);",
+        "return symints;",
+    ]
+    assert body(func, "set_symints")[1:] == [
+        "auto i = 0;",
+        "std::copy(symints.begin() + i, symints.begin() + i + size.size(), size.begin());",
+        "i += size.size();",
+        "if(offset.has_value()) offset = symints[i];",
+        "i += (offset.has_value() ? 1 : 0);",
+        "last = symints[i];",
+    ]
+
+
+def test_tensors_are_state_too() -> None:
+    func = "values(Tensor(a) self, Tensor other, Tensor? more) -> Tensor(a)"
+    assert body(func, "num_tensors") == ["return static_cast<size_t>(1 + (more.has_value() ? 1 : 0));"]
+    assert "  at::Tensor other;\n  ::std::optional<at::Tensor> more;\n" in pieces(func)[DECLARATION]
+
+
+@pytest.mark.parametrize(
+    ("version", "body", "none"),
+    [("2.4", "{};", "c10::nullopt"), ("2.5", "{};", "::std::nullopt"), ("2.6", "{}", "::std::nullopt")],
+)
+def test_the_first_releases_have_a_semicolon_more(version: str, body: str, none: str) -> None:
+    found = pieces(EXPAND, version)[DECLARATION]
+    assert f"implicit(implicit)\n  {body}\n" in found
+    assert f"std::optional<std::vector<at::Tensor>> = {none}) const override;" in found
+
+
+@pytest.mark.parametrize(
+    ("func", "problem"),
+    [
+        ("values(Tensor(a) self, Tensor[] x) -> Tensor(a)", "takes 'Tensor\\[\\] x', which cannot be held"),
+        ("values(Tensor(a) self, Tensor(b!) x) -> Tensor(a)", "takes 'Tensor\\(b!\\) x', which cannot be held"),
+        ("values(Tensor(a) self) -> (Tensor(a), int)", "returns 2 values"),
+        ("values(int x, Tensor(a) self) -> Tensor(a)", "'self' is not the first argument"),
+        ("values(Tensor(a) self, int[] x=1) -> Tensor(a)", "'x' is a list but its default '1' is not"),
+    ],
+)
+def test_these_views_have_no_class(func: str, problem: str) -> None:
+    with pytest.raises(SpecError, match=problem):
+        pieces(func)
