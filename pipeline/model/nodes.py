@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from pipeline.model.autograd import Info
-from pipeline.model.native import NativeFunction
 
 
 class Target(Struct, frozen=True, gc=False, array_like=True):
@@ -80,21 +79,6 @@ class Dependent(Struct, frozen=True, gc=False, array_like=True):
     inplace: bool  # else generated from a mutable function
     exact: bool  # whether the infos were written for it
     source: dict[str, str]
-
-
-class ServedBy(Struct, frozen=True, gc=False, array_like=True):
-    """The derivatives of a function under a dispatch key."""
-
-    dispatch_key: str
-    node: str | None  # None where there is no derivative to compute
-    info: Info  # its forward derivatives rewritten, where the function is an in-place one
-
-
-class Served(Struct, frozen=True, gc=False, array_like=True):
-    """A function, and the derivatives that serve it by dispatch key; None where there are none at all."""
-
-    function: NativeFunction
-    derivatives: tuple[ServedBy, ...] | None
 
 
 Keyed = tuple[str, Info]  # a dispatch key, and the info under it

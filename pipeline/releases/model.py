@@ -3,6 +3,17 @@
 from msgspec import Struct
 
 
+class Change(Struct, frozen=True):
+    """One difference: `add` and `remove` members of a collection, or `set` the whole value."""
+
+    since: str
+    field: str
+    why: str
+    add: tuple[str, ...] | dict[str, str] = ()
+    remove: tuple[str, ...] = ()
+    set: object = None
+
+
 class Release(Struct, frozen=True):
     """The facts of one release. Nothing in a stage or an emitter asks for a version: it asks for one of these."""
 
@@ -41,3 +52,17 @@ class Release(Struct, frozen=True):
     trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in
     spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
     scalars_getter_tail: str  # what follows the getter of a saved list of scalars
+    manual_backend: frozenset[str]  # C++ functions whose kernels are registered by hand for every key
+    manual_autograd: frozenset[str]  # C++ functions whose autograd kernels are written by hand: those, and more
+    undifferentiable: frozenset[str]  # base or C++ names of ops that autograd does not look at, with derivatives or not
+    complex_differentiable: frozenset[str]  # base names of ops whose gradients are right for complex tensors too
+    all_views: dict[str, str]  # base name of an op whose result shares a storage -> the argument that it shares it with
+    views_of_input: frozenset[str]  # base names of ops that count as views, be they made of other ops
+    resets_accumulator: frozenset[str]  # in-place ops after which the gradient is accumulated by another Node
+    replacing_tensors: frozenset[str]  # C++ functions that may exchange what their arguments consist of
+    sharing_tensors: frozenset[str]  # kernels that may return tensors which others hold too
+    sharing_storage: frozenset[str]  # kernels that may return tensors whose storage others hold too: those, and more
+    foreach_without_derivatives: frozenset[str]  # in-place foreach ops that have no reference
+    foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
+    variable_type_shards: int  # source files of VariableType
+    generator: str  # what a template that is made of a template says it was made by: a script of PyTorch's sources

@@ -7,7 +7,8 @@ its rows and its name.
 
 from __future__ import annotations
 
-from msgspec import Struct
+from pipeline.releases.kernels import KERNEL_CHANGES, KERNELS
+from pipeline.releases.model import Change
 
 # Every release that is known to be equal, with the newest patch of each that was checked.
 KNOWN = (
@@ -24,17 +25,6 @@ KNOWN = (
     "2.14.1",
     "2.15.0",
 )
-
-
-class Change(Struct, frozen=True):
-    """One difference: `add` and `remove` members of a collection, or `set` the whole value."""
-
-    since: str
-    field: str
-    why: str
-    add: tuple[str, ...] | dict[str, str] = ()
-    remove: tuple[str, ...] = ()
-    set: object = None
 
 
 _BACKENDS = "CPU CUDA HIP XLA MTIA MPS IPU XPU HPU VE Lazy Meta PrivateUse1 PrivateUse2 PrivateUse3".split()
@@ -161,6 +151,7 @@ OLDEST: dict[str, object] = {
     "trims_lines": False,
     "spaces_docstrings": False,
     "scalars_getter_tail": " " * 28,  # the indentation of upstream's source stands in the text
+    **KERNELS,
 }
 
 _XPU = "the Intel GPU backend moved in-tree"
@@ -240,4 +231,5 @@ CHANGES: tuple[Change, ...] = (
         set=("pt2_compliant_tag", "out", "inplace"),
     ),
     Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
+    *KERNEL_CHANGES,
 )

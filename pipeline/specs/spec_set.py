@@ -12,9 +12,10 @@ from msgspec import Struct
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.location import Location
 
-__all__ = ["ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
+__all__ = ["OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
 
-TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", "variable_factories.h")
+OPTIONAL = ("variable_factories.h", "VariableType.h", "VariableType.cpp")  # templates that a spec set may leave out
+TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL)
 
 _VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _ENCRYPTED = 1  # a flag of a zip file's member

@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
+from pipeline.model.kernels import Served
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
@@ -21,8 +22,13 @@ from pipeline.stages.units import unit
 _SUBJECTS: dict[str, Callable[[Database, Unit], Any]] = {
     "info": lambda db, unit: info(db, unit.function, unit.dispatch_key),
     "function": lambda db, unit: function(db, unit.function),
-    "derivatives": lambda db, unit: served(db, unit.function),
+    "derivatives": lambda db, unit: _served(db, unit.function),
 }
+
+
+def _served(db: Database, name: str) -> Served | None:
+    native = function(db, name)
+    return None if native is None else Served(native, served(db, name))
 
 
 @unkept

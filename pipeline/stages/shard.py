@@ -21,6 +21,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
+from pipeline.stages.match import used_keys
 from pipeline.stages.set import release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
 
@@ -48,7 +49,8 @@ class Blocks(Struct, frozen=True, array_like=True):
 @table
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
-    kind, facts = Layout("split" if layout == "split" else "upstream", shards), release(db)
+    kind = Layout("split" if layout == "split" else "upstream", shards, tuple(used_keys(db)))
+    facts = release(db)
     return {file.name: file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind, facts)}
 
 
@@ -101,8 +103,14 @@ def _template(db: Database, file: File) -> Template:
     found = template_text(data)
     if file.reopens:
         found = _reopened(found, next(iter(file.slots)))
-    template = Template(file.before + found, trim=release(db).trims_lines)
-    known = {"generated_comment", *file.constants, *file.slots}
+    trim = release(db).trims_lines
+    if file.first:
+        found = _checked(Template(found, trim=trim), set(file.first)).fill(file.first)
+    return _checked(Template(file.before + found, trim=trim), {"generated_comment", *file.constants, *file.slots})
+
+
+def _checked(template: Template, known: set[str]) -> Template:
+    """The template, all of whose holes are known."""
     for name in sorted(template.names):
         if name not in known:
             raise SpecError(f"the template has an unknown hole '${{{name}}}'", nearest(name, known), needle=name)

@@ -12,7 +12,7 @@ from pipeline.front.config import Config
 from pipeline.front.run.last import Last, settled
 from pipeline.front.run.outputs import Written
 from pipeline.query.files import Stat, stat_of
-from pipeline.specs.spec_set import ROLES
+from pipeline.specs.spec_set import OPTIONAL, ROLES
 
 if TYPE_CHECKING:
     from pipeline.query.code import Source
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
-OPTIONAL = ("variable_factories.h",)  # templates that a spec set may leave out
 
 
 class CodeChanged(Exception):
