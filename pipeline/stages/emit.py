@@ -14,7 +14,7 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
-from pipeline.stages.match import info, served
+from pipeline.stages.match import definition_of, info, served
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
@@ -44,7 +44,8 @@ def plan(db: Database, family: str, name: str) -> Any:
     try:
         return kind.plan(found, subject, release(db))
     except SpecError as error:
-        for problem in problems_of(error, found.role, found.entry, found.op):
+        place = definition_of(db, found.function) if error.role == "derivatives" else None
+        for problem in problems_of(error, *(place or (found.role, found.entry, found.op))):
             db.report(problem)
         return None
 

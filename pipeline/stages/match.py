@@ -7,7 +7,7 @@ from pipeline.model.entries import SMALL, grouped
 from pipeline.model.kernels import KernelDerivative
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
-from pipeline.problems.problem import SpecError, problem_of
+from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.kernels.derivative import kernel_derivative
@@ -204,6 +204,15 @@ def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative
 def _is_inplace_foreach(db: Database, pair: Pair) -> bool:
     native = function(db, pair.function) if pair.schema.startswith("_foreach") else None
     return native is not None and native.func.name.inplace
+
+
+def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
+    """Where the derivatives that serve a function are written: the file, the entry, and what operator it is for."""
+    pair = kernels.item(db, name)
+    for key, source in (pair.source or {}).items() if pair is not None else ():
+        entry, schema = _entry(db, source, key)
+        return "derivatives", entry, schema.partition("(")[0]
+    return None
 
 
 @query

@@ -41,9 +41,13 @@ class Made(Struct, frozen=True, array_like=True):
 class Blocks(Struct, frozen=True, array_like=True):
     """A place in a file that takes a piece of each of its units, on lines of their own."""
 
-    family: str
     piece: str
     indent: str
+
+    @property
+    def place(self) -> str:
+        """As part of a key."""
+        return f"{self.indent}|{self.piece}"
 
 
 @table
@@ -62,11 +66,16 @@ def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[
 
 
 @query
-def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, piece: str, indent: str) -> str:
-    """The pieces of a group of units of a file. A unit without any line takes none."""
+def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[str]:
+    """The pieces of a group of units of a file, joined for each place. A unit without any line takes none."""
     trim = release(db).trims_lines
-    found = [text(db, family, unit).get(piece) for unit in groups.item(db, layout, shards, name, group) or ()]
-    return "\n".join(indented(each, indent, trim=trim) if indent else each for each in found if each)
+    members = [text(db, family, unit) for unit in groups.item(db, layout, shards, name, group) or ()]
+    found = []
+    for place in places.split("\n"):
+        indent, _, piece = place.partition("|")
+        pieces = filter(None, (member.get(piece) for member in members))
+        found.append("\n".join(indented(each, indent, trim=trim) if indent else each for each in pieces))
+    return found
 
 
 @query
@@ -89,7 +98,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     found: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
-            found.append(Blocks(file.family, blocks[part.name], part.indent or ""))
+            found.append(Blocks(blocks[part.name], part.indent or ""))
         else:
             found.append(filled)
     return found
@@ -139,9 +148,12 @@ def _is_block(template: Template, hole: str) -> bool:
 
 def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all blocks of a file."""
-    found = (part for part in outline(db, layout, shards, name) if isinstance(part, Blocks))
+    places = "\n".join(part.place for part in outline(db, layout, shards, name) if isinstance(part, Blocks))
+    file = files.item(db, layout, shards, name)
+    if file is None or not places:
+        return []
     listed = db.names(groups, layout, shards, name)
-    return [(layout, shards, name, group, part.family, part.piece, part.indent) for part in found for group in listed]
+    return [(layout, shards, name, group, file.family, places) for group in listed]
 
 
 @query
@@ -163,11 +175,13 @@ def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
 
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
-    """The parts of a file in turn: a large file is in memory once."""
+    """The parts of a file in turn."""
+    made = [block(db, *at) for at in blocks(db, layout, shards, name)]
+    place = 0
     for part in outline(db, layout, shards, name):
         if isinstance(part, Blocks):
-            at, place = (layout, shards, name), (part.family, part.piece, part.indent)
-            yield from _joined(block(db, *at, group, *place) for group in db.names(groups, *at))
+            yield from _joined(each[place] for each in made)
+            place += 1
         else:
             yield part.encode()
 

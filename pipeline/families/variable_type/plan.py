@@ -57,7 +57,7 @@ def plan_function(served: Served, release: Release) -> FunctionPlan:
     if served.derivatives is None and falls_back(function, release):
         return FunctionPlan(name, ())
     derivatives: tuple[KernelDerivative | None, ...] = served.derivatives or (None,)
-    return FunctionPlan(name, tuple(_kernel(function, each, release) for each in derivatives))
+    return FunctionPlan(name, tuple(_planned(function, each, release) for each in derivatives))
 
 
 def falls_back(function: NativeFunction, release: Release) -> bool:
@@ -71,6 +71,14 @@ def falls_back(function: NativeFunction, release: Release) -> bool:
     if wrapper.removesuffix(f"_{schema.name.overload}") in release.replacing_tensors:
         return False
     return bool(differentiable_outputs(function, None, release))
+
+
+def _planned(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> Kernel:
+    try:
+        return _kernel(function, derivative, release)
+    except SpecError as error:
+        error.role = "derivatives" if derivative is not None else None
+        raise
 
 
 def _kernel(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> Kernel:
