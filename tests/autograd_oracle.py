@@ -8,8 +8,10 @@ run.
 import sys
 from pathlib import Path
 
-# What a build of PyTorch runs, by CMake and by Bazel: some files name the script that is run as coming from there.
-SCRIPT = "tools/setup_helpers/generate_code.py"
+
+def script(torchgen: str) -> str:
+    """What a build of PyTorch runs, by CMake and by Bazel, beside the package `torchgen`: some files name it."""
+    return str(Path(torchgen).parent.parent / "tools" / "setup_helpers" / "generate_code.py")
 
 
 def main(native: str, tags: str, autograd: str, out: str, root: str = "") -> None:
@@ -22,7 +24,7 @@ def main(native: str, tags: str, autograd: str, out: str, root: str = "") -> Non
 
     # The folder's real path would be printed into every file.
     FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
-    sys.modules["__main__"].__file__ = str(Path(torchgen.__file__).parent.parent / SCRIPT)
+    sys.modules["__main__"].__file__ = script(torchgen.__file__)
     Path(out).mkdir(parents=True, exist_ok=True)
     gen_autograd(native, tags, out, autograd, SelectiveBuilder.get_nop_selector())
 

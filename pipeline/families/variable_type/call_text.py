@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.families.sections import Text
 from pipeline.families.template import Template
-from pipeline.families.variable_type.call import Call, Result, Unpacked
+from pipeline.families.variable_type.plan.call import Call, Result, Unpacked
 from pipeline.releases.model import Release
 
 _TEXT = Text("variable_type/call.cpp")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pipeline.families.family import Family, Layout, shard_of
 from pipeline.families.file import File
-from pipeline.families.variable_type.plan import DEFAULT, FunctionPlan, plan_function
+from pipeline.families.variable_type.plan.kernel import DEFAULT, FunctionPlan, plan_function
 from pipeline.families.variable_type.text import definition_of, registration_of, render
 from pipeline.model.kernels import Served
 from pipeline.model.native import FunctionHead

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.families.sections import Text
 from pipeline.families.template import Template
-from pipeline.families.variable_type.forward import Formula, Read, Refusal
+from pipeline.families.variable_type.plan.forward import Formula, Read, Refusal
 from pipeline.releases.model import Release
 
 _TEXT = Text("variable_type/forward.cpp")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pipeline.families.sections import Text
 from pipeline.families.template import Template, Value
-from pipeline.families.variable_type.forward import Flag
-from pipeline.families.variable_type.node import History, Original, OutSetup, Setup, Tracking
-from pipeline.families.variable_type.saving import Save
+from pipeline.families.variable_type.plan.forward import Flag
+from pipeline.families.variable_type.plan.node import History, Original, OutSetup, Setup, Tracking
+from pipeline.families.variable_type.plan.saving import Save
 from pipeline.releases.model import Release
 
 KERNEL = Text("variable_type/kernel.cpp")

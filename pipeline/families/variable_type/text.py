@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.families.variable_type.call_text import call, unpack
 from pipeline.families.variable_type.forward_text import forward
 from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history
-from pipeline.families.variable_type.plan import DEFAULT, FunctionPlan, Kernel
+from pipeline.families.variable_type.plan.kernel import DEFAULT, FunctionPlan, Kernel
 from pipeline.releases.model import Release
 
 

@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from pipeline.cpp.types import TENSOR
-from pipeline.families.variable_type.saving import Save, save_inputs, save_outputs
-from pipeline.families.variable_type.subject import Subject
+from pipeline.families.variable_type.plan.saving import Save, save_inputs, save_outputs
+from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.schema import is_list, is_tensor_like
 
 NOT_IMPLEMENTED = "NotImplemented"  # the Node that refuses to compute anything

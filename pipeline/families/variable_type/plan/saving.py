@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from pipeline.cpp.types import ITENSOR_LIST, STRING_VIEW, TENSOR, TENSOR_LIST, TENSOR_VECTOR, optional
-from pipeline.families.variable_type.subject import Subject
+from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.kernels import KernelSaved
 from pipeline.model.schema import is_list
 from pipeline.problems.problem import SpecError

@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import passing_of
 from pipeline.cpp.types import argument_type
-from pipeline.families.variable_type.call import Call, Unpacked, call, unpacked
-from pipeline.families.variable_type.forward import Flag, Formula, Refusal, any_tangent, flags, forward
-from pipeline.families.variable_type.node import Tracking, track
-from pipeline.families.variable_type.subject import Subject, subject_of, wrapper_name
+from pipeline.families.variable_type.plan.call import Call, Unpacked, call, unpacked
+from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
+from pipeline.families.variable_type.plan.node import Tracking, track
+from pipeline.families.variable_type.plan.subject import Subject, subject_of, wrapper_name
 from pipeline.model.kernels import KernelDerivative, Served
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import schema_kind

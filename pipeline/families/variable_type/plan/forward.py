@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from pipeline.cpp.types import TENSOR, TENSOR_VECTOR, optional
-from pipeline.families.variable_type.node import flag_of
-from pipeline.families.variable_type.subject import Input, Subject
+from pipeline.families.variable_type.plan.node import flag_of
+from pipeline.families.variable_type.plan.subject import Input, Subject
 from pipeline.model.autograd import ForwardDerivative
 from pipeline.model.schema import Argument, is_list, is_tensor_like
 from pipeline.problems.problem import SpecError

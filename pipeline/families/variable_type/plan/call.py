@@ -5,7 +5,7 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import passing_of
 from pipeline.cpp.types import ITENSOR_LIST, TENSOR, TENSOR_LIST, argument_type, optional, return_value_type
-from pipeline.families.variable_type.subject import Subject
+from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.schema import Argument, has_symint, is_list, is_tensor_like
 from pipeline.problems.problem import SpecError
 from pipeline.rules.matching.differentiability import passed_type
