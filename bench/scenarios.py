@@ -127,12 +127,13 @@ class Bench:
 
     def _compare(self, when: str) -> None:
         ours, theirs = (self.output(program) for program in PROGRAMS)
-        names = sorted({path.name for folder in (ours, theirs) for path in folder.iterdir()})
+        found = ((folder, path) for folder in (ours, theirs) for path in folder.rglob("*") if path.is_file())
+        names = sorted({path.relative_to(folder).as_posix() for folder, path in found})
         filecmp.clear_cache()
         _, different, missing = filecmp.cmpfiles(ours, theirs, names, shallow=False)
         if different or missing:
-            found = [_difference(ours / name, theirs / name) for name in (*different, *missing)]
-            raise SystemExit("\n  ".join([f"{when}: the programs' files differ", *found]))
+            differences = [_difference(ours / name, theirs / name) for name in (*different, *missing)]
+            raise SystemExit("\n  ".join([f"{when}: the programs' files differ", *differences]))
 
 
 def _difference(ours: Path, theirs: Path) -> str:

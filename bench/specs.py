@@ -17,7 +17,9 @@ _PACKAGED = {NATIVE: f"ATen/native/{NATIVE}", TAGS: f"ATen/native/{TAGS}", DERIV
 _NAMES = re.compile(r"(?m)^(- func: |- name: |  structured_delegate: |  autogen: )([^(\n#]+)")
 _FOREACH = "_foreach_"
 # Operators that torchgen checks by name, apart from those in its own lists.
-_KNOWN_BY_NAME = re.compile(r"(resize_|resize_as_|set_|uniform_|random_\.from|_has_compatible_shallow_copy_type)(\.|$)")
+_KNOWN_BY_NAME = re.compile(
+    r"(resize_|resize_as_|set_|uniform_|random_\.from|_has_compatible_shallow_copy_type|_foreach_zero_)(\.|$)"
+)
 _DUNDER = re.compile(r"__(i?)(and|or|xor|lshift|rshift)__")
 
 
@@ -111,11 +113,14 @@ def _can_be_renamed(entry: str) -> bool:
     """Whether torchgen takes the entry under another name: it knows some operators by theirs."""
     from torchgen import native_function_generation as generation
     from torchgen.api import autograd
+    from torchgen.packaged.autograd import gen_variable_type as kernels
 
+    foreach = (*kernels._foreach_ops_without_differentiability_info, *kernels._foreach_ops_with_different_arity)
     match = _NAMES.match(entry)
     name = match[2].partition("(")[0] if match else ""
     return not _KNOWN_BY_NAME.match(name) and name.replace("_.", ".") not in {
         *autograd._foreach_with_tensor_overload,
+        *(f"{base}.{overload}" if overload else f"{base}_" for base, overload in foreach),
         *generation.OUT_OPS_THAT_DONT_GET_GROUPED_PROPERLY,
         *generation.MUTABLE_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT,
         *generation.FUNCTIONAL_OPS_THAT_CANNOT_GET_AN_OUT_VARIANT,

@@ -5,26 +5,31 @@ from pathlib import Path
 
 
 def run(specs: Path, out: Path) -> None:
-    """Writes the autograd Node files and the factories of the spec set in `specs` to `out`."""
+    """Writes the autograd Node files, the kernels and the factories of the spec set in `specs` to `out`."""
+    import torchgen
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
     from torchgen.gen import parse_native_yaml
     from torchgen.packaged.autograd import gen_autograd_functions as emit
     from torchgen.packaged.autograd.gen_variable_factories import gen_variable_factories
+    from torchgen.packaged.autograd.gen_variable_type import gen_variable_type
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.utils import FileManager
 
-    # The folder's real path would be printed into every file.
+    # The folder's real path would be printed into every file, and the script's into some, as a build runs it.
+    script = Path(torchgen.__file__).parent.parent / "tools" / "setup_helpers" / "generate_code.py"
+    sys.modules["__main__"].__file__ = str(script)
     FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
     native, tags, templates = (str(specs / name) for name in ("native_functions.yaml", "tags.yaml", "templates"))
-    infos, _ = load_derivatives(str(specs / "derivatives.yaml"), native, tags)
+    infos, used_keys = load_derivatives(str(specs / "derivatives.yaml"), native, tags)
     out.mkdir(parents=True, exist_ok=True)
     emit.gen_autograd_functions_python(str(out), infos, templates)
     # Matching adds the foreach functions' infos. What was parsed before comes from torchgen's own cache.
     functions = parse_native_yaml(native, tags).native_functions
-    match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
+    matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
     emit.gen_autograd_functions_lib(str(out), infos, templates)
     gen_variable_factories(str(out), native, tags, templates)
+    gen_variable_type(str(out), native, tags, matched, templates, used_keys)
 
 
 if __name__ == "__main__":

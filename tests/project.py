@@ -216,7 +216,11 @@ class Project:
 
     def mtimes(self) -> dict[str, int]:
         """When each generated file was written."""
-        return {path.name: path.stat().st_mtime_ns for path in sorted(self.generated.glob("*"))}
+        return {
+            path.relative_to(self.generated).as_posix(): path.stat().st_mtime_ns
+            for path in sorted(self.generated.rglob("*"))
+            if path.is_file()
+        }
 
     def tree(self) -> dict[str, tuple[int, int]]:
         """Every file and folder that doit made: inode and time of change."""
@@ -254,7 +258,8 @@ def _digest(path: Path) -> str:
 
 def files_in(folder: Path) -> dict[str, bytes]:
     """The files of a folder."""
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("*"))}
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 def finish(process: subprocess.Popen[str]) -> Run:

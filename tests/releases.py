@@ -1,7 +1,7 @@
 """Every release against its own torchgen, on one table: python tests/releases.py [VERSION …]
 
 For each release the torch wheel is downloaded (once: it is kept), its torchgen is run from the unpacked wheel in a
-process of its own, gradmill is run on the wheel, and both are compared: the files byte for byte, the matched functions
+process of its own, gradmill is run on the wheel, and both are compared: all files byte for byte, the matched functions
 field by field. An installed torch of the right version takes the place of a wheel.
 """
 
@@ -29,19 +29,6 @@ _DOWNLOAD = """
     --platform macosx_11_0_arm64 --platform macosx_14_0_arm64
 """.split()
 
-FILES = (  # that every release has; others have more shards or fewer
-    "Functions.h",
-    "Functions.cpp",
-    "python_functions.h",
-    *(f"python_functions_{i}.cpp" for i in range(5)),
-    "python_functionsEverything.cpp",
-    "variable_factories.h",
-    "TraceTypeEverything.cpp",
-    "ADInplaceOrViewTypeEverything.cpp",
-    "ViewFuncs.h",
-    "ViewFuncs.cpp",
-)
-
 # torchgen makes these lists from sets: their order changes with the hash seed.
 _SETS = frozenset(("required_inputs_fw_grad", "required_inputs_primal"))
 _FOREACH_SETS = frozenset(("all_saved_inputs", "all_saved_outputs"))  # of synthesized foreach infos only
@@ -66,8 +53,8 @@ class Result(NamedTuple):
     """How one release compares. `files` and `functions` name what differs."""
 
     nodes: int
+    written: int  # files
     total: int  # functions
-    made: int  # files, by either program
     files: list[str]
     functions: list[str]
 
@@ -173,11 +160,15 @@ def compare(source: Source, folder: Path, cache: Path) -> Result:
     expected = run_torchgen(source, theirs)
     gradmill(source, ours, cache)
     found = _functions(gradmill(source, ours, cache, "show", "match"))
-    names = sorted({path.name for side in (theirs, ours) for path in (side / "files").iterdir()} | set(FILES))
+    names = sorted(set(_files(theirs / "files") + _files(ours / "files")))
     files = [name for name in names if _read(theirs / "files" / name) != _read(ours / "files" / name)]
     functions = [func for func in {**expected, **found} if expected.get(func) != found.get(func)]
     nodes = _read(ours / "files" / "Functions.h").count(b"\nstruct TORCH_API ")
-    return Result(nodes, len(expected), len(names), files, functions)
+    return Result(nodes, len(names), len(expected), files, functions)
+
+
+def _files(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
 def _read(path: Path) -> bytes:
@@ -186,7 +177,7 @@ def _read(path: Path) -> bytes:
 
 def row(version: str, result: Result) -> str:
     """A line of the table."""
-    files = f"{result.made - len(result.files)}/{result.made}"
+    files = f"{result.written - len(result.files)}/{result.written}"
     functions = f"{result.total - len(result.functions)}/{result.total}"
     return f"{version:10}{result.nodes:7}{result.total:11}{files:>13}{functions:>17}"
 

@@ -30,17 +30,21 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    import torchgen
+    from autograd_oracle import script
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
     from torchgen.gen import parse_native_yaml
     from torchgen.packaged.autograd import gen_autograd_functions as emit
     from torchgen.packaged.autograd.gen_variable_factories import gen_variable_factories
+    from torchgen.packaged.autograd.gen_variable_type import gen_variable_type
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.utils import FileManager
 
     # The folder's real path would be printed into every file.
     FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
-    infos, _ = load_derivatives(options.derivatives, options.native, options.tags)
+    sys.modules["__main__"].__file__ = script(torchgen.__file__)
+    infos, used_keys = load_derivatives(options.derivatives, options.native, options.tags)
     if options.out:
         Path(options.out).mkdir(parents=True, exist_ok=True)
         emit.gen_autograd_functions_python(options.out, infos, options.templates)
@@ -50,6 +54,8 @@ def run(options: argparse.Namespace) -> None:
         emit.gen_autograd_functions_lib(options.out, infos, options.templates)
         if (Path(options.templates) / "variable_factories.h").exists():
             gen_variable_factories(options.out, options.native, options.tags, options.templates)
+        if (Path(options.templates) / "VariableType.cpp").exists():
+            gen_variable_type(options.out, options.native, options.tags, matched, options.templates, used_keys)
         write_kernels(functions, matched, options.templates, options.out)
     if options.match:
         lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]

@@ -19,6 +19,7 @@ class Layout(Struct, frozen=True, array_like=True):
 
     name: Literal["upstream", "split"] = "upstream"
     shards: int = 0
+    keys: tuple[str, ...] = ()  # the dispatch keys that derivatives are written for, sorted
 
 
 class Family(Struct, frozen=True):

@@ -82,21 +82,6 @@ class Dependent(Struct, frozen=True, gc=False, array_like=True):
     source: dict[str, str]
 
 
-class ServedBy(Struct, frozen=True, gc=False, array_like=True):
-    """The derivatives of a function under a dispatch key."""
-
-    dispatch_key: str
-    node: str | None  # None where there is no derivative to compute
-    info: Info  # its forward derivatives rewritten, where the function is an in-place one
-
-
-class Served(Struct, frozen=True, gc=False, array_like=True):
-    """A function, and the derivatives that serve it by dispatch key; None where there are none at all."""
-
-    function: NativeFunction
-    derivatives: tuple[ServedBy, ...] | None
-
-
 class Outputs(Struct, frozen=True, gc=False, array_like=True):
     """A function, and the names of its outputs that carry history; of functions that make no view, none are told."""
 

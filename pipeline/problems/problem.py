@@ -20,7 +20,8 @@ class SpecError(Exception):
     """An author's mistake, as a rule sees it.
 
     `field` is the path of YAML keys inside the entry, `needle` a piece of that field's text to point at, `at_key` says
-    that the key itself is wrong. `others` are more mistakes that the same rule found.
+    that the key itself is wrong. `others` are more mistakes that the same rule found. `role` is set where the mistake
+    is in another file than what the rule was run for.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class SpecError(Exception):
         self.needle = needle
         self.at_key = at_key
         self.others: list[SpecError] = []
+        self.role: Role | None = None
 
 
 class TextMistake(SpecError):

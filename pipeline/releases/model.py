@@ -36,6 +36,7 @@ class Release(Struct, frozen=True):
     foreach_tensor_overload: frozenset[str]  # foreach ops that take one Tensor for all members of the list
     foreach_skip_length: frozenset[str]  # foreach ops with fewer arguments than their reference (alpha)
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
+    untold_views: frozenset[str]  # base names of ops whose result is one in storage, and to autograd is none
     metadata_views: frozenset[str]  # views that as_strided cannot make again: they change more than the geometry
     made_of_views: frozenset[str]  # base names of functions that return views of `self` that other functions make
     manual_kernels: frozenset[str]  # C++ names of functions whose kernels for autograd and tracing are by hand
@@ -59,7 +60,22 @@ class Release(Struct, frozen=True):
     trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in
     spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
     scalars_getter_tail: str  # what follows the getter of a saved list of scalars
+    manual_backend: frozenset[str]  # C++ functions whose kernels are registered by hand for every key
+    undifferentiable: frozenset[str]  # base or C++ names of ops that autograd does not look at, with derivatives or not
+    complex_differentiable: frozenset[str]  # base names of ops whose gradients are right for complex tensors too
+    resets_accumulator: frozenset[str]  # in-place ops after which the gradient is accumulated by another Node
+    replacing_tensors: frozenset[str]  # C++ functions that may exchange what their arguments consist of
+    sharing_tensors: frozenset[str]  # kernels that may return tensors which others hold too
+    sharing_storage: frozenset[str]  # kernels that may return tensors whose storage others hold too: those, and more
+    foreach_without_derivatives: frozenset[str]  # in-place foreach ops that have no reference
+    foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
+    variable_type_shards: int  # source files of VariableType
+    generator: str  # what a template that is made of a template says it was made by: a script of PyTorch's sources
 
     def viewed(self, base: str) -> str | None:
         """The argument that the outputs of functions of this base name are views of; None where they are none."""
         return "self" if base in self.made_of_views else self.views.get(base)
+
+    def aliased(self, base: str) -> str | None:
+        """The argument whose storage the result of functions of this base name shares; None where they share none."""
+        return "self" if base in self.untold_views else self.views.get(base)

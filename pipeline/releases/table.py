@@ -7,7 +7,7 @@ its rows and its name.
 
 from __future__ import annotations
 
-from pipeline.releases import tracing, views
+from pipeline.releases import kernels, tracing, views
 from pipeline.releases.model import Change
 
 # Every release that is known to be equal, with the newest patch of each that was checked.
@@ -144,6 +144,7 @@ OLDEST: dict[str, object] = {
     "scalars_getter_tail": " " * 28,  # the indentation of upstream's source stands in the text
     **views.OLDEST,
     **tracing.OLDEST,
+    **kernels.OLDEST,
 }
 
 _XPU = "the Intel GPU backend moved in-tree"
@@ -225,4 +226,5 @@ CHANGES: tuple[Change, ...] = (
     Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
     *views.CHANGES,
     *tracing.CHANGES,
+    *kernels.CHANGES,
 )

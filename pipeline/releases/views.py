@@ -29,6 +29,7 @@ _MANUAL = """
 OLDEST: dict[str, object] = {
     # A sparse tensor is a view of both its indices and its values; of the two, only values have gradients.
     "views": {**dict.fromkeys(_VIEWS + _METADATA_VIEWS, "self"), "sparse_coo_tensor_with_dims_and_tensors": "values"},
+    "untold_views": ("_unsafe_view",),
     "metadata_views": tuple(_METADATA_VIEWS),
     "made_of_views": tuple(_MADE_OF_VIEWS),
     "manual_kernels": tuple(_MANUAL),

@@ -16,6 +16,7 @@ from pipeline.model.units import Unit, called
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import digest
+from pipeline.rules.kernels.derivative import differentiability_of
 from pipeline.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
@@ -171,7 +172,7 @@ def _differentiated(db: Database, pair: Pair) -> Row:
     function, facts = schemas.function(db, pair.function), release(db)
     assert function is not None
     found = dict(match.matched(db, pair))
-    outputs = {key: differentiable_outputs(function, info, facts) for key, info in found.items()}
+    outputs = {key: differentiable_outputs(function, differentiability_of(info), facts) for key, info in found.items()}
     return {
         "func": pair.schema,
         "dispatch_strategy": dispatch_strategy(function, found.values()),

@@ -17,6 +17,8 @@ __all__ = ["OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_s
 # Templates that a spec set may leave out, and with them the files that are made of them.
 OPTIONAL = (
     "variable_factories.h",
+    "VariableType.h",
+    "VariableType.cpp",
     "TraceType.cpp",
     "ADInplaceOrViewType.cpp",
     "ViewFuncs.h",

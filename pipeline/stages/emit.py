@@ -8,11 +8,12 @@ from typing import Any
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
+from pipeline.model.kernels import Served
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.match import outputs, reverse, served
+from pipeline.stages.match import definition_of, outputs, reverse, served
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
@@ -20,9 +21,14 @@ from pipeline.stages.units import unit
 _SUBJECTS: dict[str, Callable[[Database, Unit], Any]] = {
     "reverse": lambda db, unit: reverse(db, unit.function, unit.dispatch_key),
     "function": lambda db, unit: function(db, unit.function),
-    "derivatives": lambda db, unit: served(db, unit.function),
+    "derivatives": lambda db, unit: _served(db, unit.function),
     "outputs": lambda db, unit: outputs(db, unit.function),
 }
+
+
+def _served(db: Database, name: str) -> Served | None:
+    native = function(db, name)
+    return None if native is None else Served(native, served(db, name))
 
 
 @query
@@ -42,6 +48,7 @@ def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     try:
         return kind.render(kind.plan(found, subject, facts), facts)
     except SpecError as error:
-        for problem in problems_of(error, found.role, found.entry, found.op):
+        place = definition_of(db, found.function) if error.role == "derivatives" else None
+        for problem in problems_of(error, *(place or (found.role, found.entry, found.op))):
             db.report(problem)
         return {}

@@ -127,7 +127,7 @@ def defined(db: Database) -> list[Defined]:
     found: dict[str, Defined] = {}
     titled = {entry: (entry, schema, name) for entry, schema, name in all_titles(db)}
     known = targets(db)
-    for shape in _shapes(db):
+    for shape in shapes_of_all(db):
         target = known.get(shape.definition)
         if target is None:
             continue
@@ -142,7 +142,7 @@ def defined(db: Database) -> list[Defined]:
 
 def _copies(db: Database, found: dict[str, Defined]) -> list[Defined]:
     """The copies of views with derivatives that have none of their own."""
-    with_rows = {shape.definition for shape in _shapes(db) if shape.keys}
+    with_rows = {shape.definition for shape in shapes_of_all(db) if shape.keys}
     heads = dict(all_heads(db))
     copy_of = {heads[view].name: copy for view, copy in views(db).copies}
     wanted: dict[str, Defined] = {}
@@ -153,7 +153,7 @@ def _copies(db: Database, found: dict[str, Defined]) -> list[Defined]:
     return list(wanted.values())
 
 
-def _shapes(db: Database) -> list[Shape]:
+def shapes_of_all(db: Database) -> list[Shape]:
     return [shape for group in db.names(groups) for shape in shapes(db, group)]
 
 
@@ -164,7 +164,7 @@ def rows(db: Database) -> list[NodeRow]:
     found: dict[str, dict[str, str | None]] = {}
     operators = {}
     known = targets(db)
-    for shape in _shapes(db):
+    for shape in shapes_of_all(db):
         if shape.definition in known:
             operators[shape.definition] = shape.operator
             found[shape.definition] = {

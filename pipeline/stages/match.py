@@ -5,12 +5,14 @@ from msgspec.structs import replace
 from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.model.autograd import ForwardDerivative, Info, Reverse
 from pipeline.model.entries import SMALL, grouped
+from pipeline.model.kernels import KernelDerivative
 from pipeline.model.native import FunctionHead
-from pipeline.model.nodes import Dependent, Keyed, NodeRow, Outputs, Pair, Served, ServedBy
+from pipeline.model.nodes import Dependent, Keyed, NodeRow, Outputs, Pair
 from pipeline.model.schema import modifies
-from pipeline.problems.problem import SpecError, problem_of
+from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
+from pipeline.rules.kernels.derivative import differentiability_of, kernel_derivative
 from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.stages import foreach, infos
@@ -185,22 +187,50 @@ def kernels(db: Database) -> dict[str, Pair]:
     }
 
 
-def served(db: Database, name: str) -> Served | None:
-    """A function that autograd has a kernel for, and the derivatives that serve it."""
-    pair, native = kernels.item(db, name), function(db, name)
-    if pair is None or native is None:
+@query
+def served(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
+    """What the kernels of a function need of the derivatives that serve it; None where there are none at all."""
+    pair = kernels.item(db, name)
+    if pair is None or pair.source is None:
         return None
-    if pair.source is None:
-        return Served(native, None)
-    forward = dict(rewritten(db, name)) if dependents.item(db, name) is not None else {}
-    found = []
-    for key, source in pair.source.items():
-        row, given = node(db, infos.keyed(source, key)), info(db, source, key)
-        if row is not None and given is not None:
-            if key in forward:
-                given = replace(given, forward_derivatives=forward[key])
-            found.append(ServedBy(key, row.node, given))
-    return Served(native, tuple(found))
+    found = (_served(db, pair, source, key) for key, source in pair.source.items())
+    return tuple(derivative for derivative in found if derivative is not None)
+
+
+def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative | None:
+    row, given = node(db, infos.keyed(source, key)), info(db, source, key)
+    if row is None or given is None:
+        return None
+    dependent = dependents.item(db, pair.function)
+    if dependent is not None and dependent.inplace:
+        forward = dict(rewritten(db, pair.function))
+        given = replace(given, forward_derivatives=forward.get(key, ()))
+    reference = function(db, source) if _is_inplace_foreach(db, pair) else None
+    try:
+        return kernel_derivative(key, row.node, given, reference)
+    except SpecError as error:
+        db.report(problem_of(error, "derivatives", row.definition, row.schema.partition("(")[0], derived=True))
+        return None
+
+
+def _is_inplace_foreach(db: Database, pair: Pair) -> bool:
+    native = function(db, pair.function) if pair.schema.startswith("_foreach") else None
+    return native is not None and native.func.name.inplace
+
+
+def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
+    """Where the derivatives that serve a function are written: the file, the entry, and what operator it is for."""
+    pair = kernels.item(db, name)
+    for key, source in (pair.source or {}).items() if pair is not None else ():
+        entry, schema = _entry(db, source, key)
+        return "derivatives", entry, schema.partition("(")[0]
+    return None
+
+
+@query
+def used_keys(db: Database) -> list[str]:
+    """The dispatch keys that derivatives are written for."""
+    return sorted({key for shape in infos.shapes_of_all(db) for key, _ in shape.keys})
 
 
 def matched(db: Database, pair: Pair) -> list[Keyed]:
@@ -230,7 +260,8 @@ def differentiable(db: Database, name: str) -> list[str] | None:
         if key != DEFAULT_KEY:
             raise SpecError("a view with derivatives needs some for Default", "define them for Default too")
         given = info(db, source[key], key) if source else None
-        return [output.name for output in differentiable_outputs(native, given, release(db))]
+        declared = None if given is None else differentiability_of(given)
+        return [output.name for output in differentiable_outputs(native, declared, release(db))]
     except SpecError as error:
         entry, schema = _entry(db, source[key], key)
         db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0], derived=True))

@@ -21,6 +21,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
+from pipeline.stages.match import used_keys
 from pipeline.stages.set import release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
 
@@ -40,15 +41,20 @@ class Made(Struct, frozen=True, array_like=True):
 class Blocks(Struct, frozen=True, array_like=True):
     """A place in a file that takes a piece of each of its units, on lines of their own."""
 
-    family: str
     piece: str
     indent: str
+
+    @property
+    def place(self) -> str:
+        """As part of a key."""
+        return f"{self.indent}|{self.piece}"
 
 
 @table
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
-    kind, facts = Layout("split" if layout == "split" else "upstream", shards), release(db)
+    kind = Layout("split" if layout == "split" else "upstream", shards, tuple(used_keys(db)))
+    facts = release(db)
     return {file.name: file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind, facts)}
 
 
@@ -60,11 +66,16 @@ def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[
 
 
 @query
-def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, piece: str, indent: str) -> str:
-    """The pieces of a group of units of a file. A unit without any line takes none."""
+def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[str]:
+    """The pieces of a group of units of a file, joined for each place. A unit without any line takes none."""
     trim = release(db).trims_lines
-    found = [text(db, family, unit).get(piece) for unit in groups.item(db, layout, shards, name, group) or ()]
-    return "\n".join(indented(each, indent, trim=trim) if indent else each for each in found if each)
+    members = [text(db, family, unit) for unit in groups.item(db, layout, shards, name, group) or ()]
+    found = []
+    for place in places.split("\n"):
+        indent, _, piece = place.partition("|")
+        pieces = filter(None, (member.get(piece) for member in members))
+        found.append("\n".join(indented(each, indent, trim=trim) if indent else each for each in pieces))
+    return found
 
 
 @query
@@ -87,7 +98,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     found: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
-            found.append(Blocks(file.family, blocks[part.name], part.indent or ""))
+            found.append(Blocks(blocks[part.name], part.indent or ""))
         else:
             found.append(filled)
     return found
@@ -101,8 +112,14 @@ def _template(db: Database, file: File) -> Template:
     found = template_text(data)
     if file.reopens:
         found = _reopened(found, next(iter(file.slots)))
-    template = Template(file.before + found, trim=release(db).trims_lines)
-    known = {"generated_comment", *file.constants, *file.slots}
+    trim = release(db).trims_lines
+    if file.first:
+        found = _checked(Template(found, trim=trim), set(file.first)).fill(file.first)
+    return _checked(Template(file.before + found, trim=trim), {"generated_comment", *file.constants, *file.slots})
+
+
+def _checked(template: Template, known: set[str]) -> Template:
+    """The template, all of whose holes are known."""
     for name in sorted(template.names):
         if name not in known:
             raise SpecError(f"the template has an unknown hole '${{{name}}}'", nearest(name, known), needle=name)
@@ -131,9 +148,12 @@ def _is_block(template: Template, hole: str) -> bool:
 
 def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all blocks of a file."""
-    found = (part for part in outline(db, layout, shards, name) if isinstance(part, Blocks))
+    places = "\n".join(part.place for part in outline(db, layout, shards, name) if isinstance(part, Blocks))
+    file = files.item(db, layout, shards, name)
+    if file is None or not places:
+        return []
     listed = db.names(groups, layout, shards, name)
-    return [(layout, shards, name, group, part.family, part.piece, part.indent) for part in found for group in listed]
+    return [(layout, shards, name, group, file.family, places) for group in listed]
 
 
 @query
@@ -155,11 +175,13 @@ def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
 
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
-    """The parts of a file in turn: a large file is in memory once."""
+    """The parts of a file in turn."""
+    made = [block(db, *at) for at in blocks(db, layout, shards, name)]
+    place = 0
     for part in outline(db, layout, shards, name):
         if isinstance(part, Blocks):
-            at, place = (layout, shards, name), (part.family, part.piece, part.indent)
-            yield from _joined(block(db, *at, group, *place) for group in db.names(groups, *at))
+            yield from _joined(each[place] for each in made)
+            place += 1
         else:
             yield part.encode()
 

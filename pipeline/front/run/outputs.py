@@ -1,6 +1,7 @@
 """Generated files: written when their bytes change, and never over what gradmill did not make."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
@@ -10,7 +11,7 @@ from pipeline.problems.problem import SpecError
 from pipeline.query.files import Stat, read_file, replace_file, stat_of
 from pipeline.query.row import digest
 
-MARK = b"@generated from "  # in the first lines of every generated file
+_MARK = re.compile(rb"@generated (from|by \S+ from) ")  # in the first lines of every generated file
 _HEAD = 4096
 
 
@@ -74,7 +75,7 @@ def is_generated(path: str) -> bool:
     """Whether a file says of itself that a generator made it."""
     try:
         with open(path, "rb") as file:
-            return MARK in file.read(_HEAD)
+            return _MARK.search(file.read(_HEAD)) is not None
     except OSError:
         return False
 

@@ -46,11 +46,13 @@ def remove_orphans(build: Build) -> None:
     names = build.file_names()
     current = {build.path(name) for name in names}
     current |= {f"{build.path(name)}.d" for name in names} if build.config.layout == "split" else set()
-    folder = os.path.abspath(build.config.generated)
-    known = [path for path in build.outputs.known if os.path.dirname(os.path.abspath(path)) == folder]
+    folders = {os.path.abspath(folder) for folder in _folders(build)}
+    known = [path for path in build.outputs.known if os.path.dirname(os.path.abspath(path)) in folders]
     lost = [path for path in _lookalikes(build) if path not in build.outputs.known]
     build.outputs.remove(path for path in (*known, *lost) if path not in current)
-    remove_abandoned(build.config.generated, [*names, *(f"{name}.d" for name in names)])
+    called = list(map(os.path.basename, names))
+    for folder in folders:
+        remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
     remove_abandoned(
         build.config.folder, map(os.path.basename, (build.store_path, build.manifest_path, build.notes_path))
     )
@@ -60,16 +62,23 @@ def _lookalikes(build: Build) -> Iterator[str]:
     """Generated files of any layout, by their names and what they say."""
     from pipeline.families.table import FAMILIES
 
-    try:
-        found = sorted(os.listdir(build.config.generated))
-    except OSError:
-        return
-    for name in found:
-        if any(family.owns(name.removesuffix(".d")) for family in FAMILIES.values()):
-            path = build.path(name)
+    for folder in _folders(build):
+        try:
+            found = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for path in (os.path.join(folder, name) for name in found):
             source = path.removesuffix(".d")
-            if is_generated(path) or (path != source and path not in build.outputs.known):
+            name = os.path.relpath(source, build.config.generated)
+            if any(family.owns(name) for family in FAMILIES.values()) and (
+                is_generated(path) or (path != source and path not in build.outputs.known)
+            ):
                 yield path
+
+
+def _folders(build: Build) -> list[str]:
+    """The folders that generated files are in."""
+    return [build.config.generated, build.path("templates")]
 
 
 def new_bytes(build: Build, name: str) -> bytes | None:

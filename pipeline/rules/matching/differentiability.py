@@ -10,10 +10,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.dispatcher import return_type
 from pipeline.model.autograd import Info
+from pipeline.model.kernels import Differentiability
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import is_tensor_like
 from pipeline.problems.problem import SpecError
@@ -35,13 +35,13 @@ def dispatch_strategy(function: NativeFunction, infos: Iterable[Info]) -> Strate
     return "use_derived" if function.is_abstract or any(i.args_with_derivatives for i in infos) else "use_type"
 
 
-def is_differentiable(name: str, type_: str, info: Info | None) -> bool:
+def is_differentiable(name: str, type_: str, declared: Differentiability | None) -> bool:
     """True of tensors and lists of them, unless the definition says otherwise."""
-    return is_tensor_like(type_) and (info is None or name not in info.non_differentiable_arg_names)
+    return is_tensor_like(type_) and (declared is None or name not in declared.non_differentiable)
 
 
 def differentiable_outputs(
-    function: NativeFunction, info: Info | None, release: Release
+    function: NativeFunction, declared: Differentiability | None, release: Release
 ) -> tuple[DifferentiableOutput, ...]:
     """The outputs with history. A definition that uses a single `grad` has one."""
     returns = function.func.returns
@@ -49,18 +49,17 @@ def differentiable_outputs(
         DifferentiableOutput(name, r.type, return_type(r, function, release))
         for name, r in zip(return_names(function.func), returns)
     ]
-    declared = info.output_differentiability if info is not None else None
-    if declared is None:
-        found = tuple(o for o in outputs if is_differentiable(o.name, o.type, info))
-        single = info is not None and any(identifiers.uses(d.formula, "grad") for d in info.derivatives)
-        return found[:1] if single else found
-    if len(declared) != len(outputs):
+    counts = declared.outputs if declared is not None else None
+    if counts is None:
+        found = tuple(o for o in outputs if is_differentiable(o.name, o.type, declared))
+        return found[:1] if declared is not None and declared.single_gradient else found
+    if len(counts) != len(outputs):
         raise SpecError(
-            f"output_differentiability has {len(declared)} values for {len(outputs)} outputs",
+            f"output_differentiability has {len(counts)} values for {len(outputs)} outputs",
             field=("output_differentiability",),
         )
-    if False in declared and function.func.name.inplace:
+    if False in counts and function.func.name.inplace:
         raise SpecError(
             "the output of an in-place op is its self, and always counts", field=("output_differentiability",)
         )
-    return tuple(output for output, differs in zip(outputs, declared) if differs)
+    return tuple(output for output, differs in zip(outputs, counts) if differs)

@@ -1,0 +1,127 @@
+"""What is printed of a function: a kernel for each dispatch key, or that a boxed fallback serves it.
+
+Rules: torchgen.packaged.autograd.gen_variable_type.
+"""
+
+from msgspec import Struct
+
+from pipeline.cpp.bindings import passing_of
+from pipeline.cpp.dispatcher import return_type
+from pipeline.cpp.types import argument_type
+from pipeline.families.variable_type.plan.call import Call, Unpacked, call, unpacked
+from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
+from pipeline.families.variable_type.plan.node import Tracking, track
+from pipeline.families.variable_type.plan.subject import Subject, subject_of, wrapper_name
+from pipeline.model.kernels import KernelDerivative, Served
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import schema_kind
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+from pipeline.rules.matching.differentiability import differentiable_outputs
+
+DEFAULT = "Default"
+
+
+class Kernel(Struct, frozen=True, gc=False, array_like=True):
+    """One kernel, from top to bottom."""
+
+    dispatch_key: str
+    name: str
+    returns: str
+    parameters: tuple[str, ...]
+    unpacked: tuple[Unpacked, ...]
+    flags: tuple[Flag, ...]
+    tracking: Tracking | None
+    call: Call
+    forward: tuple[Formula, ...] | Refusal
+    resets_accumulator: bool
+    result: str  # what it returns, "" for nothing
+
+
+class FunctionPlan(Struct, frozen=True, gc=False, array_like=True):
+    """The kernels of a function. Without any, what is registered is upstream's boxed fallback."""
+
+    operator: str
+    kernels: tuple[Kernel, ...]
+
+
+def plan_function(served: Served, release: Release) -> FunctionPlan:
+    """The plan of a function; a SpecError for derivatives that no kernel can have."""
+    function = served.function
+    name = str(function.func.name)
+    if function.manual_kernel_registration:
+        raise SpecError(
+            f"'{name}' has manual_kernel_registration, but is none of the ops that are registered by hand",
+            f"those are {', '.join(sorted(release.manual_backend))}",
+            field=("manual_kernel_registration",),
+        )
+    if served.derivatives is None and falls_back(function, release):
+        return FunctionPlan(name, ())
+    derivatives: tuple[KernelDerivative | None, ...] = served.derivatives or (None,)
+    return FunctionPlan(name, tuple(_planned(function, each, release) for each in derivatives))
+
+
+def falls_back(function: NativeFunction, release: Release) -> bool:
+    """Whether a function without derivatives needs no kernel of its own: it has outputs that a history could be asked
+    for, and no list has it as an exception of some sort."""
+    schema, wrapper = function.func, wrapper_name(function)
+    if schema.name.unqualified in release.resets_accumulator or schema.name.base in release.undifferentiable:
+        return False
+    if wrapper in release.sharing_storage or wrapper in release.sharing_tensors:
+        return False
+    if wrapper.removesuffix(f"_{schema.name.overload}") in release.replacing_tensors:
+        return False
+    return bool(differentiable_outputs(function, None, release))
+
+
+def _planned(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> Kernel:
+    try:
+        return _kernel(function, derivative, release)
+    except SpecError as error:
+        error.role = "derivatives" if derivative is not None else None
+        raise
+
+
+def _kernel(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> Kernel:
+    key = derivative.dispatch_key if derivative is not None else DEFAULT
+    subject = subject_of(function, derivative, release)
+    tracking = track(subject)
+    has_forward = derivative is not None and bool(derivative.forward)
+    decomposed = tracking is not None and not has_forward and not subject.modifies and bool(function.func.returns)
+    resets = function.func.name.unqualified in release.resets_accumulator
+    if resets and not subject.inplace:
+        raise SpecError(f"{subject.name} is to reset the gradient's accumulator, and is no in-place op")
+    return Kernel(
+        key,
+        wrapper_name(function, key),
+        _returned_type(subject),
+        _parameters(function, release),
+        unpacked(subject),
+        flags(subject) if tracking is not None else (),
+        tracking,
+        call(subject, any_tangent(subject) if decomposed else ""),
+        forward(subject, decomposed=decomposed),
+        resets,
+        _result(subject),
+    )
+
+
+def _returned_type(subject: Subject) -> str:
+    types = [return_type(r, subject.function, subject.release) for r in subject.function.func.returns]
+    if len(types) == 1:
+        return types[0]
+    return f"::std::tuple<{','.join(types)}>" if types else "void"
+
+
+def _parameters(function: NativeFunction, release: Release) -> tuple[str, ...]:
+    how = passing_of(function, release, symint=True)
+    return tuple(f"{argument_type(a.type, how, mutable=a.is_write).passed} {a.name}" for a in function.func.arguments)
+
+
+def _result(subject: Subject) -> str:
+    names = subject.returns
+    if len(names) < 2:
+        return "".join(names)
+    if schema_kind(subject.function.func) == "out":
+        return f"std::forward_as_tuple({', '.join(names)})"
+    return f"std::make_tuple({', '.join(f'std::move({name})' for name in names)})"

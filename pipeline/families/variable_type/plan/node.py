@@ -1,0 +1,142 @@
+"""How a kernel gives its results a history: whether one is wanted, the Node, what the Node saves, who gets it."""
+
+from msgspec import Struct
+
+from pipeline.cpp.types import TENSOR
+from pipeline.families.variable_type.plan.saving import Save, save_inputs, save_outputs
+from pipeline.families.variable_type.plan.subject import Subject
+from pipeline.model.schema import is_list, is_tensor_like
+
+NOT_IMPLEMENTED = "NotImplemented"  # the Node that refuses to compute anything
+
+
+class Original(Struct, frozen=True, gc=False, array_like=True):
+    """The self of an in-place op as it was: cloned in advance if one of these flags is set."""
+
+    flags: tuple[str, ...]
+    by_member: bool
+
+
+class Setup(Struct, frozen=True, gc=False, array_like=True):
+    """The Node, made when a gradient is wanted; of an in-place foreach op one for each member."""
+
+    node: str
+    constructor: str  # what its constructor takes
+    edges: tuple[str, ...]  # inputs that it has gradients for
+    unwanted: tuple[str, ...]  # inputs that must not require a gradient, as there is none
+    saves: tuple[Save, ...]
+    sizes: tuple[str, ...]  # lists, whose length the Node knows
+    by_member: bool
+
+
+class OutSetup(Struct, frozen=True, gc=False, array_like=True):
+    """Of an out variant: nothing may require a gradient."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    base: str
+
+
+class History(Struct, frozen=True, gc=False, array_like=True):
+    """Who gets the Node. An in-place op rebases the history that there is, unless it is a view."""
+
+    outputs: tuple[str, ...]
+    rebases: bool
+    by_member: bool
+
+
+class Tracking(Struct, frozen=True, gc=False, array_like=True):
+    """All of it."""
+
+    inputs: tuple[str, ...]  # whose requires_grad decides
+    condition: str  # one more that must hold, "" for none
+    overwritten: tuple[str, ...]  # outputs that are written to in place
+    original: Original | None
+    setup: Setup | None
+    out: OutSetup | None
+    history: History
+    real_only: tuple[str, ...]  # outputs that must not be complex
+    name: str  # of the C++ function, for messages
+    base: str
+    saves: tuple[Save, ...]  # after the call
+
+
+def track(subject: Subject) -> Tracking | None:
+    """The plan; None where results have no history."""
+    if not subject.tracked:
+        return None
+    outputs = tuple(output.name for output in subject.outputs)
+    complex_too = subject.base in subject.release.complex_differentiable
+    derivative = subject.derivative
+    return Tracking(
+        tuple(_own_name(given.name, subject) for given in subject.active),
+        "".join(derivative.conditions) if derivative is not None else "",
+        outputs if subject.inplace else (),
+        _original(subject),
+        None if subject.is_out else _setup(subject),
+        _out_setup(subject, outputs) if subject.is_out else None,
+        History(
+            ("self",) if subject.by_member else outputs,
+            subject.modifies and not subject.is_view,
+            subject.by_member,
+        ),
+        () if complex_too else tuple(o.name for o in subject.outputs if o.cpp_type == TENSOR),
+        subject.name,
+        subject.base,
+        save_outputs(subject),
+    )
+
+
+def flag_of(outputs: tuple[str, ...]) -> str:
+    """The variable that says whether these outputs get tangents."""
+    return f"_any_has_forward_grad_{'_'.join(outputs)}"
+
+
+def _own_name(name: str, subject: Subject) -> str:
+    return subject.members[name].name if name in subject.members else name
+
+
+def _original(subject: Subject) -> Original | None:
+    if not subject.inplace:
+        return None
+    forward = subject.derivative.forward if subject.derivative is not None else ()
+    return Original(tuple(flag_of(d.var_names) for d in forward if d.required_original_self_value), subject.by_member)
+
+
+def _out_setup(subject: Subject, outputs: tuple[str, ...]) -> OutSetup:
+    return OutSetup(tuple(given.name for given in subject.inputs), outputs, subject.base)
+
+
+def _setup(subject: Subject) -> Setup:
+    implemented = subject.node is not None
+    lists = [i.name for i in subject.active if is_tensor_like(i.type) and "[" in i.type]
+    return Setup(
+        subject.node or NOT_IMPLEMENTED,
+        "" if implemented else f'"{subject.name}"',
+        _edges(subject),
+        tuple(_unwanted(subject)),
+        save_inputs(subject),
+        tuple(lists) if implemented and not subject.by_member else (),
+        subject.by_member,
+    )
+
+
+def _edges(subject: Subject) -> tuple[str, ...]:
+    names = tuple(given.name for given in subject.active)
+    if not subject.by_member:
+        return names
+    if subject.derivative is None:
+        return tuple(f"{name}[i]" if name == "self" else name for name in names)
+    return tuple(_in_loop(name, subject) for name in names)
+
+
+def _in_loop(name: str, subject: Subject) -> str:
+    argument = subject.members.get(name)
+    if argument is None:
+        return name
+    return f"{argument.name}[i]" if is_list(argument.type) else argument.name
+
+
+def _unwanted(subject: Subject) -> list[str]:
+    """Differentiable inputs without derivatives. One called `output` is often what a double backward has no use for."""
+    return [given.name for given in subject.inputs if given not in subject.active and given.name != "output"]

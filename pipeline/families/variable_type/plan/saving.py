@@ -1,0 +1,83 @@
+"""How the Node gets its saved variables: one statement for each."""
+
+from msgspec import Struct
+
+from pipeline.cpp.types import ITENSOR_LIST, STRING_VIEW, TENSOR, TENSOR_LIST, TENSOR_VECTOR, optional
+from pipeline.families.variable_type.plan.subject import Subject
+from pipeline.model.kernels import KernelSaved
+from pipeline.model.schema import is_list
+from pipeline.problems.problem import SpecError
+
+_LISTS = (TENSOR_LIST, f"c10::List<{optional(TENSOR)}>", ITENSOR_LIST, TENSOR_VECTOR)
+_COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")  # by .vec(): they own nothing
+_SCALAR_TYPE = "_scalar_type"  # ends the name of an attribute that is the dtype of an argument
+
+
+class Save(Struct, frozen=True, gc=False, array_like=True):
+    """One statement: `grad_fn->field = value`."""
+
+    field: str
+    value: str
+    guard: str | None = None  # under this condition only
+    original: tuple[str, str] | None = None  # the old self, and what it is cloned from where nobody cloned it so far
+    optional_string: bool = False  # whether the value is one
+
+
+def save_inputs(subject: Subject) -> tuple[Save, ...]:
+    """The statements for saved inputs."""
+    return _saves(subject, is_output=False)
+
+
+def save_outputs(subject: Subject) -> tuple[Save, ...]:
+    """Those for saved outputs: they are run after the call. Out variants are not differentiated."""
+    return () if subject.is_out else _saves(subject, is_output=True)
+
+
+def _saves(subject: Subject, *, is_output: bool) -> tuple[Save, ...]:
+    derivative = subject.derivative
+    if derivative is None or derivative.node is None:
+        return ()
+    listed = derivative.saved_outputs if is_output else derivative.saved_inputs
+    return tuple(_save(saved, subject, is_output=is_output) for saved in listed)
+
+
+def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:
+    source, in_member = _member(saved.name, subject)
+    expr = saved.expr.replace(source, in_member) if in_member else saved.expr
+    if saved.type in (TENSOR, optional(TENSOR)) or (is_output and saved.type == "at::Scalar"):
+        return _save_variable(saved, subject, source, in_member, is_output=is_output)
+    if saved.type in _LISTS:
+        as_outputs = "true" if subject.is_foreach and is_output else "false"
+        return Save(f"{saved.name}_", f"make_saved_variable_list({saved.name}, {as_outputs})", saved.guard)
+    if saved.type in _COPIED:
+        expr += ".vec()"
+    elif saved.type == STRING_VIEW:
+        expr = f"std::string({expr})"
+    return Save(saved.name, expr, saved.guard, optional_string=saved.type == optional(STRING_VIEW))
+
+
+def _member(name: str, subject: Subject) -> tuple[str, str]:
+    """What an in-place foreach op reads in place of an argument of its reference: that one, and `other[i]`."""
+    source, *rest = name.split(_SCALAR_TYPE)
+    argument = subject.members.get(source)
+    if argument is None:
+        return source, ""
+    if len(rest) > 1:
+        raise SpecError(f"saved attribute '{name}' has '{_SCALAR_TYPE}' in its name more than once")
+    return source, f"{argument.name}[i]" if is_list(argument.type) else argument.name
+
+
+def _save_variable(saved: KernelSaved, subject: Subject, source: str, in_member: str, *, is_output: bool) -> Save:
+    """A SavedVariable is made of the variable itself. Of an in-place op it is the old self, or the result, a view of
+    which is known as such."""
+    name, field = saved.name, f"{saved.name}_"
+    if subject.inplace and is_output:
+        if name != "result":
+            raise SpecError(f"the derivative of in-place op '{subject.name}' saves output '{name}'", "save 'result'")
+        own = "self[i]" if subject.by_member else "self"
+        return Save(field, f"SavedVariable({own}, true, {own}.is_view())", saved.guard)
+    if subject.inplace and name == "self":
+        old = ("original_selfs[i]", "self[i]") if subject.by_member else ("original_self", "self")
+        return Save(field, f"SavedVariable({old[0]}.value(), false)", saved.guard, old)
+    value = f"SavedVariable({name}, {'true' if is_output else 'false'})"
+    return Save(field, value.replace(source, in_member) if in_member else value, saved.guard)

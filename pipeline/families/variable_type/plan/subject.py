@@ -1,0 +1,161 @@
+"""A function under one dispatch key, and what of it is differentiable: all parts of a kernel are planned from this."""
+
+from msgspec import Struct
+
+from pipeline.cpp.bindings import cpp_name, return_names
+from pipeline.grammar.types import element
+from pipeline.model.kernels import KernelDerivative
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import Argument, is_list, schema_kind
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+from pipeline.rules.matching.differentiability import DifferentiableOutput, differentiable_outputs, is_differentiable
+
+
+class Input(Struct, frozen=True, gc=False, array_like=True):
+    """A differentiable input, by the name that formulas know it by."""
+
+    name: str
+    type: str
+
+
+class Subject(Struct, frozen=True):
+    """What is known of a kernel before its parts are planned."""
+
+    function: NativeFunction
+    derivative: KernelDerivative | None
+    release: Release
+    name: str  # of the C++ function
+    wrapper: str  # of the kernel for all keys
+    returns: tuple[str, ...]  # names
+    inplace: bool
+    is_out: bool
+    is_foreach: bool
+    members: dict[str, Argument]  # of an in-place foreach op: the argument for each one of its reference, by name
+    inputs: tuple[Input, ...]  # differentiable
+    active: tuple[Input, ...]  # those with derivatives; all, where there are no derivatives
+    outputs: tuple[DifferentiableOutput, ...]
+
+    @property
+    def base(self) -> str:
+        return self.function.func.name.base
+
+    @property
+    def by_member(self) -> bool:
+        """Whether an in-place foreach op is differentiated as its reference is, member by member."""
+        return self.is_foreach and self.inplace
+
+    @property
+    def modifies(self) -> bool:
+        return self.inplace or self.is_out
+
+    @property
+    def is_view(self) -> bool:
+        return self.release.viewed(self.base) is not None
+
+    @property
+    def node(self) -> str | None:
+        """The Node that computes the derivatives, None where there are none."""
+        return self.derivative.node if self.derivative is not None else None
+
+    @property
+    def tracked(self) -> bool:
+        """Whether results get a history. In-place foreach ops return nothing, and have one all the same."""
+        listed = self.release.undifferentiable
+        if self.base in listed or self.name in listed:
+            return False
+        return bool(self.inputs) and (bool(self.outputs) or self.by_member)
+
+
+def subject_of(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> Subject:
+    """What all parts of the kernel need that `derivative` is for; a SpecError for one that does not fit."""
+    schema, name = function.func, cpp_name(function.func)
+    kind = schema_kind(schema)
+    is_foreach, inplace = name.startswith("_foreach"), kind == "inplace"
+    members = _members(function, derivative, release) if is_foreach and inplace else {}
+    inputs = _inputs(function, derivative)
+    declared = derivative.differentiability if derivative is not None else None
+    found = Subject(
+        function,
+        derivative,
+        release,
+        name,
+        wrapper_name(function),
+        return_names(schema),
+        inplace,
+        kind == "out",
+        is_foreach,
+        members,
+        inputs,
+        _active(inputs, derivative),
+        differentiable_outputs(function, declared, release),
+    )
+    _check(found)
+    return found
+
+
+def wrapper_name(function: NativeFunction, key: str = "Default") -> str:
+    """The name of a kernel: `add_Tensor`, `mul__Tensor_AutogradNestedTensor`."""
+    name, overload = cpp_name(function.func), function.func.name.overload
+    return "_".join([name, *filter(None, [overload]), *([key] if key != "Default" else [])])
+
+
+def _members(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> dict[str, Argument]:
+    name = function.func.name
+    called = f"{name.base}.{name.overload}" if name.overload else name.base
+    if derivative is None:
+        if called not in release.foreach_without_derivatives:
+            raise SpecError(f"in-place foreach op '{name}' has no derivatives", "give its reference some")
+        return {}
+    own, taken = function.func.inputs, derivative.reference
+    if len(own) != len(taken) and called not in release.foreach_of_other_arity:
+        raise SpecError(
+            f"in-place foreach op '{name}' has {len(own)} arguments, the op that it applies to each member {len(taken)}"
+        )
+    for argument, (reference, type_) in zip(own, taken):
+        if type_ != (element(argument.type) if is_list(argument.type) else argument.type):
+            raise SpecError(f"in-place foreach op '{name}' takes '{argument}', its reference '{type_} {reference}'")
+    return {reference: argument for argument, (reference, _) in zip(own, taken)}
+
+
+def _inputs(function: NativeFunction, derivative: KernelDerivative | None) -> tuple[Input, ...]:
+    own = [(a.name, a.type) for a in function.func.inputs]
+    declared = None
+    if derivative is not None:
+        declared = derivative.differentiability
+        own = [*derivative.reference[: len(own)], *own[len(derivative.reference) :]]
+    return tuple(Input(name, type_) for name, type_ in own if is_differentiable(name, type_, declared))
+
+
+def _active(inputs: tuple[Input, ...], derivative: KernelDerivative | None) -> tuple[Input, ...]:
+    if derivative is None or derivative.node is None:
+        return inputs
+    found = tuple(given for given in inputs if given.name in derivative.inputs)
+    missing = sorted(set(derivative.inputs) - {given.name for given in found})
+    if missing:
+        raise SpecError(
+            f"'{derivative.operator}' has derivatives of {', '.join(missing)}, which are not differentiable"
+        )
+    return found
+
+
+def _check(subject: Subject) -> None:
+    """Refuses derivatives that would be ignored, or that leave an output out."""
+    derivative, function = subject.derivative, subject.function
+    if derivative is None:
+        return
+    if derivative.node is not None and not function.is_abstract:
+        raise SpecError(
+            f"there are derivatives of {subject.name}, or of its functional variant, which has no kernel of its own",
+            "give it a dispatch section with explicit backends, or CompositeExplicitAutograd",
+            field=("func",),
+        )
+    if derivative.node is not None and not subject.tracked and function.func.returns:
+        raise SpecError(f"the derivatives of {subject.name} would be ignored: it is not differentiable")
+    if len(derivative.conditions) > 1:
+        raise SpecError(f"{subject.name} has several output_differentiability_conditions", "write one")
+    named = sum(len(d.var_names) for d in derivative.forward)
+    if subject.tracked and named and not subject.by_member and named != len(subject.outputs):
+        raise SpecError(
+            f"{subject.name} has forward formulas for {named} outputs, and {len(subject.outputs)} differentiable ones"
+        )

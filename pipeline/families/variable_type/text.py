@@ -1,0 +1,62 @@
+"""The C++ of the kernels of a function, and of their registrations, as text by dispatch key."""
+
+from __future__ import annotations
+
+from pipeline.families.variable_type.call_text import call, unpack
+from pipeline.families.variable_type.forward_text import forward
+from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history
+from pipeline.families.variable_type.plan.kernel import DEFAULT, FunctionPlan, Kernel
+from pipeline.releases.model import Release
+
+
+def definition_of(key: str) -> str:
+    """The name of the piece that is the kernel for a dispatch key."""
+    return f"definition {key}"
+
+
+def registration_of(key: str) -> str:
+    """The name of the piece that registers it."""
+    return f"registration {key}"
+
+
+def render(plan: FunctionPlan, release: Release) -> dict[str, str]:
+    """The pieces of a function."""
+    text = KERNEL.of(release)
+    if not plan.kernels:
+        return {registration_of(DEFAULT): text["fallback"].fill({"operator": plan.operator})}
+    found = {}
+    for kernel in plan.kernels:
+        named = {"operator": plan.operator, "name": kernel.name}
+        found[definition_of(kernel.dispatch_key)] = definition(kernel, release)
+        found[registration_of(kernel.dispatch_key)] = text["registration"].fill(named)
+    return found
+
+
+def definition(kernel: Kernel, release: Release) -> str:
+    """One kernel."""
+    return KERNEL.of(release)["kernel"].fill(
+        {
+            "returns": kernel.returns,
+            "name": kernel.name,
+            "parameters": ", ".join(("c10::DispatchKeySet ks", *kernel.parameters)),
+            "body": _body(kernel, release),
+        }
+    )
+
+
+def _body(kernel: Kernel, release: Release) -> list[str]:
+    tracking = kernel.tracking
+    body = [unpack(argument) for argument in kernel.unpacked]
+    if tracking is not None:
+        body += before_call(tracking, kernel.flags, release)
+    body += call(kernel.call, release)
+    if tracking is not None:
+        body += history(tracking, release)
+    body += forward(kernel.forward, release)
+    if tracking is not None:
+        body += after_all(tracking, release)
+    if kernel.resets_accumulator:
+        body.append("reset_grad_accumulator(self);")
+    if kernel.result:
+        body.append(f"return {kernel.result};")
+    return body

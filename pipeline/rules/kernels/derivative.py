@@ -1,0 +1,88 @@
+"""From the derivatives of a function to the part that its autograd kernel depends on."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.cpp import identifiers
+from pipeline.cpp.types import TENSOR
+from pipeline.grammar.types import base_type
+from pipeline.model.autograd import Derivative, Info, SavedAttribute
+from pipeline.model.kernels import Differentiability, KernelDerivative, KernelSaved
+from pipeline.model.native import NativeFunction
+from pipeline.problems.problem import SpecError
+
+_MASK = re.compile(r"grad_input_mask\[(\d+)\]")
+
+
+def kernel_derivative(key: str, node: str | None, info: Info, reference: NativeFunction | None) -> KernelDerivative:
+    """What the kernel for a dispatch key needs of `info`. `reference`: of an in-place foreach function."""
+    by_member = reference is not None
+    return KernelDerivative(
+        key,
+        node,
+        info.name,
+        tuple(sorted({name for d in info.derivatives for name in d.var_names})),
+        tuple(_saved(s, needed_if(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs)),
+        tuple(_saved(s, None) for s in _by_name(info.all_saved_outputs)),
+        differentiability_of(info),
+        info.output_differentiability_conditions or (),
+        info.forward_derivatives,
+        () if reference is None else tuple((a.name, a.type) for a in reference.func.inputs),
+    )
+
+
+def differentiability_of(info: Info) -> Differentiability:
+    """What `info` says of inputs and outputs."""
+    return Differentiability(
+        info.non_differentiable_arg_names,
+        any(identifiers.uses(d.formula, "grad") for d in info.derivatives),
+        info.output_differentiability,
+    )
+
+
+def _by_name(saved: tuple[SavedAttribute, ...]) -> list[SavedAttribute]:
+    return sorted(saved, key=lambda attribute: attribute.name)
+
+
+def _saved(attribute: SavedAttribute, guard: str | None) -> KernelSaved:
+    return KernelSaved(attribute.name, attribute.type, attribute.expr, guard)
+
+
+def needed_if(saved: SavedAttribute, info: Info, *, by_member: bool) -> str | None:
+    """The condition under which a tensor is worth saving: whoever uses it computes something. None for no condition.
+
+    Edges are counted by inputs, so that a list among them keeps them from being known; the members that an in-place
+    foreach op is applied to are none. Rules: torchgen.packaged.autograd.gen_variable_type.
+    """
+    inputs = info.args_with_derivatives
+    if "backward" in info.name or len(inputs) < 2 or saved.type != TENSOR:
+        return None
+    if not by_member and any(base_type(i.type) == "Tensor" and "[" in i.type for i in inputs):
+        return None
+    users = [d for d in info.derivatives if saved in d.saved_inputs]
+    if len(users) != 1:
+        return None
+    if len(users[0].var_names) > 1:
+        return _wrapped_if(saved.name, users[0])
+    edge = [given.name for given in inputs].index(users[0].var_names[0])
+    return f"grad_fn->should_compute_output({edge})"
+
+
+def _wrapped_if(name: str, derivative: Derivative) -> str | None:
+    """What the formula of several inputs says with `wrap_opt_if(name, condition)`. The character after the comma is
+    not looked at, and the condition ends at the first parenthesis."""
+    begin, formula = f"wrap_opt_if({name}", derivative.formula
+    at = formula.find(begin)
+    if at < 0:
+        return None
+    start = at + len(begin) + 1
+    condition, closed, _ = formula[start:].partition(")")
+    if formula[start - 1 : start] != "," or not closed or "\n" in condition:
+        raise SpecError(
+            f"what is written as wrap_opt_if({name} … has no condition",
+            f"write wrap_opt_if({name}, condition)",
+            field=(", ".join(derivative.var_names),),
+            needle=begin,
+        )
+    return _MASK.sub(r"grad_fn->should_compute_output(\1)", condition[1:].strip())
