@@ -5,14 +5,17 @@ from pathlib import Path
 
 
 def run(specs: Path, out: Path) -> None:
-    """Writes the autograd Node files, the kernels and the factories of the spec set in `specs` to `out`."""
+    """Writes the files of all families of the spec set in `specs` to `out`."""
     import torchgen
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
     from torchgen.gen import parse_native_yaml
     from torchgen.packaged.autograd import gen_autograd_functions as emit
+    from torchgen.packaged.autograd.gen_inplace_or_view_type import gen_inplace_or_view_type
+    from torchgen.packaged.autograd.gen_trace_type import gen_trace_type
     from torchgen.packaged.autograd.gen_variable_factories import gen_variable_factories
     from torchgen.packaged.autograd.gen_variable_type import gen_variable_type
+    from torchgen.packaged.autograd.gen_view_funcs import gen_view_funcs
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.utils import FileManager
 
@@ -27,9 +30,12 @@ def run(specs: Path, out: Path) -> None:
     # Matching adds the foreach functions' infos. What was parsed before comes from torchgen's own cache.
     functions = parse_native_yaml(native, tags).native_functions
     matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
+    gen_variable_type(str(out), native, tags, matched, templates, used_keys)
+    gen_inplace_or_view_type(str(out), native, tags, matched, templates)
+    gen_trace_type(str(out), functions, templates)
     emit.gen_autograd_functions_lib(str(out), infos, templates)
     gen_variable_factories(str(out), native, tags, templates)
-    gen_variable_type(str(out), native, tags, matched, templates, used_keys)
+    gen_view_funcs(str(out), matched, templates)
 
 
 if __name__ == "__main__":

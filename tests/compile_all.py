@@ -57,7 +57,7 @@ class Sources:
         self.folder = folder
         self.generated = folder / PLACE
         words = [f"specs={specs}", f"shards={shards}", f"generated={self.generated}", f"cache={folder / 'cache'}"]
-        run = [sys.executable, "-m", "doit", "layout=split", *words]
+        run = [sys.executable, "-m", "doit", "layout=split", "families=nodes,factories", *words]
         subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         self._core = specs == "core"
 
