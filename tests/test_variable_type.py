@@ -1,0 +1,667 @@
+"""The kernels of VariableType: each part of one, which functions have one, the files as torchgen makes them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from project import CORE, ROOT, Project, files_in
+
+from pipeline.families.family import Layout
+from pipeline.families.variable_type.files import VARIABLE_TYPE, files
+from pipeline.families.variable_type.plan.kernel import plan_function
+from pipeline.grammar.schema import SchemaParser
+from pipeline.model.autograd import Derivative, DifferentiableInput, ForwardDerivative, Info, SavedAttribute
+from pipeline.model.kernels import Differentiability, KernelDerivative, KernelSaved, Served
+from pipeline.model.native import NativeFunction
+from pipeline.model.units import Unit
+from pipeline.problems.problem import SpecError
+from pipeline.releases import KNOWN, Release, minor, resolve
+from pipeline.rules.kernels.derivative import kernel_derivative, needed_if
+from pipeline.rules.native.heads import head_of
+
+UNARY = "f(Tensor self) -> Tensor"
+INPLACE = "f_(Tensor(a!) self) -> Tensor(a!)"
+OUT = "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
+BINARY = "f(Tensor self, Tensor other) -> Tensor"
+FOREACH = "_foreach_f(Tensor[] self, Tensor[] other) -> Tensor[]"
+FOREACH_INPLACE = "_foreach_f_.List(Tensor(a!)[] self, Tensor[] other) -> ()"
+TANGENT = ForwardDerivative("self_t * 2", ("result",), ("Tensor",), ("self",), ())
+
+
+def native(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
+    """A function of this schema, with a kernel of its own."""
+    schema = SchemaParser(frozenset(resolve(version).base_types)).parse(func)
+    return NativeFunction(schema, **{"is_abstract": True, **fields})
+
+
+def derivative(*inputs: str, **fields: Any) -> KernelDerivative:
+    """Derivatives of these inputs; other fields as they are given."""
+    declared = Differentiability(
+        fields.pop("non_differentiable", ()), fields.pop("single_gradient", True), fields.pop("outputs", None)
+    )
+    values = {
+        "dispatch_key": "Default",
+        "node": "FBackward0" if inputs else None,
+        "operator": "f",
+        "saved_inputs": (),
+        "saved_outputs": (),
+        "conditions": (),
+        "forward": (),
+        **fields,
+    }
+    return KernelDerivative(inputs=tuple(sorted(inputs)), differentiability=declared, **values)
+
+
+def pieces(func: str, *derivatives: KernelDerivative, version: str = "2.13", **fields: Any) -> dict[str, str]:
+    release = resolve(version)
+    served = Served(native(func, version, **fields), derivatives or None)
+    return VARIABLE_TYPE.render(plan_function(served, release), release)
+
+
+def kernel(func: str, *derivatives: KernelDerivative, version: str = "2.13", **fields: Any) -> str:
+    """The kernel for the first key."""
+    return next(text for piece, text in pieces(func, *derivatives, version=version, **fields).items() if "def" in piece)
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]
+
+
+def refused(func: str, *derivatives: KernelDerivative, **fields: Any) -> SpecError:
+    with pytest.raises(SpecError) as caught:
+        kernel(func, *derivatives, **fields)
+    return caught.value
+
+
+# ---- which functions have a kernel
+
+
+def test_without_derivatives_a_boxed_fallback_is_registered() -> None:
+    assert pieces(UNARY) == {
+        "registration Default": 'm.impl("f", torch::autograd::autogradNotImplementedFallback());\n'
+    }
+
+
+@pytest.mark.parametrize("func", [
+    "zeros_like(Tensor self) -> Tensor",  # never has a history
+    "set_(Tensor(a!) self) -> Tensor(a!)",  # resets the accumulator
+    "lift(Tensor self) -> Tensor",  # may return what others hold
+    "channel_shuffle(Tensor self) -> Tensor",  # the same of the storage
+    "_cudnn_rnn_flatten_weight(Tensor[] weight_arr) -> Tensor",  # may exchange arguments
+    "f(Tensor self) -> int",  # has no differentiable output
+])  # fmt: skip
+def test_some_have_a_kernel_without_derivatives(func: str) -> None:
+    assert set(pieces(func)) == {"definition Default", "registration Default"}
+
+
+def test_there_is_a_kernel_for_each_key() -> None:
+    nested = derivative("self", dispatch_key="AutogradNestedTensor", node="FBackwardNested0")
+    found = pieces(UNARY, derivative("self"), nested)
+    assert "TORCH_FN(VariableType::f)" in found["registration Default"]
+    assert "TORCH_FN(VariableType::f_AutogradNestedTensor)" in found["registration AutogradNestedTensor"]
+    assert "make_intrusive<FBackwardNested0>()" in found["definition AutogradNestedTensor"]
+
+
+def test_what_is_written_by_hand_is_no_unit() -> None:
+    release = resolve("2.13")
+    for func, generated in ((UNARY, True), ("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)", False)):
+        assert VARIABLE_TYPE.selects(head_of(native(func)), release) == generated
+
+
+# ---- the head, the call
+
+
+def test_a_kernel_takes_the_dispatch_keys_first() -> None:
+    head = kernel("f.x(Tensor self, SymInt n, str? mode=None) -> (Tensor, Tensor)", derivative("self")).splitlines()[0]
+    assert head == (
+        "::std::tuple<at::Tensor,at::Tensor> f_x(c10::DispatchKeySet ks, const at::Tensor & self, c10::SymInt n,"
+        " ::std::optional<c10::string_view> mode) {"
+    )
+
+
+def test_tensors_are_unpacked_unless_they_may_be_missing() -> None:
+    found = lines(kernel("f(int n, Tensor self, Tensor? a, Tensor[] list, Tensor?[] b) -> ()"))
+    assert [line for line in found if "unpack(" in line] == [
+        'auto& self_ = unpack(self, "self", 1);',
+        'auto list_ = unpack(list, "list", 3);',
+    ]
+    assert "at::redispatch::f(ks & c10::after_autograd_keyset, n, self_, a, list_, b);" in found
+
+
+def test_the_call_is_below_autograd_for_views_and_writes_only() -> None:
+    guards = {
+        func: "AutoDispatchBelowAutograd guard" in kernel(func, derivative("self"))
+        for func in (UNARY, INPLACE, OUT, "t(Tensor self) -> Tensor", "chunk(Tensor self) -> Tensor[]")
+    }
+    assert list(guards.values()) == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize(("func", "called", "returned"), [
+    (UNARY, "auto result = std::move(_tmp);", "return result;"),
+    ("f(Tensor self) -> int", "auto result = _tmp;", "return result;"),
+    ("f(Tensor self) -> Tensor values", "auto values = std::move(_tmp);", "return values;"),
+    ("f(Tensor self) -> (Tensor a, Tensor b)", "auto [a, b] = std::move(_tmp);",
+     "return std::make_tuple(std::move(a), std::move(b));"),
+    ("f.out(Tensor self, *, Tensor(a!) a, Tensor(b!) b) -> (Tensor(a!), Tensor(b!))",
+     "at::redispatch::f_outf(ks & c10::after_autograd_keyset, self_, a_, b_);",
+     "return std::forward_as_tuple(a, b);"),
+    ("f(SymInt n) -> ()", "at::redispatch::f_symint(ks & c10::after_autograd_keyset, n);", "}"),
+])  # fmt: skip
+def test_results_are_named_and_returned(func: str, called: str, returned: str) -> None:
+    found = lines(kernel(func, *([derivative("self")] if func == UNARY else [derivative()])))
+    assert called in found
+    assert returned in found[-2:]
+
+
+def test_without_a_forward_formula_a_decomposition_is_run_for_tangents() -> None:
+    found = kernel("f.x(Tensor self, Tensor[] l) -> (Tensor, Tensor)", derivative("self"))
+    assert "if ((isFwGradDefined(self) || isFwGradDefinedTensorList(l))) {" in found
+    assert 'full_name("aten::f", "x");' in found
+    assert 'jvp<std::tuple<at::Tensor, at::Tensor>>("f", *opt_op, ks, self, l);' in found
+    assert "run_jit_decomposition" not in kernel(UNARY, derivative("self", forward=(TANGENT,)))
+    assert "run_jit_decomposition" not in kernel(INPLACE, derivative("self"))
+
+
+# ---- checks of debug builds
+
+
+def test_arguments_and_results_are_checked() -> None:
+    found = kernel(UNARY, derivative("self"))
+    assert found.count("#ifndef NDEBUG") == 2
+    assert "self__impl_saved == self_.getIntrusivePtr()" in found
+    assert 'result.storage().use_count() == 1, "function: f"' in found
+    assert "result.use_count() == expected_fresh_use_count(result)" in found
+    assert "result.use_count() <= 1" in kernel(UNARY, derivative("self"), version="2.9")
+
+
+def test_a_view_shares_the_storage_of_its_argument() -> None:
+    found = kernel("expand(Tensor self) -> Tensor", derivative("self"))
+    assert "self__storage_saved.value().is_alias_of(result.storage())" in found
+    assert "storage().use_count()" not in found
+
+
+@pytest.mark.parametrize(("func", "storage", "tensor"), [
+    ("lift(Tensor self) -> Tensor", False, False),
+    ("channel_shuffle(Tensor self) -> Tensor", False, True),
+    ("f(Tensor self) -> Tensor", True, True),
+    ("f_(Tensor(a!) self) -> Tensor(a!)", False, False),
+])  # fmt: skip
+def test_what_may_be_shared_is_not_checked(func: str, storage: bool, tensor: bool) -> None:
+    found = kernel(func, derivative("self"))
+    assert ("storage().use_count()" in found, ".use_count() == expected" in found) == (storage, tensor)
+
+
+def test_lists_have_checks_of_their_own() -> None:
+    found = kernel("f(Tensor[] a, Tensor?[] b) -> ()")
+    assert "for (const Tensor& tensor : a_)" in found
+    assert "for (const ::std::optional<Tensor>& tensor : b)" in found
+    assert "a__storage_saved.reserve(a_.size());" in kernel("f(Tensor[] a) -> ()", version="2.15")
+
+
+def test_without_tensors_among_the_arguments_nothing_is_checked() -> None:
+    assert "NDEBUG" not in kernel("f(int n) -> Tensor", derivative())
+    assert "NDEBUG" not in kernel("set_(Tensor(a!) self) -> Tensor(a!)")
+
+
+# ---- history
+
+
+def test_a_node_is_made_when_an_input_with_derivatives_requires_a_gradient() -> None:
+    found = kernel(BINARY, derivative("other"))
+    assert "auto _any_requires_grad = compute_requires_grad( other );\n\n" in found
+    assert "grad_fn = c10::make_intrusive<FBackward0>();" in found
+    assert "grad_fn->set_next_edges(collect_next_edges( other ));" in found
+    assert 'check_no_requires_grad(self, "self", "f");' in found
+    assert "set_history(flatten_tensor_args( result ), grad_fn);" in found
+    assert "std::shared_ptr<FBackward0>(new FBackward0(), deleteNode);" in kernel(
+        BINARY, derivative("other"), version="2.12"
+    )
+
+
+def test_without_derivatives_the_node_says_so() -> None:
+    found = kernel("lift(Tensor self) -> Tensor")
+    assert 'grad_fn = c10::make_intrusive<NotImplemented>("lift");' in found
+
+
+def test_inputs_without_a_gradient_may_not_require_one_but_for_declared_ones_and_output() -> None:
+    func = "f(Tensor self, Tensor a, Tensor b, Tensor output) -> Tensor"
+    found = kernel(func, derivative("self", non_differentiable=("a",)))
+    assert [line for line in lines(found) if "check_no_requires_grad" in line] == [
+        'check_no_requires_grad(b, "b", "f");'
+    ]
+
+
+def test_a_condition_of_output_differentiability_counts_for_both_modes() -> None:
+    found = kernel(UNARY, derivative("self", conditions=("self.ok()",), forward=(TANGENT,)))
+    assert "_any_requires_grad &= (self.ok());" in found
+    assert "_any_has_forward_grad_result = (self.ok()) && (isFwGradDefined(self));" in found
+
+
+def test_an_inplace_op_rebases_history_unless_it_is_a_view() -> None:
+    assert "rebase_history(flatten_tensor_args( self ), grad_fn);" in kernel(INPLACE, derivative("self"))
+    assert "set_history(flatten_tensor_args( self ), grad_fn);" in kernel(
+        "t_(Tensor(a!) self) -> Tensor(a!)", derivative("self")
+    )
+    assert "check_inplace(self, _any_requires_grad);" in kernel(INPLACE, derivative("self"))
+
+
+def test_since_2_14_hooks_hear_of_the_node_that_was_attached() -> None:
+    for func, node in ((INPLACE, "_rebased_fn"), (UNARY, "grad_fn")):
+        assert f"if ({node}) {{\n      fire_node_creation_hooks({node});" in kernel(
+            func, derivative("self"), version="2.14"
+        )
+    assert "fire_node_creation_hooks" not in kernel(INPLACE, derivative("self"))
+
+
+def test_an_out_variant_is_not_differentiated() -> None:
+    found = kernel(OUT, derivative("self"))
+    assert "c10::intrusive_ptr<Node> grad_fn;" in found
+    assert lines(found).count('throw_error_out_requires_grad("f");') == 2
+    assert "does not support it because it is an out= function" in found
+    assert "(isFwGradDefined(self) || isFwGradDefined(out))" in found
+
+
+def test_gradients_of_complex_tensors_are_refused_unless_they_are_known_to_be_right() -> None:
+    assert 'throw_error_for_complex_autograd(result, "f");' in kernel(UNARY, derivative("self"))
+    assert "throw_error_for_complex_autograd" not in kernel("mul(Tensor self) -> Tensor", derivative("self"))
+    assert "throw_error_for_complex_autograd" not in kernel(INPLACE, derivative("self"))
+
+
+def test_set_resets_the_accumulator() -> None:
+    assert lines(kernel("set_(Tensor(a!) self) -> Tensor(a!)"))[-3] == "reset_grad_accumulator(self);"
+
+
+# ---- saved variables
+
+
+@pytest.mark.parametrize(("type_", "statement"), [
+    ("at::Tensor", "grad_fn->x_ = SavedVariable(x, false);"),
+    ("::std::optional<at::Tensor>", "grad_fn->x_ = SavedVariable(x, false);"),
+    ("at::TensorList", "grad_fn->x_ = make_saved_variable_list(x, false);"),
+    ("c10::List<::std::optional<at::Tensor>>", "grad_fn->x_ = make_saved_variable_list(x, false);"),
+    ("c10::SymIntArrayRef", "grad_fn->x = x.e().vec();"),
+    ("at::ArrayRef<at::Scalar>", "grad_fn->x = x.e().vec();"),
+    ("c10::string_view", "grad_fn->x = std::string(x.e());"),
+    ("::std::optional<c10::string_view>",
+     "grad_fn->x = x.e().has_value() ? ::std::optional<std::string>(std::string(x.e().value())) : ::std::nullopt;"),
+    ("int64_t", "grad_fn->x = x.e();"),
+])  # fmt: skip
+def test_each_type_is_saved_in_its_way(type_: str, statement: str) -> None:
+    saved = (KernelSaved("x", type_, "x.e()"),)
+    assert statement in lines(kernel(UNARY, derivative("self", saved_inputs=saved)))
+
+
+def test_what_is_saved_under_a_condition() -> None:
+    saved = (KernelSaved("other", "at::Tensor", "other", "grad_fn->should_compute_output(0)"),)
+    found = kernel(BINARY, derivative("self", "other", saved_inputs=saved))
+    assert (
+        "if (grad_fn->should_compute_output(0)) {\n      grad_fn->other_ = SavedVariable(other, false);\n    }" in found
+    )
+
+
+def test_an_inplace_op_saves_the_old_self_and_the_new_one_as_a_view_if_it_is_one() -> None:
+    own = (KernelSaved("self", "at::Tensor", "self"),)
+    result = (KernelSaved("result", "at::Tensor", "result"),)
+    found = lines(kernel(INPLACE, derivative("self", saved_inputs=own, saved_outputs=result)))
+    assert "if (!original_self.has_value()) original_self = self.clone();" in found
+    assert "grad_fn->self_ = SavedVariable(original_self.value(), false);" in found
+    assert "grad_fn->result_ = SavedVariable(self, true, self.is_view());" in found
+    assert refused(INPLACE, derivative("self", saved_outputs=own)).hint == "save 'result'"
+
+
+def test_the_length_of_lists_is_saved() -> None:
+    assert "grad_fn->l_size_ = l.size();" in kernel("f(Tensor[] l) -> Tensor", derivative("l"))
+
+
+# ---- in-place foreach ops
+
+
+def of_members(**fields: Any) -> KernelDerivative:
+    return derivative("self", "x", reference=(("self", "Tensor"), ("x", "Tensor")), **fields)
+
+
+def test_an_inplace_foreach_op_has_a_node_of_its_reference_for_each_member() -> None:
+    found = kernel(FOREACH_INPLACE, of_members())
+    assert "compute_requires_grad( self, other );" in found
+    assert "const auto ith_requires_grad = compute_requires_grad(self[i], other[i]);" in found
+    assert "grad_fn->set_next_edges(collect_next_edges( self[i], other[i] ));" in found
+    assert "rebase_history(differentiable_outputs[i], grad_fns[i]);" in found
+    assert "_rebased_fns[i] = rebase_history(" in kernel(FOREACH_INPLACE, of_members(), version="2.14")
+
+
+def test_an_inplace_foreach_op_saves_in_a_loop_under_the_names_of_its_reference() -> None:
+    saved = (
+        KernelSaved("self", "at::Tensor", "self"),
+        KernelSaved("x", "at::Tensor", "x"),
+        KernelSaved("x_scalar_type", "at::ScalarType", "x.scalar_type()"),
+    )
+    found = lines(kernel(FOREACH_INPLACE, of_members(saved_inputs=saved)))
+    assert "if (!original_selfs[i].has_value()) original_selfs[i] = self[i].clone();" in found
+    assert "grad_fn->x_ = SavedVariable(other[i], false);" in found
+    assert "grad_fn->x_scalar_type = other[i].scalar_type();" in found
+
+
+def test_an_inplace_foreach_op_must_fit_its_reference() -> None:
+    other_types = derivative("self", reference=(("self", "Tensor"), ("x", "Scalar")))
+    fewer = derivative("self", reference=(("self", "Tensor"),))
+    assert "takes 'Tensor[] other', its reference 'Scalar x'" in refused(FOREACH_INPLACE, other_types).problem
+    assert "has 2 arguments" in refused(FOREACH_INPLACE, fewer).problem
+    assert "has no derivatives" in refused(FOREACH_INPLACE).problem
+    assert "NotImplemented" in kernel("_foreach_copy_(Tensor(a!)[] self, Tensor[] src) -> ()")
+
+
+# ---- forward mode
+
+
+def test_a_formula_reads_tangents_and_values_in_the_order_of_inputs() -> None:
+    formula = ForwardDerivative("other_t * self_p", ("result",), ("Tensor",), ("other",), ("self",))
+    found = lines(kernel(BINARY, derivative("self", "other", forward=(formula,))))
+    start = found.index("if (_any_has_forward_grad_result && (result.defined())) {")
+    assert found[start + 1 : start + 8] == [
+        "auto self_p = toNonOptPrimal(self);",
+        "auto other_t_raw = toNonOptFwGrad(other);",
+        "auto other_tensor = toNonOptTensor(other);",
+        "auto other_t = (other_t_raw.defined() || !other_tensor.defined())",
+        "? other_t_raw : at::_efficientzerotensor_symint(other_tensor.sym_sizes(), other_tensor.options());",
+        "update_wrapped_number(other_tensor, other_t);",
+        "result_new_fw_grad_opt = other_t * self_p;",
+    ]
+    older = kernel(BINARY, derivative("self", "other", forward=(formula,)), version="2.9")
+    assert "update_wrapped_number" not in older
+
+
+def test_inplace_a_tangent_is_cloned_or_the_old_self_is() -> None:
+    again = ForwardDerivative("self_t", ("self",), ("Tensor",), ("self",), (), False, True)
+    found = kernel(INPLACE, derivative("self", forward=(again,)))
+    assert "self_t = GradMode::is_enabled() ? self_t.clone() : self_t;" in found
+    assert "at::zeros_symint(self_tensor" in found
+    old = ForwardDerivative("original_self_t", ("self",), ("Tensor",), ("self",), (), True, True)
+    found = kernel(INPLACE, derivative("self", forward=(old,)))
+    assert "if (_any_has_forward_grad_self) {\n    original_self = self.clone();" in found
+    assert "GradMode" not in found
+
+
+def test_the_zeros_of_the_old_self_are_those_of_the_last_input() -> None:
+    old = ForwardDerivative("original_self_t", ("self",), ("Tensor",), ("self",), (), True)
+    for func, zeros in ((INPLACE, "zeros_symint"), ("f_(Tensor(a!) self, Tensor b) -> Tensor(a!)", "_efficientzero")):
+        found = kernel(func, derivative("self", forward=(old,)))
+        assert f"original_self_t_raw : at::{zeros}" in found
+
+
+def test_several_outputs_are_a_tuple_and_all_are_set_at_the_end() -> None:
+    both = ForwardDerivative("jvp(self_t)", ("a", "b"), ("Tensor", "Tensor"), ("self",), ())
+    found = kernel("f(Tensor self) -> (Tensor a, Tensor b)", derivative("self", single_gradient=False, forward=(both,)))
+    assert "::std::optional<::std::tuple<at::Tensor,at::Tensor>> a_b_new_fw_grad_opt = ::std::nullopt;" in found
+    assert found.index("b._set_fw_grad(std::get<1>") > found.index("a._set_fw_grad(std::get<0>") > found.index("jvp(")
+
+
+def test_a_list_is_set_member_by_member() -> None:
+    split = ForwardDerivative("split(self_t)", ("result",), ("Tensor[]",), ("self",), ())
+    found = kernel("f(Tensor self) -> Tensor[]", derivative("self", forward=(split,)))
+    assert "result[i]._set_fw_grad(result_new_fw_grad[i]" in found
+
+
+def test_a_foreach_op_has_tangents_of_each_member() -> None:
+    formula = ForwardDerivative("other_t * result", ("result",), ("Tensor",), ("self", "other"), ())
+    found = kernel(FOREACH, derivative("self", "other", forward=(formula,)))
+    assert "self.size() == other.size()," in found
+    assert "_any_has_forward_grad_result[i] = isFwGradDefined(self[i]) || isFwGradDefined(other[i]);" in found
+    assert "result_new_fw_grad_opts[i] = other_t * result[i];" in found
+
+
+def test_a_formula_that_reads_no_tangent_is_for_a_list_alone() -> None:
+    nothing = ForwardDerivative("stack_jvp(l)", ("result",), ("Tensor",), (), ())
+    found = kernel("f(Tensor[] l) -> Tensor", derivative("l", forward=(nothing,)))
+    assert "_any_has_forward_grad_result = true;" in found
+    assert "reads no tangent" in refused(UNARY, derivative("self", forward=(nothing,))).problem
+
+
+def test_where_nothing_serves_tangents_they_are_refused() -> None:
+    assert "has not been implemented yet.\\nPlease file an issue" in kernel(INPLACE, derivative("self"))
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(("func", "given", "problem"), [
+    (UNARY, derivative("other"), "has derivatives of other, which are not differentiable"),
+    ("zeros_like(Tensor self) -> Tensor", derivative("self"), "would be ignored"),
+    (UNARY, derivative("self", conditions=("a", "b")), "several output_differentiability_conditions"),
+    ("f(Tensor self) -> (Tensor a, Tensor b)", derivative("self", single_gradient=False, forward=(TANGENT,)),
+     "forward formulas for 1 outputs, and 2 differentiable ones"),
+    (UNARY, derivative("self", outputs=(True, False)), "output_differentiability has 2 values for 1 outputs"),
+    ("expand(Tensor self) -> (Tensor, Tensor)", derivative("self"), "view op 'expand' returns several values"),
+])  # fmt: skip
+def test_derivatives_that_do_not_fit_are_refused(func: str, given: KernelDerivative, problem: str) -> None:
+    error = refused(func, given)
+    assert problem in error.problem
+    assert error.role == "derivatives"
+
+
+def test_a_function_with_derivatives_needs_a_kernel_and_no_registration_by_hand() -> None:
+    assert "has no kernel of its own" in refused(UNARY, derivative("self"), is_abstract=False).problem
+    assert "manual_kernel_registration" in refused(UNARY, manual_kernel_registration=True).problem
+
+
+# ---- what a kernel depends on
+
+
+def info(*formulas: tuple[str, tuple[str, ...], tuple[str, ...]], name: str = "f") -> Info:
+    """An info: formulas, the inputs they are for, the tensors that they save."""
+    saved = {s: SavedAttribute(s, "at::Tensor", s) for _, _, used in formulas for s in used}
+    derivatives = tuple(
+        Derivative(formula, formula, inputs, tuple(saved[s] for s in used), (), ())
+        for formula, inputs, used in formulas
+    )
+    inputs = [each for _, names, _ in formulas for each in names]
+    differentiable = tuple(DifferentiableInput(each, "const at::Tensor &", "Tensor") for each in inputs)
+    return Info(name, "", derivatives, (), tuple(saved.values()), (), (), (), differentiable, (), None, None)
+
+
+def test_a_formula_that_saves_the_same_leaves_the_kernel_alone() -> None:
+    made = [
+        kernel_derivative("Default", "FBackward0", info((formula, ("a",), ("b",)), ("grad", ("b",), ())), None)
+        for formula in ("grad * b", "grad.mul(b)", "grad / b")
+    ]
+    assert made[0] == made[1] == made[2]
+    used = kernel_derivative("Default", "FBackward0", info(("grads[0]", ("a",), ("b",)), ("g", ("b",), ())), None)
+    assert used != made[0]
+
+
+MASKED = "f(grad, wrap_opt_if(b, grad_input_mask[1] || c), grad_input_mask)"
+
+
+@pytest.mark.parametrize(("given", "guard"), [
+    (info(("b", ("a",), ("b",)), ("grad", ("c",), ())), "grad_fn->should_compute_output(0)"),
+    (info(("grad", ("a",), ()), ("b", ("c",), ("b",))), "grad_fn->should_compute_output(1)"),
+    (info(("b", ("a",), ("b",)), ("b", ("c",), ("b",))), None),  # two formulas use it
+    (info(("b", ("a",), ("b",))), None),  # one input: whoever computes anything uses it
+    (info(("b", ("a",), ("b",)), ("grad", ("c",), ()), name="f_backward"), None),
+    (info(("f(b)", ("a", "c"), ("b",))), None),
+    (info((MASKED, ("a", "c"), ("b",))), "grad_fn->should_compute_output(1) || c"),
+])  # fmt: skip
+def test_a_tensor_is_saved_if_its_one_user_computes_anything(given: Info, guard: str | None) -> None:
+    assert needed_if(given.all_saved_inputs[0], given, by_member=False) == guard
+
+
+def test_a_wrapped_tensor_without_a_condition_is_refused() -> None:
+    given = info(("f(wrap_opt_if(b))", ("a", "c"), ("b",)))
+    with pytest.raises(SpecError, match="has no condition"):
+        needed_if(given.all_saved_inputs[0], given, by_member=False)
+
+
+# ---- the files
+
+
+def unit(name: str) -> Unit:
+    return Unit(name, name, name, name, "native", name)
+
+
+def test_there_are_holes_for_each_key_in_the_template_of_the_template() -> None:
+    found = {
+        file.name: file for file in files([unit("add")], Layout(keys=("AutogradCUDA", "Default")), resolve("2.13"))
+    }
+    first = found["templates/VariableType.cpp"].constants
+    assert first["wrapper_registrations"] == (
+        "TORCH_LIBRARY_IMPL(aten, AutogradCUDA, m) {\n${wrapper_registrations_AutogradCUDA}\n}\n\n"
+        "TORCH_LIBRARY_IMPL(aten, Autograd, m) {\n${wrapper_registrations_Default}\n}"
+    )
+    assert (
+        found["VariableType_3.cpp"].slots["type_derived_method_definitions_AutogradCUDA"] == "definition AutogradCUDA"
+    )
+
+
+@pytest.mark.parametrize(("version", "shards", "script"), [
+    ("2.4", 5, "torchgen/gen.py"),
+    ("2.12", 5, "tools/setup_helpers/generate_code.py"),
+    ("2.13", 10, "tools/setup_helpers/generate_code.py"),
+])  # fmt: skip
+def test_the_release_says_how_many_files_there_are_and_what_they_name(version: str, shards: int, script: str) -> None:
+    found = files([unit("add")], Layout(keys=("Default",)), resolve(version))
+    assert len(found) == shards + 3
+    assert found[1].constants["generated_comment"] == f"@generated by {script} from VariableType.cpp"
+
+
+def test_split_has_as_many_shards_as_it_is_told() -> None:
+    units = [unit(name) for name in ("add", "mul", "exp")]
+    found = files(units, Layout("split", 64, ("Default",)), resolve("2.13"))
+    assert len(found) == 64 + 2
+    assert sorted(name for file in found for name in file.units) == ["add", "exp", "mul"]
+    assert all(VARIABLE_TYPE.owns(file.name) for file in found)
+
+
+@pytest.mark.parametrize("version", KNOWN)
+def test_every_release_says_all_that_kernels_ask(version: str) -> None:
+    release: Release = resolve(minor(version))
+    assert release.manual_backend <= release.manual_autograd
+    assert release.sharing_tensors <= release.sharing_storage
+    assert release.all_views.keys() - {"_unsafe_view"} <= release.views_of_input
+    assert release.view_functions == release.all_views.keys() - {"_unsafe_view"}
+
+
+# ---- the files as torchgen makes them, and what an edit does to them
+
+
+@pytest.fixture
+def kernels(project: Project, torch_specs: Path) -> Project:
+    """The small set with the templates of VariableType."""
+    add_templates(project, torch_specs)
+    return project
+
+
+def add_templates(project: Project, torch_specs: Path) -> None:
+    for name in ("VariableType.h", "VariableType.cpp"):
+        project.path(f"templates/{name}").write_bytes((torch_specs / "autograd" / "templates" / name).read_bytes())
+
+
+def by_torchgen(project: Project, autograd: Path, out: Path) -> dict[str, bytes]:
+    """All of torchgen's files of VariableType."""
+    command = [sys.executable, ROOT / "tests" / "autograd_oracle.py"]
+    subprocess.run(
+        [*command, project.path("native_functions.yaml"), project.path("tags.yaml"), autograd, out], check=True
+    )
+    return of_variable_type(out)
+
+
+def of_variable_type(folder: Path) -> dict[str, bytes]:
+    return {name: data for name, data in files_in(folder).items() if VARIABLE_TYPE.owns(name)}
+
+
+def test_all_files_are_torchgens(torch_project: Project, tmp_path: Path) -> None:
+    torch_project.build()
+    expected = by_torchgen(torch_project, torch_project.specs / "autograd", tmp_path / "out")
+    assert len(expected) == 13
+    assert of_variable_type(torch_project.generated) == expected
+
+
+def test_the_kernels_of_core_are_torchgens(core_project: Project, torch_specs: Path, tmp_path: Path) -> None:
+    add_templates(core_project, torch_specs)
+    core_project.build()
+    autograd = tmp_path / "autograd"
+    torch_templates = torch_specs / "autograd" / "templates"
+    (autograd / "templates").mkdir(parents=True)
+    for template in torch_templates.iterdir():
+        (autograd / "templates" / template.name).write_bytes(template.read_bytes())
+    (autograd / "derivatives.yaml").write_bytes((CORE / "derivatives.yaml").read_bytes())
+    expected = by_torchgen(core_project, autograd, tmp_path / "out")
+    assert of_variable_type(core_project.generated) == expected
+
+
+def kernels_made(project: Project) -> list[str]:
+    """The functions whose kernels are made again: units that are called as operators are."""
+    run = project.run()
+    assert run.status == 0, run.stderr
+    assert project.files() == project.clean_build()
+    return [unit for unit in run.units if "Backward" not in unit]
+
+
+def test_a_formula_makes_kernels_only_where_they_print_it(kernels: Project) -> None:
+    kernels.build()
+    kernels.set_formula("mv", "self", "grad.ger(vec.conj()).clone()")
+    assert kernels_made(kernels) == []
+    kernels.set_formula("mv", "self", "vec.conj().dim() * self.dim()")
+    assert kernels_made(kernels) == ["mv"]
+
+
+def test_a_new_key_goes_into_every_file(kernels: Project) -> None:
+    kernels.build()
+    before = of_variable_type(kernels.generated)
+    kernels.replace("derivatives.yaml", "- name: mv(", f"{KEYED}\n- name: mv(")
+    kernels.append("native_functions.yaml", KEYED_NATIVE)
+    assert kernels_made(kernels) == ["keyed"]
+    after = of_variable_type(kernels.generated)
+    assert {name for name in after if after[name] == before[name]} == {"VariableType.h"}
+    assert b"TORCH_LIBRARY_IMPL(aten, AutogradXPU, m) {" in after["VariableType_0.cpp"]
+
+
+KEYED = """- name: keyed(Tensor self) -> Tensor
+  dispatch:
+    Default:
+      self: grad
+    AutogradXPU:
+      self: grad * 2
+"""
+KEYED_NATIVE = """
+- func: keyed(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: keyed
+"""
+
+
+def test_a_mistake_is_told_where_the_derivatives_are(kernels: Project) -> None:
+    kernels.append("native_functions.yaml", "- func: made_of_others(Tensor self) -> Tensor")
+    kernels.append("derivatives.yaml", "- name: made_of_others(Tensor self) -> Tensor\n  self: grad")
+    run = kernels.run()
+    assert run.status != 0
+    assert "derivatives.yaml" in run.stderr
+    assert "made_of_others" in run.stderr
+    assert "which has no kernel of its own" in run.stderr
+
+
+def test_files_of_another_number_of_shards_are_removed(kernels: Project) -> None:
+    kernels.build()
+    files_of_ten = of_variable_type(kernels.generated)
+    kernels.build(layout="split", shards=2)
+    names = {"VariableType.h", "VariableType_0.cpp", "VariableType_1.cpp", "templates/VariableType.cpp"}
+    assert set(of_variable_type(kernels.generated)) == names
+    kernels.build()
+    assert of_variable_type(kernels.generated) == files_of_ten
+
+
+def test_without_its_template_the_family_goes_and_so_do_its_files(kernels: Project) -> None:
+    kernels.build()
+    kernels.path("templates/VariableType.cpp").unlink()
+    kernels.build()
+    assert of_variable_type(kernels.generated) == {}
+
+
+def test_a_file_in_a_folder_that_nobody_generated_is_left_alone(kernels: Project) -> None:
+    own = kernels.generated / "templates" / "VariableType.cpp"
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+    assert "there is a file that gradmill did not make" in kernels.run().stderr
+    assert own.read_text() == "mine"
