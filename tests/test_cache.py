@@ -220,7 +220,7 @@ def test_files_that_killed_runs_left_half_written_are_removed_and_those_of_other
 # ---- what doit is told to forget
 
 
-@pytest.mark.parametrize("task", ["emit:ExpBackward0", "emit:factories/zeros"])
+@pytest.mark.parametrize("task", ["emit:ExpBackward0", "emit:zeros"])
 def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> None:
     times = built.mtimes()
     assert built.run("forget", task).status == 0

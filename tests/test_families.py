@@ -93,7 +93,7 @@ def test_the_kernels_of_an_operator_are_explained_by_their_cpp_names(kernels: Pr
     ("variables", "problem", "hint"),
     [
         ({"families": "tracetype"}, "families=tracetype: there is no family 'tracetype'", "did you mean 'trace_type'?"),
-        ({"families": "nodes,"}, "families=nodes,: there is no family ''", "write some of nodes, factories"),
+        ({"families": "nodes,"}, "families=nodes,: there is no family ''", "write some of nodes, variable_type, "),
         ({"family": "nodes"}, "family=nodes: there is no such variable", "did you mean 'families'?"),
         ({"families": "trace_type"}, "made from the template TraceType.cpp", "leave trace_type out"),
     ],

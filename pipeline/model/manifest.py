@@ -24,7 +24,7 @@ class ManifestFile(Struct, frozen=True):
 class ManifestUnit(Struct, frozen=True):
     """One unit, a Node or a function, and the entry it comes from."""
 
-    unit: str  # `ExpBackward0`, `factories/zeros`
+    unit: str  # `ExpBackward0`, `VariableType::exp`
     family: str
     schema: str
     dispatch_key: str  # "" for a function

@@ -22,8 +22,3 @@ class Unit(Struct, frozen=True, gc=False, array_like=True):
     def op(self) -> str:
         """The operator with its overload."""
         return self.schema.partition("(")[0]
-
-
-def called(family: str, unit: Unit) -> str:
-    """What people call a unit: a Node by its name, what is printed of a function by family and operator."""
-    return unit.title if unit.role == "derivatives" else f"{family}/{unit.title}"

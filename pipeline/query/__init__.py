@@ -43,6 +43,6 @@ means; the walk over changes only saves time.
 Two walks over the reads exist, and they are one: `Engine._holds` decides, `account.changes` reports what it saw.
 
 The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `engine`
-(reading, running, deciding), `database` (rounds, what may be stale), `account` (problems, why a row ran), `store`,
-`collect` (garbage), `code` (code as an input), `files`. This package imports nothing else of this program.
+(reading, running, deciding), `readers` (who reads whom), `database` (rounds, what may be stale), `account` (problems,
+why a row ran, garbage), `store`, `code` (code as an input), `files`. This package imports nothing else of this program.
 """

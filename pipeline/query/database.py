@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from pipeline.query.engine import ENGINE, Engine
 from pipeline.query.query import Query, Table
+from pipeline.query.readers import Readers
 from pipeline.query.row import INPUT, MISSING, Name, Row, Taken, encode, packed_ids, unpacked_ids
 from pipeline.query.rows import Cycle, Damaged, Rows
 
@@ -74,8 +75,8 @@ class Database(Engine):
         try:
             rows.put_values()
             self._store.add(rows.unsaved.values())
-            self._store.add_readers(rows.new_reads())
-            rows.saved()
+            self._store.add_readers(rows.readers.news())
+            rows.unsaved, rows.readers = {}, Readers(self._store)
             kept = self._store.commit(notes)
         except sqlite3.Error as error:
             self._store.give_up(error)
@@ -140,7 +141,7 @@ def spread(rows: Rows, changed: Iterable[bytes], carried: Iterable[bytes], bring
 
 
 def _doubt_readers(rows: Rows, id_: bytes, waiting: list[tuple[int, bytes]]) -> None:
-    for reader in rows.readers_of(id_):
+    for reader in rows.readers.of(id_):
         _doubt(rows, reader, waiting)
 
 

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Raw
 
-from pipeline.query.items import Items, made_items
 from pipeline.query.query import Query, Table
 from pipeline.query.row import (
     ABSENT,
@@ -15,6 +14,7 @@ from pipeline.query.row import (
     MISSING,
     NAMES,
     Frame,
+    Items,
     Name,
     Row,
     Taken,
@@ -23,6 +23,7 @@ from pipeline.query.row import (
     encode,
     encode_sorted,
     item_identity,
+    made_items,
     packed,
     unpacked,
 )
@@ -135,10 +136,8 @@ class Engine:
 
     def _brought(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
         """A row that holds."""
-        name = (query.name, *args)
-        row = self.rows.by_name.get(name) or self.rows.named(name, query)
-        if not row.fresh:
-            self._bring(row)
+        row = self.rows.named((query.name, *args), query)
+        self._bring(row)
         return row
 
     def _read(self, row: Row) -> Any:
@@ -187,7 +186,7 @@ class Engine:
             elif trace is not before:
                 self._adopt(row, trace)
             elif self.rows.touched is None:
-                self.rows.note_reads(row, trace, None)
+                self.rows.readers.note(row, trace, None)
         finally:
             row.running = False
         row.fresh = True
@@ -234,15 +233,14 @@ class Engine:
         return MISSING if item[1] == ABSENT else self.rows.items(item[0]).digest(item[1])
 
     def _missing(self, id_: bytes, trace: Trace) -> bytes | None:
-        """What a number gives that no row and no item is known by: it may be of an item that a table did not have."""
+        """What a number gives that nothing is known by: it may be of an item that a table did not have."""
         read = (self.rows.item(other) for other, _ in unpacked(trace.reads))
         tables = [item[0] for item in read if item is not None and item[1] == ABSENT]
         for table in tables:
             self._bring(table)
-            items = self.rows.items(table)
-            for item in items.names():
-                if item_identity(table.id, item) == id_:
-                    return items.digest(item)
+            for name in (items := self.rows.items(table)).names():
+                if item_identity(table.id, name) == id_:
+                    return items.digest(name)
         return MISSING if tables else None
 
     def _adopt(self, row: Row, trace: Trace) -> None:
@@ -253,10 +251,9 @@ class Engine:
 
     def _run(self, row: Row) -> Any:
         """Runs a query, and makes a row of what it read and gave; gives the value."""
-        query, before = row.query, row.trace
+        query, before, outer = row.query, row.trace, self._frame
         assert query is not None
-        outer, frame = self._frame, Frame()
-        self._frame = frame
+        self._frame = frame = Frame()
         try:
             if query.module != self._code.module:
                 self.get(self._code, (query.module,))
@@ -289,7 +286,7 @@ class Engine:
                 self._move(row, rows.items_of(before), items)
             row.items = items
             rows.tables.add(row.id)
-        rows.note_reads(row, trace, before if rows.touched is not None else None)
+        rows.readers.note(row, trace, before if rows.touched is not None else None)
         row.trace, row.digest, row.height, row.value = trace, trace.digest, trace.height, UNSET
         if trace is not before:
             rows.unsaved[row.id] = row

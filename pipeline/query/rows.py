@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
 
-from pipeline.query.items import Items, outline_of
 from pipeline.query.query import Query, Table
+from pipeline.query.readers import Readers
 from pipeline.query.row import (
     ABSENT,
-    ID,
     INPUT,
     ITEM,
     MISSING,
     NAMES,
-    READ,
+    Items,
     Name,
     Row,
     Taken,
     Trace,
     identity,
     item_identity,
-    unpacked,
+    outline_of,
 )
 from pipeline.query.store import Store
 
@@ -64,9 +63,7 @@ class Rows:
         self.met: list[bytes] = []  # what moved, and whose readers were not doubted yet
         self.unsaved: dict[bytes, Row] = {}
         self.tables: set[bytes] = set()
-        self._new_reads: list[tuple[Row, Trace, Trace | None]] = []  # rows whose readers the store does not know yet
-        self._new_readers: dict[bytes, list[bytes]] = {}  # the same by what is read,
-        self._listed = 0  # of so many
+        self.readers = Readers(store)
         self._all_items: dict[bytes, tuple[Row, str]] | None = None
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
@@ -208,7 +205,7 @@ class Rows:
             if found is None:
                 raise Damaged
             table.items = found
-        return table.items  # type: ignore[no-any-return]
+        return table.items
 
     def items_of(self, trace: Trace) -> Items | None:
         """The items as a trace has them, None where that is lost, or from before the query was a table."""
@@ -281,30 +278,3 @@ class Rows:
         self._store.put(self._unput)
         self._weight -= sum(map(len, self._unput.values()))
         self._unput = {}
-
-    # ---- who reads what
-
-    def note_reads(self, row: Row, trace: Trace, before: Trace | None) -> None:
-        """Notes that a row reads what a trace says, and what it is known to read by the trace before."""
-        self._new_reads.append((row, trace, before))
-
-    def new_reads(self, since: int = 0) -> Iterator[tuple[bytes, bytes]]:
-        """Rows that are read, and who reads them, where the store does not know that yet."""
-        for row, trace, before in self._new_reads[since:]:
-            known = dict(unpacked(before.reads)) if before is not None else ()
-            reads, reader = trace.reads, row.id
-            for at in range(0, len(reads), READ):
-                id_ = reads[at : at + ID]
-                if id_ not in known:
-                    yield id_, reader
-
-    def readers_of(self, id_: bytes) -> set[bytes]:
-        """The rows that read one, now or once."""
-        for read, reader in self.new_reads(self._listed):
-            self._new_readers.setdefault(read, []).append(reader)
-        self._listed = len(self._new_reads)
-        return self._store.readers(id_).union(self._new_readers.get(id_, ()))
-
-    def saved(self) -> None:
-        """Notes that all is in the store."""
-        self.unsaved, self._new_reads, self._new_readers, self._listed = {}, [], {}, 0

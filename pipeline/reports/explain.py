@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from pipeline.families.table import FAMILIES
 from pipeline.model.nodes import Pair
-from pipeline.model.units import Unit, called
+from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import ITEM, Name
@@ -90,7 +90,7 @@ class Explainer:
     def _edit(self, end: Name) -> Edit:
         return Edit(
             self._trail.describe(end),
-            tuple(map(self._called, (at for at, ends in self._stale.items() if end in ends))),
+            tuple(self._units[at].title for at, ends in self._stale.items() if end in ends),
             tuple(name for name, ends in self._to_write.items() if end in ends),
         )
 
@@ -101,19 +101,21 @@ class Explainer:
         if name in self._stages:
             return [self._stage(name)]
         wanted = name.removeprefix("emit:")
-        found = [self._unit(at) for at in self._units if wanted in (at[1], self._called(at))]
-        if found:
+        found = [self._unit(at) for at in self._units if wanted in (at[1], self._units[at].title)]
+        if found and (name != wanted or not self._pairs(name)):
             return found
         if name.removeprefix("shard:") in self._files:
             return [self._file(name.removeprefix("shard:"))]
-        found = [*map(self._operator, self._pairs(name))]
+        found = [*map(self._operator, self._pairs(name)), *found]
         if not found:
-            known = [*self._stages, *map(self._called, self._units), *self._files, *schemas_names(self._db)]
+            known = [
+                *self._stages,
+                *(unit.title for unit in self._units.values()),
+                *self._files,
+                *schemas_names(self._db),
+            ]
             raise SpecError(f"explain: nothing is called '{name}'", nearest(name, known))
         return found
-
-    def _called(self, at: UnitKey) -> str:
-        return called(at[0], self._units[at])
 
     def _files_of(self, at: UnitKey) -> list[str]:
         return [name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units]
@@ -139,7 +141,7 @@ class Explainer:
         kind = "Node" if at[0] == "nodes" else f"{at[0]} unit"
         key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
         return Explanation(
-            self._called(at),
+            unit.title,
             f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {unit.schema}{key}",
             tuple(self._places_of(self._trail.made_from(row(text, *at)))),
             tuple(self._files_of(at)),
@@ -148,7 +150,7 @@ class Explainer:
 
     def _file(self, name: str) -> Explanation:
         file = self._files[name]
-        stale = [self._called(at) for at in self._stale if at[0] == file.family and at[1] in file.units]
+        stale = [self._units[at].title for at in self._stale if at[0] == file.family and at[1] in file.units]
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"
         template = [self._places.templates.get(file.template, file.template)] if file.template else []
@@ -170,12 +172,14 @@ class Explainer:
             if unit.function == pair.function or (unit.function in served and unit.role == "derivatives")
         ]
         places = self._places_of(self._ends_of(pair))
-        reasons = (f"{self._called(at)}: {reason}" for at in found for reason in self._reasons(self._stale.get(at, {})))
+        reasons = (
+            f"{self._units[at].title}: {reason}" for at in found for reason in self._reasons(self._stale.get(at, {}))
+        )
         return Explanation(
             pair.schema if native is None else str(native.func),
             "function" if generated is None else f"{generated.kind} variant, generated",
             tuple(places),
-            tuple(f"{self._called(at)}, in {', '.join(self._files_of(at))}" for at in found),
+            tuple(f"{self._units[at].title}, in {', '.join(self._files_of(at))}" for at in found),
             tuple(reasons),
         )
 

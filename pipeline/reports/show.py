@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from pipeline.model.autograd import Info
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import NodeRow, Pair
-from pipeline.model.units import Unit, called
+from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import digest
@@ -183,11 +183,11 @@ def _differentiated(db: Database, pair: Pair) -> Row:
 def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
     for family in units.families(db):
         for unit in units.units(db, family):
-            yield {unit.name, called(family, unit), *op_names(unit.schema)}, partial(_text, db, family, unit)
+            yield {unit.name, unit.title, *op_names(unit.schema)}, partial(_text, db, family, unit)
 
 
 def _text(db: Database, family: str, unit: Unit) -> Row:
-    named = {"unit": called(family, unit), "family": family, "func": unit.schema, "dispatch_key": unit.dispatch_key}
+    named = {"unit": unit.title, "family": family, "func": unit.schema, "dispatch_key": unit.dispatch_key}
     return {**named, "entry": unit.entry, "pieces": text(db, family, unit.name)}
 
 

@@ -96,14 +96,14 @@ def source(db: Database, name: str) -> NodeRow | None:
 
 @table
 def synthesized(db: Database, name: str) -> dict[str, Raw]:
-    """The info of an out-of-place foreach function, made from that of its reference; cut as `infos.kept` says."""
+    """The info of an out-of-place foreach function, made from that of its reference; cut as `infos.parts` says."""
     made = _synthesized(db, name)
-    return infos.kept([] if made is None else [(DISPATCH_KEY, made)])
+    return infos.parts([] if made is None else [(DISPATCH_KEY, made)])
 
 
 def info_of(db: Database, name: str) -> Info | None:
     """The info of a foreach function, None where it has none of its own."""
-    return infos.kept_info(db, synthesized, name, DISPATCH_KEY)
+    return infos.info_part(db, synthesized, name, DISPATCH_KEY)
 
 
 def _synthesized(db: Database, name: str) -> Info | None:
@@ -123,7 +123,7 @@ def _synthesized(db: Database, name: str) -> Info | None:
 def row_of(db: Database, name: str) -> NodeRow | None:
     """The row of a foreach function, None where it has no info of its own."""
     reference, row = references.item(db, name), source(db, name)
-    shape = infos.kept_shape(db, synthesized, name)
+    shape = infos.shape_part(db, synthesized, name)
     if reference is None or row is None or not shape:
         return None
     return _row(foreach_node(row.node, reference.overload) if shape[0][1] else None, reference)

@@ -24,7 +24,7 @@ from pipeline.stages.derivatives import Titled, all_titles, definition, definiti
 from pipeline.stages.schemas import all_heads, function, views
 from pipeline.stages.set import release
 
-Items = Table[[str], Raw]  # of infos, as `kept` makes them
+Items = Table[[str], Raw]  # of infos, as `parts` makes them
 
 
 @table
@@ -46,20 +46,20 @@ def targets(db: Database) -> dict[str, Target]:
 
 @table
 def infos_of(db: Database, entry: str) -> dict[str, Raw]:
-    """What one definition comes to under its dispatch keys, cut into what is read apart: `kept`."""
-    return kept(_infos(db, entry))
+    """What one definition comes to under its dispatch keys, cut into what is read apart."""
+    return parts(_infos(db, entry))
 
 
 SHAPE = "shape"  # the item that says which dispatch keys there are, and which have a derivative to compute
 
 
-def kept(found: Sequence[Keyed]) -> dict[str, Raw]:
+def parts(found: Sequence[Keyed]) -> dict[str, Raw]:
     """Infos as items: `shape`; the info under each dispatch key; of that, what its Node is printed from."""
     shape = tuple((key, bool(info.args_with_derivatives)) for key, info in found)
-    parts: dict[str, object] = {SHAPE: shape}
+    found_parts: dict[str, object] = {SHAPE: shape}
     for key, info in found:
-        parts |= {_INFO + key: info, _REVERSE + key: info.reverse}
-    return {name: Raw(encode(part)) for name, part in parts.items()}
+        found_parts |= {_INFO + key: info, _REVERSE + key: info.reverse}
+    return {name: Raw(encode(part)) for name, part in found_parts.items()}
 
 
 _INFO, _REVERSE = "info ", "reverse "
@@ -68,19 +68,19 @@ _reverse_decoder = msgspec.msgpack.Decoder(Reverse)
 _shape_decoder = msgspec.msgpack.Decoder(tuple[tuple[str, bool], ...])
 
 
-def kept_info(db: Database, items: Items, name: str, dispatch_key: str) -> Info | None:
+def info_part(db: Database, items: Items, name: str, dispatch_key: str) -> Info | None:
     """An info of those that a table has for a definition or a foreach function."""
     raw = items.item(db, name, _INFO + dispatch_key)
     return None if raw is None else _infos_decoder.decode(raw)
 
 
-def kept_reverse(db: Database, items: Items, name: str, dispatch_key: str) -> Reverse | None:
+def reverse_part(db: Database, items: Items, name: str, dispatch_key: str) -> Reverse | None:
     """The same, as far as a Node is printed from it."""
     raw = items.item(db, name, _REVERSE + dispatch_key)
     return None if raw is None else _reverse_decoder.decode(raw)
 
 
-def kept_shape(db: Database, items: Items, name: str) -> tuple[tuple[str, bool], ...]:
+def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool], ...]:
     """The dispatch keys, and whether there is a derivative to compute."""
     raw = items.item(db, name, SHAPE)
     return () if raw is None else _shape_decoder.decode(raw)
@@ -111,7 +111,7 @@ def shapes(db: Database, group: str) -> list[Shape]:
     """What the definitions of a group came to."""
     found = []
     for entry, defined in definitions(db, group).items():
-        keys = kept_shape(db, infos_of, entry)
+        keys = shape_part(db, infos_of, entry)
         if keys or not defined.dispatch:
             found.append(Shape(entry, defined.name, keys))
     return found
@@ -201,14 +201,14 @@ def _copy_name(name: str) -> str:
 
 def info_of(db: Database, row: NodeRow) -> Info:
     """The info of a row that is not synthesized."""
-    info = kept_info(db, infos_of, row.definition, row.dispatch_key)
+    info = info_part(db, infos_of, row.definition, row.dispatch_key)
     assert info is not None
     return replace(info, name=row.operator, func=row.schema) if row.is_copy else info
 
 
 def reverse_of(db: Database, row: NodeRow) -> Reverse:
     """The same, as far as the Node is printed from it."""
-    found = kept_reverse(db, infos_of, row.definition, row.dispatch_key)
+    found = reverse_part(db, infos_of, row.definition, row.dispatch_key)
     assert found is not None
     return replace(found, name=row.operator, func=row.schema) if row.is_copy else found
 

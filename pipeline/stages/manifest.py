@@ -8,7 +8,6 @@ from msgspec import Raw
 
 from pipeline import __version__
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
-from pipeline.model.units import called
 from pipeline.problems.problem import Role
 from pipeline.query.code import code
 from pipeline.query.database import Database
@@ -67,7 +66,7 @@ def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
     inputs = (*(spec_set(db).files[role] for role in ROLES), *template, "gradmill")
-    titles = {unit.name: called(file.family, unit) for unit in units(db, file.family)} if file.units else {}
+    titles = {unit.name: unit.title for unit in units(db, file.family)} if file.units else {}
     within = tuple(titles[unit] for unit in file.units)
     return msgspec.json.encode(ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, within))
 
@@ -79,7 +78,7 @@ def unit_lines(db: Database, family: str) -> bytes:
     named = spec_set(db).files
     found = (
         ManifestUnit(
-            called(family, unit),
+            unit.title,
             family,
             unit.schema,
             unit.dispatch_key,

@@ -45,7 +45,7 @@ def reverse(db: Database, function: str, dispatch_key: str) -> Reverse | None:
     row = infos.row.item(db, infos.keyed(function, dispatch_key))
     if row is not None:
         return infos.reverse_of(db, row)
-    return infos.kept_reverse(db, foreach.synthesized, function, dispatch_key)
+    return infos.reverse_part(db, foreach.synthesized, function, dispatch_key)
 
 
 def _entry(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.query.account import problems
-from pipeline.query.collect import collect
+from pipeline.query.account import collect, problems
 from pipeline.query.database import Cycle, Database
 from pipeline.query.query import Table, query, table
 from tests.query.toy import Toy, length, page, summary, total, words

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pipeline.cpp.dispatcher import kernel_title
 from pipeline.families.family import Family, Layout, shard_of
 from pipeline.families.file import File
 from pipeline.families.variable_type.plan.kernel import DEFAULT, FunctionPlan, plan_function
@@ -85,5 +86,15 @@ def plan(unit: Unit, served: Served, release: Release) -> FunctionPlan:
 
 
 VARIABLE_TYPE = Family(
-    "variable_type", "kernel", "derivatives", plan, render, files, owns, TEMPLATE, selects, "cpp_name"
+    "variable_type",
+    "kernel",
+    "derivatives",
+    plan,
+    render,
+    files,
+    owns,
+    TEMPLATE,
+    selects,
+    "cpp_name",
+    lambda head: kernel_title(head, "VariableType"),
 )

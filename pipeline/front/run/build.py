@@ -175,11 +175,10 @@ class Build:
     def units(self) -> dict[str, tuple[str, Unit]]:
         """The units of all families with the names of these, by what people call them."""
         from pipeline.model.entries import numbered
-        from pipeline.model.units import called
         from pipeline.stages.units import families, units
 
         found = [(family, unit) for family in families(self.db) for unit in units(self.db, family)]
-        return dict(zip(numbered(called(*each) for each in found), found))
+        return dict(zip(numbered(unit.title for _, unit in found), found))
 
     def stale_units(self) -> dict[str, tuple[str, Unit]]:
         """The units whose text is to be made."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from pipeline.front.run.outputs import remove_abandoned
-from pipeline.query.collect import Collected, collect
+from pipeline.query.account import Collected, collect
 from pipeline.query.row import Name
 
 _OWN = ("rows", "rows.seal", "doit", "set", "outputs", "manifest.json", "manifest.json.d")

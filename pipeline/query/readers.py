@@ -1,0 +1,39 @@
+"""Who reads whom, as far as somebody asks: the way from what changed to what may be stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.query.row import ID, READ, Row, Trace, unpacked
+from pipeline.query.store import Store
+
+
+class Readers:
+    """Who reads which row: what the store knows, and what it does not know yet."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._noted: list[tuple[Row, Trace, Trace | None]] = []
+        self._found: dict[bytes, list[bytes]] = {}  # by what is read,
+        self._listed = 0  # of so many that are noted
+
+    def note(self, row: Row, trace: Trace, before: Trace | None) -> None:
+        """Notes that a row reads what a trace says, and what it is known to read by the trace before."""
+        self._noted.append((row, trace, before))
+
+    def news(self, since: int = 0) -> Iterator[tuple[bytes, bytes]]:
+        """Rows that are read, and who reads them, where the store does not know that yet."""
+        for row, trace, before in self._noted[since:]:
+            known = dict(unpacked(before.reads)) if before is not None else ()
+            reads, reader = trace.reads, row.id
+            for at in range(0, len(reads), READ):
+                id_ = reads[at : at + ID]
+                if id_ not in known:
+                    yield id_, reader
+
+    def of(self, id_: bytes) -> set[bytes]:
+        """The rows that read one, now or once."""
+        for read, reader in self.news(self._listed):
+            self._found.setdefault(read, []).append(reader)
+        self._listed = len(self._noted)
+        return self._store.readers(id_).union(self._found.get(id_, ()))
