@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
+from torch.autograd import forward_ad, gradcheck, gradgradcheck
 from torch.utils import _pytree as pytree
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -24,8 +25,9 @@ class Call(NamedTuple):
     name: str
     tensors: list[Tensor]  # what is differentiated
     function: Function  # of as many tensors
-    inplace: Function | None = None  # of the same, and changes the first
+    inplace: Function | None = None  # of the same: changes its first argument, or with `copy` a copy of that
     out: Function | None = None  # of the same, and of `out=`
+    checked: bool = False  # against numeric derivatives, too
 
 
 def answers(call: Call) -> Iterator[tuple[str, Answer]]:
@@ -36,15 +38,21 @@ def answers(call: Call) -> Iterator[tuple[str, Answer]]:
         yield "out", answer(lambda: out(call))
         if call.tensors:
             yield "out with gradients", answer(lambda: out(call, differentiated=True))
-    if not call.tensors:
-        return
-    yield "gradients", answer(lambda: gradients(call.function, call.tensors))
-    yield "tangents", answer(lambda: tangents(call.function, call.tensors))
-    if call.inplace is not None:
-        changed = on_copy(call.inplace)
-        yield "in place", answer(lambda: gradients(changed, call.tensors))
-        yield "in place, tangents", answer(lambda: tangents(changed, call.tensors))
-        yield "in place, leaf", answer(lambda: values(call.inplace, leaves(call.tensors)))
+    if call.tensors:
+        yield from _derivatives(call.function, call, "")
+    if call.tensors and call.inplace is not None:
+        yield from _derivatives(partial(call.inplace, copy=True), call, "in place, ")
+        yield "in place, leaf", answer(lambda: values(partial(call.inplace, copy=False), leaves(call.tensors)))
+
+
+def _derivatives(function: Function, call: Call, how: str) -> Iterator[tuple[str, Answer]]:
+    yield f"{how}gradients", answer(lambda: gradients(function, call.tensors, second=False))
+    yield f"{how}second gradients", answer(lambda: gradients(function, call.tensors, second=True))
+    yield f"{how}tangents", answer(lambda: tangents(function, call.tensors))
+    if call.checked:
+        yield f"{how}gradcheck", answer(lambda: checked(function, call.tensors))
+        yield f"{how}forward gradcheck", answer(lambda: checked(function, call.tensors, forward=True))
+        yield f"{how}gradgradcheck", answer(lambda: checked(function, call.tensors, second=True))
 
 
 def answer(ask: Callable[[], list[Tensor]]) -> Answer:
@@ -75,17 +83,34 @@ def view(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
     return found
 
 
-def gradients(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """First and second gradients, for random cotangents. The second are of the tensors and of the cotangents."""
+def gradients(function: Function, tensors: Sequence[Tensor], *, second: bool) -> list[Tensor]:
+    """The gradients for random cotangents, or the second ones: of the tensors and of the cotangents."""
     own = leaves(tensors)
     roots = [result for result in tensors_in(function(*own)) if result.requires_grad]
-    cotangents = [normal_like(root).requires_grad_() for root in roots]
-    first = _grad(roots, own, cotangents, create_graph=True)
+    cotangents = [normal_like(root).requires_grad_(second) for root in roots]
+    first = _grad(roots, own, cotangents, create_graph=second)
     again = [tensor for tensor in first if tensor.requires_grad]
-    if not again:
+    if not second or not again:
         return first
     torch.manual_seed(_SEED + 1)
-    return [*first, *_grad(again, [*own, *cotangents], [normal_like(tensor) for tensor in again])]
+    return _grad(again, [*own, *cotangents], [normal_like(tensor) for tensor in again])
+
+
+def checked(
+    function: Function, tensors: Sequence[Tensor], *, forward: bool = False, second: bool = False
+) -> list[Tensor]:
+    """Whether torch's own comparison with numeric derivatives agrees; where it does not, an error says where."""
+
+    def seeded(*given: Tensor) -> Any:
+        torch.manual_seed(_SEED)
+        return tuple(r for r in tensors_in(function(*given)) if differentiable(r))
+
+    own = leaves(tensors)
+    if second:
+        agrees = gradgradcheck(seeded, own, fast_mode=True)
+    else:
+        agrees = gradcheck(seeded, own, fast_mode=True, check_forward_ad=forward, check_backward_ad=not forward)
+    return [torch.tensor(agrees)]
 
 
 def tangents(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -108,11 +133,6 @@ def out(call: Call, *, differentiated: bool = False) -> list[Tensor]:
     return [*written, torch.tensor([tensor._version for tensor in written])]
 
 
-def on_copy(function: Function) -> Function:
-    """A function that changes its first tensor, made to change a copy."""
-    return lambda first, *others: function(first.clone(), *others)
-
-
 def leaves(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [tensor.detach().requires_grad_(differentiable(tensor)) for tensor in tensors]
 
@@ -124,6 +144,31 @@ def differentiable(tensor: Tensor) -> bool:
 def normal_like(tensor: Tensor) -> Tensor:
     """Random numbers that depend on the shape alone."""
     return torch.randn(tensor.shape, dtype=tensor.dtype)
+
+
+def bound(function: Function, given: tuple[Any, tuple[Any, ...], dict[str, Any]], places: Sequence[int]) -> Function:
+    """A function of the tensors at some places of the arguments: a first one, others, and those by name."""
+    leaves, spec = pytree.tree_flatten(given)
+
+    def call(*tensors: Tensor, **more: Any) -> Any:
+        filled = list(leaves)
+        for place, tensor in zip(places, tensors):
+            filled[place] = tensor
+        first, args, kwargs = pytree.tree_unflatten(filled, spec)
+        return function(first, *args, **kwargs, **more)
+
+    return call
+
+
+def changing(function: Function) -> Function:
+    """A function that changes its first argument, as one that gives it, or a changed copy."""
+
+    def call(first: Any, *args: Any, copy: bool, **kwargs: Any) -> Any:
+        target = pytree.tree_map_only(Tensor, Tensor.clone, first) if copy else first
+        function(target, *args, **kwargs)
+        return target
+
+    return call
 
 
 def tensors_in(value: Any) -> list[Tensor]:

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 NAME = "kernels.so"
 PARTS = 4  # of the calls: each is made by a process of its own
 PROCESSES = 2
-_OWN = [HERE / "counting.cpp", HERE / "operators.cpp"]
+_OWN = [HERE / "operators.cpp", HERE / "counting.cpp"]
 
 
 def build(folder: Path, sources: Sources, *, parts: int = PARTS, options: str = "") -> None:

@@ -36,6 +36,14 @@ std::vector<at::Tensor> weighted_norms(
   return norms;
 }
 
+at::Tensor& upsample_out(
+    const at::Tensor& input,
+    at::OptionalIntArrayRef output_size,
+    std::optional<at::ArrayRef<double>> scale_factors,
+    at::Tensor& out) {
+  return out.copy_(at::upsample_nearest1d(input, output_size, scale_factors));
+}
+
 } // namespace
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -44,6 +52,9 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("scale(Tensor self, float factor=2.0) -> Tensor");
   m.def("scale_(Tensor(a!) self, float factor) -> Tensor(a!)");
   m.def("weighted_norms(Tensor[] tensors, float[] weights, int? ord=None, bool squared=True) -> Tensor[]");
+  m.def(
+      "upsample_nearest1d.vec_out(Tensor input, SymInt[]? output_size, float[]? scale_factors, *, Tensor(a!) out) "
+      "-> Tensor(a!)");
 }
 
 TORCH_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
@@ -52,6 +63,7 @@ TORCH_LIBRARY_IMPL(aten, CompositeExplicitAutograd, m) {
   m.impl("scale", TORCH_FN(scale));
   m.impl("scale_", TORCH_FN(scale_));
   m.impl("weighted_norms", TORCH_FN(weighted_norms));
+  m.impl("upsample_nearest1d.vec_out", TORCH_FN(upsample_out));
 }
 
 } // namespace gradmill::test

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 
 from in_torch import kernels
 from in_torch.calls import answers
+from in_torch.own_cases import Cases
 from in_torch.samples import Samples
 
 
@@ -21,28 +23,32 @@ def main() -> None:
     parser.add_argument("--part", type=int, default=0)
     parser.add_argument("--of", type=int, default=1)
     parser.add_argument("--samples", type=int, default=4, help="of an operator")
+    parser.add_argument("--nodes", type=Path, help="what is known of the Nodes of the spec set, to call its own cases")
     parser.add_argument("--only", nargs="+", help="names of operators")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     counted = kernels.load(options.library) if options.library else None
-    samples = Samples(options.samples, options.only, options.part, options.of)
-    torch.save(dict(_records(samples, counted)), options.out)
+    sources: list[Samples | Cases] = [Samples(options.samples, options.only, options.part, options.of)]
+    if options.nodes is not None:
+        sources.append(Cases(options.nodes, options.part, options.of))
+    torch.save(dict(_records(sources, counted)), options.out)
 
 
-def _records(samples: Samples, counted: kernels.Counted | None) -> Iterator[tuple[str, Any]]:
-    """For each operator what was answered, by sample and question; last, the kernels that ran and are registered."""
-    for name, calls in samples.operators():
+def _records(sources: list[Samples | Cases], counted: kernels.Counted | None) -> Iterator[tuple[str, Any]]:
+    """For each operator what was answered, by sample and question, and which kernels ran; last, what is registered."""
+    for name, calls in chain.from_iterable(source.operators() for source in sources):
         found: dict[str, Any] = {}
-        ran: set[tuple[str, str]] = set()
+        ran: set[kernels.Kernel] = set()
         for call in calls:
             before = counted.counts() if counted else {}
             found.update({f"{call.name}, {question}": answer for question, answer in answers(call)})
-            ran |= {kernel for kernel, count in counted.counts().items() if count != before.get(kernel)} if counted else set()
+            after = counted.counts() if counted else {}
+            ran |= {kernel for kernel, count in after.items() if count != before.get(kernel)}
         yield name, {"answers": found, "ran": ran}
     if counted:
-        yield "", {"ran": set(counted.counts()), "registered": counted.registered()}
+        yield "", {"answers": {}, "ran": set(counted.counts()), "registered": counted.registered()}
 
 
 if __name__ == "__main__":

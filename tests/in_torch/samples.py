@@ -1,4 +1,4 @@
-"""The calls: torch's own samples of its operators, and the cases of `tests/cpp`."""
+"""Calls from torch's own samples of its operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
-from in_torch.calls import Call
+from in_torch.calls import Call, bound, changing
 
 _DTYPE = torch.float64
 
@@ -45,20 +45,16 @@ class Samples(NamedTuple):
 
 def _call(info: Any, name: str, sample: Any) -> Call:
     """A sample as a function of the tensors in it that have a gradient."""
-    given, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
-    places = [i for i, leaf in enumerate(given) if isinstance(leaf, Tensor) and leaf.requires_grad]
-    first = isinstance(sample.input, Tensor) and bool(places) and places[0] == 0
+    given = (sample.input, sample.args, sample.kwargs)
+    leaves = pytree.tree_leaves(given)
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor) and leaf.requires_grad]
+    tensors = [leaves[place].detach() for place in places]
 
-    def bound(function: Any) -> Any:
-        def call(*tensors: Tensor, **more: Any) -> Any:
-            filled = list(given)
-            for place, tensor in zip(places, tensors):
-                filled[place] = tensor
-            start, args, kwargs = pytree.tree_unflatten(filled, spec)
-            return sample.output_process_fn_grad(function(start, *args, **kwargs, **more))
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return sample.output_process_fn_grad(info.op(*args, **kwargs))
 
-        return call
-
-    inplace = bound(info.inplace_variant) if info.inplace_variant is not None and first else None
-    out = bound(info.op) if info.supports_out else None
-    return Call(name, [given[place].detach() for place in places], bound(info.op), inplace, out)
+    inplace = None
+    if info.inplace_variant is not None and isinstance(sample.input, Tensor) and places[:1] == [0]:
+        inplace = bound(changing(info.inplace_variant), given, places)
+    out = bound(info.op, given, places) if info.supports_out else None
+    return Call(name, tensors, bound(function, given, places), inplace, out)

@@ -34,22 +34,6 @@ using torch::autograd::generated::details::update_wrapped_number;
 
 namespace {
 
-// A leaf whose storage was replaced has another place for its gradient.
-[[maybe_unused]] void reset_grad_accumulator(at::Tensor& t) {
-  if (auto* meta = impl::get_autograd_meta(t)) {
-    meta->grad_accumulator_.reset();
-  }
-}
-
-// How many owners a result has that nobody else can know of yet.
-[[maybe_unused]] size_t expected_fresh_use_count(const at::Tensor& t) {
-  if (!t.defined()) {
-    return 0;
-  }
-  const bool known_to_python = t.unsafeGetTensorImpl()->pyobj_slot()->load_pyobj() != nullptr;
-  return known_to_python ? 2 : 1;
-}
-
 ${type_derived_method_definitions}
 
 } // namespace

@@ -2,11 +2,12 @@
 
 // ${generated_comment}
 
-// What the kernels of the core spec set call on their arguments before anything else.
+// What the kernels of the core spec set call on their arguments and results.
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
 #include <c10/util/Exception.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <vector>
 
@@ -41,6 +42,22 @@ inline std::vector<at::Tensor> unpack(
     members.push_back(member);
   }
   return members;
+}
+
+// A leaf whose storage was replaced has another place for its gradient.
+inline void reset_grad_accumulator(at::Tensor& t) {
+  if (auto* meta = torch::autograd::impl::get_autograd_meta(t)) {
+    meta->grad_accumulator_.reset();
+  }
+}
+
+// How many owners a result has that nobody else can know of yet.
+inline size_t expected_fresh_use_count(const at::Tensor& t) {
+  if (!t.defined()) {
+    return 0;
+  }
+  const bool known_to_python = t.unsafeGetTensorImpl()->pyobj_slot()->load_pyobj() != nullptr;
+  return known_to_python ? 2 : 1;
 }
 
 } // namespace gradmill::core::VariableType

@@ -3,6 +3,7 @@
 // The operators that ATen does not have, in the form in which the generated text calls all operators. Generated
 // registrations go into the library `aten` whatever the namespace of an operator, so that is where these are found.
 
+#include <ATen/core/ATen_fwd.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
@@ -76,6 +77,18 @@ struct weighted_norms
 struct sort_keys : gradmill::core::Operator<sort_keys, Tensor&(const Tensor&, Tensor&, Tensor&)> {
   static constexpr const char* name = "aten::sort_keys";
   static constexpr const char* overload = "";
+};
+
+struct upsample_nearest1d_vec_out
+    : gradmill::core::Operator<
+          upsample_nearest1d_vec_out,
+          Tensor&(
+              const Tensor&,
+              OptionalSymIntArrayRef,
+              ::std::optional<ArrayRef<double>>,
+              Tensor&)> {
+  static constexpr const char* name = "aten::upsample_nearest1d";
+  static constexpr const char* overload = "vec_out";
 };
 
 } // namespace at::_ops
