@@ -13,6 +13,7 @@
 #include <c10/util/irange.h>
 #include <torch/csrc/autograd/FunctionsManual.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/utils.h>
 
 #include <algorithm>
 #include <array>
@@ -488,6 +489,11 @@ inline Tensor averaged(const Tensor& g, int64_t reduction, int64_t count) {
 
 // ---- Matrix products ----
 
+// The strides of an operand, whatever its name; of a layout that has none, an empty list.
+inline SymIntArrayRef strides_or_error(const Tensor& t, std::string_view /*name*/) {
+  return t.layout() == at::kStrided ? t.sym_strides() : SymIntArrayRef();
+}
+
 // True for a strided matrix that is stored column by column.
 inline bool is_column_major(SymIntArrayRef sizes, SymIntArrayRef strides, at::Layout layout) {
   return layout == at::kStrided && sizes.size() == 2 && strides.size() == 2 &&
@@ -574,8 +580,20 @@ inline Tensor tangent_of(const Tensor& t) {
   return found.defined() ? found : at::zeros_like(primal_of(t));
 }
 
+// Whether an element of a list has a tangent. Formulas over lists are asked whether any has or not.
+template <typename List>
+bool any_tangent(const List& list) {
+  for (const Tensor& t : list) {
+    if (torch::autograd::isFwGradDefined(t)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The tangents of a list.
-inline std::vector<Tensor> tangents_of(at::TensorList list) {
+template <typename List>
+std::vector<Tensor> tangents_of(const List& list) {
   std::vector<Tensor> out;
   out.reserve(list.size());
   for (const Tensor& t : list) {
@@ -584,18 +602,11 @@ inline std::vector<Tensor> tangents_of(at::TensorList list) {
   return out;
 }
 
-// The tangents of a list of any kind that ATen passes around.
-inline std::vector<Tensor> tangents_of(const at::ITensorListRef& list) {
-  std::vector<Tensor> out;
-  out.reserve(list.size());
-  for (const Tensor& t : list) {
-    out.push_back(tangent_of(t));
-  }
-  return out;
-}
-
-// Tangent of a chain product: the sum over its factors, each replaced by its tangent.
+// Tangent of a chain product: the sum over its factors, each replaced by its tangent. Undefined if none has one.
 inline Tensor chain_tangent(at::TensorList factors) {
+  if (!any_tangent(factors)) {
+    return Tensor();
+  }
   std::vector<Tensor> primals;
   primals.reserve(factors.size());
   for (const Tensor& t : factors) {
@@ -611,19 +622,19 @@ inline Tensor chain_tangent(at::TensorList factors) {
   return total;
 }
 
-// Tangent of cat.
+// Tangent of cat, undefined if no member has one.
 inline Tensor cat_tangent(const at::ITensorListRef& list, int64_t dim) {
-  return at::cat(tangents_of(list), dim);
+  return any_tangent(list) ? at::cat(tangents_of(list), dim) : Tensor();
 }
 
-// Tangent of stack.
+// Tangent of stack, undefined if no member has one.
 inline Tensor stack_tangent(at::TensorList list, int64_t dim) {
-  return at::stack(tangents_of(list), dim);
+  return any_tangent(list) ? at::stack(tangents_of(list), dim) : Tensor();
 }
 
-// Tangent of block_diag.
+// Tangent of block_diag, undefined if no member has one.
 inline Tensor block_diag_tangent(at::TensorList list) {
-  return at::block_diag(tangents_of(list));
+  return any_tangent(list) ? at::block_diag(tangents_of(list)) : Tensor();
 }
 
 // ---- Views and layouts ----
@@ -891,6 +902,18 @@ inline Tensor cross_entropy_adjoint(
   return averaged(d, reduction, target.numel());
 }
 
+// What the tangents of the input and of the target of a binary cross entropy make of each of its elements.
+inline Tensor cross_entropy_tangent(
+    const Tensor& x,
+    const Tensor& x_t,
+    const Tensor& target,
+    const Tensor& target_t,
+    const std::optional<Tensor>& weight) {
+  constexpr int64_t each = at::Reduction::None;
+  return at::binary_cross_entropy_backward(x_t, x, target, weight, each) +
+      cross_entropy_adjoint(target_t, x, target, weight.value_or(Tensor()), each);
+}
+
 // Cotangent of the input of an upsampling to the nearest neighbour that was given either a size or
 // a factor.
 inline Tensor upsample1d_adjoint(
@@ -906,6 +929,165 @@ inline Tensor upsample1d_adjoint(
     factor = (*factors)[0];
   }
   return at::upsample_nearest1d_backward_symint(g, {length}, sizes, factor);
+}
+
+// ---- Normalization ----
+
+// weight * x + bias, of the right shape: the tangent, for x that is normalized. What is undefined counts as absent.
+inline Tensor affine_tangent(
+    const Tensor& x,
+    const Tensor& x_t,
+    const Tensor& weight,
+    const Tensor& weight_t,
+    const Tensor& bias_t) {
+  Tensor total = weight.defined() ? x_t * weight : x_t;
+  if (weight_t.defined()) {
+    total = total + x * weight_t;
+  }
+  return bias_t.defined() ? total + bias_t : total;
+}
+
+// Tangent of x less its mean and over its deviation, each along dims; x is normalized already.
+inline Tensor normalized_tangent(
+    const Tensor& x,
+    const Tensor& x_t,
+    const Tensor& inverse_deviation,
+    at::IntArrayRef dims) {
+  const Tensor share = (x * x_t).mean(dims, /*keepdim=*/true);
+  return (x_t - x_t.mean(dims, /*keepdim=*/true) - x * share) * inverse_deviation;
+}
+
+// Tangent of a layer norm over the last `count` dimensions.
+inline Tensor layer_norm_tangent(
+    const Tensor& x,
+    const Tensor& x_t,
+    const Tensor& weight,
+    const Tensor& weight_t,
+    const Tensor& bias_t,
+    const Tensor& mean,
+    const Tensor& inverse_deviation,
+    size_t count) {
+  std::vector<int64_t> dims(count);
+  std::iota(dims.begin(), dims.end(), -static_cast<int64_t>(count));
+  const Tensor normal = (x - mean) * inverse_deviation;
+  const Tensor normal_t = normalized_tangent(normal, x_t, inverse_deviation, dims);
+  return affine_tangent(normal, normal_t, weight, weight_t, bias_t);
+}
+
+// A value for each channel, in the shape that broadcasts against x. Undefined stays so.
+inline Tensor by_channel(const Tensor& values, const Tensor& x) {
+  if (!values.defined()) {
+    return values;
+  }
+  std::vector<int64_t> shape(x.dim(), 1);
+  shape[1] = -1;
+  return values.reshape(shape);
+}
+
+// Tangent of a batch norm, over all dimensions but the channels.
+inline Tensor batch_norm_tangent(
+    const Tensor& x,
+    const Tensor& x_t,
+    const Tensor& weight,
+    const Tensor& weight_t,
+    const Tensor& bias_t,
+    const std::optional<Tensor>& running_mean,
+    const std::optional<Tensor>& running_var,
+    const Tensor& saved_mean,
+    const Tensor& saved_inverse,
+    bool training,
+    double epsilon) {
+  std::vector<int64_t> dims;
+  for (const auto d : c10::irange(x.dim())) {
+    if (d != 1) {
+      dims.push_back(d);
+    }
+  }
+  const Tensor mean = by_channel(training ? saved_mean : *running_mean, x);
+  const Tensor inverse = by_channel(training ? saved_inverse : (*running_var + epsilon).rsqrt(), x);
+  const Tensor normal = (x - mean) * inverse;
+  const Tensor normal_t = training ? normalized_tangent(normal, x_t, inverse, dims) : x_t * inverse;
+  return affine_tangent(
+      normal, normal_t, by_channel(weight, x), by_channel(weight_t, x), by_channel(bias_t, x));
+}
+
+// ---- Convolution ----
+
+// What a convolution was called with, beside tensors.
+struct Convolution {
+  SymIntArrayRef stride;
+  SymIntArrayRef padding;
+  SymIntArrayRef dilation;
+  bool transposed;
+  SymIntArrayRef output_padding;
+  SymInt groups;
+
+  Tensor operator()(const Tensor& x, const Tensor& weight) const {
+    return at::convolution_symint(
+        x, weight, std::nullopt, stride, padding, dilation, transposed, output_padding, groups);
+  }
+};
+
+// Cotangent of the input; x gives the shape.
+inline Tensor input_adjoint(
+    const Tensor& g,
+    const Tensor& x,
+    const Tensor& weight,
+    const Convolution& c) {
+  return std::get<0>(at::convolution_backward_symint(
+      g, x, weight, std::nullopt, c.stride, c.padding, c.dilation, c.transposed, c.output_padding,
+      c.groups, {true, false, false}));
+}
+
+// Cotangent of the weight, which gives the shape.
+inline Tensor weight_adjoint(
+    const Tensor& g,
+    const Tensor& x,
+    const Tensor& weight,
+    const Convolution& c) {
+  return std::get<1>(at::convolution_backward_symint(
+      g, x, weight, std::nullopt, c.stride, c.padding, c.dilation, c.transposed, c.output_padding,
+      c.groups, {false, true, false}));
+}
+
+// Cotangent of the bias: g, summed over all dimensions but the channels.
+inline Tensor bias_adjoint(const Tensor& g) {
+  return g.transpose(0, 1).flatten(1).sum(1);
+}
+
+// The sum of what is defined.
+inline Tensor plus(const Tensor& a, const Tensor& b) {
+  return a.defined() && b.defined() ? a + b : a.defined() ? a : b;
+}
+
+// Cotangents of g, x and weight in the backward pass of a convolution, which is linear in each of the three. Those of
+// its three results come first; each may be undefined.
+inline std::tuple<Tensor, Tensor, Tensor> convolution_second_adjoint(
+    const Tensor& of_x,
+    const Tensor& of_weight,
+    const Tensor& of_bias,
+    const Tensor& g,
+    const Tensor& x,
+    const Tensor& weight,
+    const Convolution& c,
+    std::array<bool, 3> wanted) {
+  Tensor to_g, to_x, to_weight;
+  if (wanted[0] && of_x.defined()) {
+    to_g = c(of_x, weight);
+  }
+  if (wanted[0] && of_weight.defined()) {
+    to_g = plus(to_g, c(x, of_weight));
+  }
+  if (wanted[0] && of_bias.defined()) {
+    to_g = plus(to_g, by_channel(of_bias, g).expand_symint(g.sym_sizes()));
+  }
+  if (wanted[1] && of_weight.defined()) {
+    to_x = input_adjoint(g, x, of_weight, c);
+  }
+  if (wanted[2] && of_x.defined()) {
+    to_weight = weight_adjoint(g, of_x, weight, c);
+  }
+  return {to_g, to_x, to_weight};
 }
 
 } // namespace gradmill::core

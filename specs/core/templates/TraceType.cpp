@@ -1,0 +1,43 @@
+#include <ATen/quantized/Quantizer.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/library.h>
+
+#include "core_operators.h"
+
+// ${generated_comment}
+
+// The kernels that write down which operators ran.
+
+// The operators that are called below: all at once, or each from its own header.
+#ifndef AT_PER_OPERATOR_HEADERS
+#include <ATen/Operators.h>
+#else
+${ops_headers}
+#endif
+
+namespace gradmill::core {
+
+namespace TraceType {
+
+// The names that the kernels below use without a namespace.
+namespace jit = torch::jit;
+using namespace at;
+
+namespace {
+
+${trace_method_definitions}
+
+} // namespace
+
+} // namespace TraceType
+
+namespace {
+
+TORCH_LIBRARY_IMPL(aten, Tracer, m) {
+  ${trace_wrapper_registrations};
+}
+
+} // namespace
+
+} // namespace gradmill::core

@@ -1,0 +1,9 @@
+#include "ViewFuncs.h"
+
+// ${generated_comment}
+
+namespace torch::autograd::generated {
+
+${view_func_definitions}
+
+} // namespace torch::autograd::generated

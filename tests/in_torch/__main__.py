@@ -1,0 +1,28 @@
+"""Runs the generated kernels in torch, and compares: see the docstring of the package."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from in_torch import differences, library, sources  # noqa: E402
+from project import ROOT  # noqa: E402
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.in_torch", description=__doc__)
+    parser.add_argument("--specs", choices=["core", "torch"], default="core", help="spec set (core)")
+    parser.add_argument("--samples", type=int, default=6, help="samples of an operator (6)")
+    parser.add_argument("--folder", type=Path, help="where to work, and what to keep for the next time")
+    options = parser.parse_args()
+    folder = options.folder or ROOT / "build" / f"in_torch_{options.specs}"
+    folder.mkdir(parents=True, exist_ok=True)
+    library.build(folder, sources.core(folder), options=f"--samples {options.samples}")
+    return differences.report(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

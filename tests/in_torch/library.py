@@ -1,0 +1,74 @@
+"""How the library is compiled, and what runs when it is there and before: a Ninja file of all, in a kept folder."""
+
+from __future__ import annotations
+
+import fcntl
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from cpp.toolchain import compile_flags, link_flags
+
+from in_torch.sources import Sources
+
+HERE = Path(__file__).parent
+NAME = "kernels.so"
+PARTS = 4  # of the calls: each is made by a process of its own
+PROCESSES = 2
+_OWN = [HERE / "operators.cpp", HERE / "counting.cpp"]
+
+
+def build(folder: Path, sources: Sources, *, parts: int = PARTS, options: str = "") -> None:
+    """Brings the library and all records in `folder` up to date. `options` are those of `in_torch.record`."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        text = "\n".join(_lines(sources, parts, options))
+        (folder / "build.ninja").write_text(text)
+        done = subprocess.run(
+            ["ninja", "-C", str(folder), f"-j{PROCESSES}"], check=False, capture_output=True, text=True
+        )
+    if done.returncode:
+        raise SystemExit(done.stdout[-20000:] + done.stderr)
+
+
+def records(folder: Path, who: str, parts: int = PARTS) -> list[Path]:
+    """The files that the processes write: `who` is ours or stock."""
+    return [folder / f"{who}_{part}.record" for part in range(parts)]
+
+
+def _lines(sources: Sources, parts: int, options: str) -> Iterator[str]:
+    yield from _rules(sources)
+    for who in ("stock", "ours"):
+        for part, path in enumerate(records(Path(), who, parts)):
+            needs = " ".join(map(str, sorted(HERE.glob("*.py")) + sorted((HERE.parent / "cpp").glob("c*.py"))))
+            loaded = f" --library {NAME}" if who == "ours" else ""
+            yield f"build {path}: record | {needs}{' ' + NAME if loaded else ''}"
+            yield f"  words = --part {part} --of {parts} {options}{loaded}"
+    yield f"build precompiled.h.gch: header {HERE / 'precompiled.h'}"
+    for path in (*sources.all, *_OWN):
+        counted = "-include counting.h" if path in sources.kernels else ""
+        yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
+        yield f"  counted = {counted}"
+    yield f"build {NAME}: link {' '.join(f'{path.stem}.o' for path in (*sources.all, *_OWN))}"
+    yield ""
+
+
+def _rules(sources: Sources) -> Iterator[str]:
+    flags = shlex.join(compile_flags(*sources.include, HERE))
+    yield f"# torch {metadata.version('torch')}"
+    yield f"cxx = c++ {flags} -DNDEBUG"
+    yield "counted ="
+    yield "rule header"
+    yield "  command = $cxx -x c++-header $in -o $out -MMD -MF $out.d"
+    yield "  depfile = $out.d"
+    yield "rule object"
+    yield "  command = $cxx -Winvalid-pch -include precompiled.h $counted -c $in -o $out -MMD -MF $out.d"
+    yield "  depfile = $out.d"
+    yield "  deps = gcc"
+    yield "rule link"
+    yield f"  command = c++ $in -o $out -Wl,-z,defs {shlex.join(link_flags())}"
+    yield "rule record"
+    yield f"  command = cd {HERE.parent} && {sys.executable} -m in_torch.record --out $$OLDPWD/$out $words"

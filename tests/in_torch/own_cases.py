@@ -1,0 +1,99 @@
+"""Calls from the cases of `tests/cpp`: one at least for each Node of the core spec set, with all variants."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from cpp.cases import Case, cases
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
+from in_torch.calls import Call, bound, changing, differentiable
+
+# Operators that torch does not have. A case has a function of torch's in their place.
+OWN = ("cube", "scale")
+
+
+class Cases(NamedTuple):
+    """Which of them are made. `nodes` is a file: of each Node, what `doit show` says of it."""
+
+    nodes: Path
+    part: int
+    parts: int
+
+    def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
+        """Names of Nodes, with the calls of the operators that they are for."""
+        rows: dict[str, Any] = json.loads(self.nodes.read_text())
+        by_node: dict[str, list[Case]] = {}
+        for case in cases():
+            by_node.setdefault(case.node, []).append(case)
+        for node, found in by_node.items():
+            if zlib.crc32(node.encode()) % self.parts == self.part:
+                yield node, (_call(str(number), case, rows[node]) for number, case in enumerate(found))
+
+
+def _call(name: str, case: Case, row: dict[str, Any]) -> Call:
+    operator, _, overload = row["func"].partition("(")[0].partition(".")
+    function = _aten(operator, overload)
+    schema = torch._C.parse_schema(row["func"]) if function is None else function._schema
+    torch.manual_seed(zlib.crc32(case.node.encode()))
+    given = _arguments(case, schema)
+    leaves = pytree.tree_leaves(given)
+    wanted = {id(leaf) for leaf in _differentiated(case, row, schema, given)}
+    places = [i for i, leaf in enumerate(leaves) if id(leaf) in wanted]
+    tensors = [leaves[place] for place in places]
+    if function is None or operator in OWN:
+        return Call(name, tensors, bound(function or case.ref, given, places), checked=True)
+    inplace = _variant(f"{operator}_", schema) if not operator.endswith("_") else None
+    out = _variant(operator, schema, out=True)
+    if operator.endswith("_"):
+        start = bound(changing(function), given, places)
+        return Call(name, tensors, lambda *own: start(*own, copy=True), start, checked=True)
+    return Call(
+        name,
+        tensors,
+        bound(function, given, places),
+        bound(changing(inplace), given, places) if inplace is not None and places[:1] == [0] else None,
+        bound(out, given, places) if out is not None else None,
+        checked=True,
+    )
+
+
+def _aten(operator: str, overload: str) -> Any:
+    return getattr(getattr(torch.ops.aten, operator, None), overload or "default", None)
+
+
+def _variant(operator: str, schema: Any, *, out: bool = False) -> Callable[..., Any] | None:
+    """The overload of the same arguments, in place, or with one for the result."""
+    names = [argument.name for argument in schema.arguments] + ["out"] * out
+    packet = getattr(torch.ops.aten, operator, None)
+    for overload in packet.overloads() if packet is not None else ():
+        found = getattr(packet, overload)
+        if sorted(argument.name for argument in found._schema.arguments) == sorted(names):
+            return found  # type: ignore[no-any-return]
+    return None
+
+
+def _arguments(case: Case, schema: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The first argument, the others, and those that go by name only."""
+    by_name = {argument.name for argument in schema.arguments if argument.kwarg_only}
+    first, *others = case.arguments()
+    positional = [argument.name for argument in schema.arguments if not argument.kwarg_only]
+    named = dict(case.named)
+    others += [named.pop(name) for name in positional[1 + len(others) :] if name in named]
+    assert set(named) <= by_name, (case.node, named)
+    return first, tuple(others), named
+
+
+def _differentiated(case: Case, row: dict[str, Any], schema: Any, given: Any) -> list[Tensor]:
+    """The tensors that torch takes a gradient of."""
+    first, others, named = given
+    values = dict(zip((argument.name for argument in schema.arguments), (first, *others))) | named
+    names = [name for name in row["args_with_derivatives"] if name not in case.fixed]
+    leaves = [leaf for name in names for leaf in pytree.tree_leaves(values.get(name))]
+    return [leaf for leaf in leaves if isinstance(leaf, Tensor) and differentiable(leaf)]

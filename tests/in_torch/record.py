@@ -1,0 +1,55 @@
+"""A process that makes a part of the calls, with the library or without, and writes down what came out."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from in_torch import kernels
+from in_torch.calls import answers
+from in_torch.own_cases import Cases
+from in_torch.samples import Samples
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--library", type=Path)
+    parser.add_argument("--part", type=int, default=0)
+    parser.add_argument("--of", type=int, default=1)
+    parser.add_argument("--samples", type=int, default=4, help="of an operator")
+    parser.add_argument("--nodes", type=Path, help="what is known of the Nodes of the spec set, to call its own cases")
+    parser.add_argument("--only", nargs="+", help="names of operators")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    counted = kernels.load(options.library) if options.library else None
+    sources: list[Samples | Cases] = [Samples(options.samples, options.only, options.part, options.of)]
+    if options.nodes is not None:
+        sources.append(Cases(options.nodes, options.part, options.of))
+    torch.save(dict(_records(sources, counted)), options.out)
+
+
+def _records(sources: list[Samples | Cases], counted: kernels.Counted | None) -> Iterator[tuple[str, Any]]:
+    """For each operator what was answered, by sample and question, and which kernels ran; last, what is registered."""
+    for name, calls in chain.from_iterable(source.operators() for source in sources):
+        found: dict[str, Any] = {}
+        ran: set[kernels.Kernel] = set()
+        for call in calls:
+            before = counted.counts() if counted else {}
+            found.update({f"{call.name}, {question}": answer for question, answer in answers(call)})
+            after = counted.counts() if counted else {}
+            ran |= {kernel for kernel, count in after.items() if count != before.get(kernel)}
+        yield name, {"answers": found, "ran": ran}
+    if counted:
+        yield "", {"answers": {}, "ran": set(counted.counts()), "registered": counted.registered()}
+
+
+if __name__ == "__main__":
+    main()

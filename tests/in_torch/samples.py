@@ -1,0 +1,60 @@
+"""Calls from torch's own samples of its operators."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils import _pytree as pytree
+
+from in_torch.calls import Call, bound, changing
+
+_DTYPE = torch.float64
+
+
+class Samples(NamedTuple):
+    """Which of all calls are made."""
+
+    limit: int  # samples of an operator
+    only: Sequence[str] | None
+    part: int
+    parts: int
+
+    def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
+        """Names of torch's descriptions of operators, with their calls."""
+        for info in op_db:
+            name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
+            if self._wanted(name) and _DTYPE in info.dtypes:
+                yield name, self._calls(info, name)
+
+    def _wanted(self, name: str) -> bool:
+        if self.only is not None and name not in self.only:
+            return False
+        return zlib.crc32(name.encode()) % self.parts == self.part
+
+    def _calls(self, info: Any, name: str) -> Iterator[Call]:
+        torch.manual_seed(zlib.crc32(name.encode()))
+        samples = info.sample_inputs("cpu", _DTYPE, requires_grad=True)
+        for number, sample in zip(range(self.limit), samples):
+            yield _call(info, str(number), sample)
+
+
+def _call(info: Any, name: str, sample: Any) -> Call:
+    """A sample as a function of the tensors in it that have a gradient."""
+    given = (sample.input, sample.args, sample.kwargs)
+    leaves = pytree.tree_leaves(given)
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor) and leaf.requires_grad]
+    tensors = [leaves[place].detach() for place in places]
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return sample.output_process_fn_grad(info.op(*args, **kwargs))
+
+    inplace = None
+    if info.inplace_variant is not None and isinstance(sample.input, Tensor) and places[:1] == [0]:
+        inplace = bound(changing(info.inplace_variant), given, places)
+    out = bound(info.op, given, places) if info.supports_out else None
+    return Call(name, tensors, bound(function, given, places), inplace, out)

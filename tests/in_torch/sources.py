@@ -1,0 +1,71 @@
+"""The generated files of a spec set, in a folder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from project import CORE, ROOT
+
+SHARDS = 2  # of the Nodes
+NODES = "nodes.json"  # of each, what `doit show` says of it
+_SHOW = ("-m", "doit", "show")
+_TORCHGEN = Path(__file__).with_name("torchgen_kernels.py")
+
+
+class Sources(NamedTuple):
+    """Files to compile, and where their headers are."""
+
+    kernels: list[Path]  # of VariableType and ADInplaceOrViewType
+    others: list[Path]  # ViewFuncs and Nodes
+    include: list[Path]
+
+    @property
+    def all(self) -> list[Path]:
+        return [*self.kernels, *self.others]
+
+
+def core(folder: Path) -> Sources:
+    """Brings the files of the core spec set in `folder`/generated up to date."""
+    generated = folder / "generated"
+    words = ["specs=core", "layout=split", f"shards={SHARDS}", f"generated={generated}", f"cache={folder / 'cache'}"]
+    _run("-m", "doit", *words)
+    rows = [json.loads(line) for stage in ("infos", "foreach") for line in _run(*_SHOW, stage, *words).splitlines()]
+    write(folder / NODES, json.dumps({row["op"]: row for row in rows if row.get("op")}, sort_keys=True))
+    kernels = _kernels(folder, CORE)
+    nodes = [generated / f"Functions_{k}.cpp" for k in range(SHARDS)]
+    joined = [*_joined(folder, _shards(kernels, "VariableType"), 4), *_shards(kernels, "ADInplaceOrViewType")]
+    return Sources(joined, [kernels / "ViewFuncs.cpp", *nodes], [generated, kernels, CORE / "templates"])
+
+
+def _kernels(folder: Path, specs: Path) -> Path:
+    """Where the kernels are: torchgen prints them, until gradmill does, into `folder`/generated."""
+    kernels = folder / "kernels"
+    _run(str(_TORCHGEN), str(specs), str(kernels))
+    return kernels
+
+
+def _shards(folder: Path, family: str) -> list[Path]:
+    return sorted(folder.glob(f"{family}_*.cpp"), key=lambda path: (len(path.name), path.name))
+
+
+def _joined(folder: Path, files: list[Path], count: int) -> list[Path]:
+    """Fewer files, each of which includes some: a file takes seconds for torch's headers before its own text."""
+    paths = []
+    for k in range(count):
+        paths.append(folder / f"{files[0].stem.partition('_')[0]}_joined_{k}.cpp")
+        write(paths[-1], "".join(f'#include "{path}"\n' for path in files[k::count]))
+    return paths
+
+
+def _run(*words: str) -> str:
+    return subprocess.run([sys.executable, *words], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def write(path: Path, text: str) -> None:
+    """Only if that changes something: what depends on the file would be made again."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
