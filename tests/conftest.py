@@ -68,8 +68,8 @@ def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="session")
 def kernels_built(small_specs: Path, torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A build of the small spec set with all templates of torch, to copy."""
-    project = Project(tmp_path_factory.mktemp("kernels_built"), small_specs, RELEASE)
+    """A build of the small spec set with all templates, those of torch, to copy."""
+    project = Project(tmp_path_factory.mktemp("kernels_built"), small_specs, RELEASE, kernels=True)
     for name in OPTIONAL:
         copyfile(torch_specs / "autograd" / "templates" / name, project.path(f"templates/{name}"))
     return project.build()
@@ -106,3 +106,9 @@ def torch_specs() -> Path:
 def torch_project(tmp_path: Path, torch_specs: Path) -> Project:
     """A copy of the installed torch's spec set, never built."""
     return Project(tmp_path, torch_specs, metadata.version("torch"), packaged=True)
+
+
+@pytest.fixture
+def torch_kernels(tmp_path: Path, torch_specs: Path) -> Project:
+    """The same with all its templates."""
+    return Project(tmp_path, torch_specs, metadata.version("torch"), packaged=True, kernels=True)

@@ -32,7 +32,13 @@ NODE_FILES = [
     "python_functionsEverything.cpp",
 ]
 SHARDS = [*NODE_FILES, "variable_factories.h"]
+KERNEL_TEMPLATES = (
+    "VariableType.h", "VariableType.cpp", "TraceType.cpp", "ADInplaceOrViewType.cpp", "ViewFuncs.h", "ViewFuncs.cpp",
+)  # fmt: skip
 KERNEL_FILES = [  # of torch 2.13.0
+    "VariableType.h",
+    *(f"VariableType{shard}.cpp" for shard in (*(f"_{i}" for i in range(10)), "Everything")),
+    "templates/VariableType.cpp",
     *(f"TraceType{shard}.cpp" for shard in (*(f"_{i}" for i in range(10)), "Everything")),
     *(f"ADInplaceOrViewType{shard}.cpp" for shard in ("_0", "_1", "Everything")),
     "ViewFuncs.h",
@@ -79,10 +85,21 @@ class Run(NamedTuple):
 
 
 class Project:
-    """A spec set under `folder`, with folders for the cache and for generated files beside it."""
+    """A spec set under `folder`, with folders for the cache and for generated files beside it.
+
+    `kernels`: with the templates of kernels and views, which take most of the time of a build.
+    """
 
     def __init__(
-        self, folder: Path, source: Path, version: str, *, packaged: bool = False, root: Path = ROOT, name: str = "set"
+        self,
+        folder: Path,
+        source: Path,
+        version: str,
+        *,
+        packaged: bool = False,
+        root: Path = ROOT,
+        name: str = "set",
+        kernels: bool = False,
     ) -> None:
         self._place(folder, packaged=packaged, root=root, name=name)
         found = _PACKAGED if (source / "autograd").is_dir() else _FLAT
@@ -90,6 +107,8 @@ class Project:
             target = self.specs / place
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if file == "templates" else shutil.copyfile)(source / found[file], target)
+        for template in () if kernels else KERNEL_TEMPLATES:
+            self.path(f"templates/{template}").unlink(missing_ok=True)
         (self.specs / "RELEASE").write_text(version)
 
     def _place(self, folder: Path, *, packaged: bool, root: Path, name: str) -> None:

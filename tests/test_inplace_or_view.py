@@ -126,7 +126,7 @@ def test_a_view_whose_derivatives_are_for_another_key_is_refused(kernels_built: 
 
 def test_a_changed_formula_touches_no_kernel(kernels_built: Project, tmp_path: Path) -> None:
     project = copy_of(kernels_built, tmp_path)
-    project.set_formula("exp", "self", "grad * result + 0 * result")
+    project.set_formula("mv", "self", "grad.ger(vec.conj()).clone()")
     run = project.run()
     assert (run.status, run.shards) == (0, ["Functions.cpp"])
     assert [unit for unit in run.units if "::" in unit] == []
@@ -137,7 +137,7 @@ def test_a_view_that_loses_its_gradient_is_another_kernel(kernels_built: Project
     project.replace("derivatives.yaml", FORMULAS, f"{TRANSPOSE}  output_differentiability: [False]\n")
     run = project.run()
     assert run.status == 0
-    assert [unit for unit in run.units if "::" in unit] == ["ADInplaceOrView::transpose_int"]
+    assert [unit for unit in run.units if unit.startswith("ADInplace")] == ["ADInplaceOrView::transpose_int"]
     text = (project.generated / "ADInplaceOrViewTypeEverything.cpp").read_text()
     assert "TransposeIntViewFunc" not in text
     assert "TransposeIntViewFunc" in (project.generated / "ViewFuncs.h").read_text()

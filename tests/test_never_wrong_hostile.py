@@ -50,7 +50,7 @@ class Usual:
     """A run with a plain mistake, which others are compared with."""
 
     def __init__(self, folder: Path) -> None:
-        self._project = Project(folder, CORE, VERSION)
+        self._project = Project(folder, CORE, VERSION, kernels=True)
         self._project.append(D, "- name: nothing(Tensor self) -> Tensor\n  self: grad")
         self.measure()  # the first run compiles the modules
         self.measure()

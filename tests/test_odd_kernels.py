@@ -27,12 +27,13 @@ def torchgens(project: Project, out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
 
-def test_odd_functions_beside_torchs_read_as_torchgens(torch_project: Project, tmp_path: Path) -> None:
+def test_odd_functions_beside_torchs_read_as_torchgens(torch_kernels: Project, tmp_path: Path) -> None:
+    torch_project = torch_kernels
     torch_project.append("native_functions.yaml", ODD.read_text())
     torch_project.append("derivatives.yaml", ODD_DERIVATIVES)
     torch_project.build(families=CHOICE)
     files = torch_project.files()
-    assert sorted(files) == sorted(KERNEL_FILES)
+    assert sorted(files) == sorted(name for name in KERNEL_FILES if "VariableType" not in name)
     assert files == torchgens(torch_project, tmp_path / "out")
     assert b"struct SelectOddViewFunc" in files["ViewFuncs.h"]
 

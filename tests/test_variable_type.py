@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from project import CORE, ROOT, Project, files_in
+from copies import copy_of
+from project import CORE, KERNEL_TEMPLATES, ROOT, Project, files_in
 
 from pipeline.families.family import Layout
 from pipeline.families.variable_type.files import VARIABLE_TYPE, files
@@ -537,25 +538,19 @@ def test_split_has_as_many_shards_as_it_is_told() -> None:
 @pytest.mark.parametrize("version", KNOWN)
 def test_every_release_says_all_that_kernels_ask(version: str) -> None:
     release: Release = resolve(minor(version))
-    assert release.manual_backend <= release.manual_autograd
+    assert release.manual_backend <= release.manual_kernels
     assert release.sharing_tensors <= release.sharing_storage
-    assert release.all_views.keys() - {"_unsafe_view"} <= release.views_of_input
-    assert release.view_functions == release.all_views.keys() - {"_unsafe_view"}
+    assert release.aliased("_unsafe_view") == "self"
+    assert release.viewed("_unsafe_view") is None
 
 
 # ---- the files as torchgen makes them, and what an edit does to them
 
 
 @pytest.fixture
-def kernels(project: Project, torch_specs: Path) -> Project:
-    """The small set with the templates of VariableType."""
-    add_templates(project, torch_specs)
-    return project
-
-
-def add_templates(project: Project, torch_specs: Path) -> None:
-    for name in ("VariableType.h", "VariableType.cpp"):
-        project.path(f"templates/{name}").write_bytes((torch_specs / "autograd" / "templates" / name).read_bytes())
+def kernels(kernels_built: Project, tmp_path: Path) -> Project:
+    """A copy of a build with all families."""
+    return copy_of(kernels_built, tmp_path)
 
 
 def by_torchgen(project: Project, autograd: Path, out: Path) -> dict[str, bytes]:
@@ -571,15 +566,17 @@ def of_variable_type(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in files_in(folder).items() if VARIABLE_TYPE.owns(name)}
 
 
-def test_all_files_are_torchgens(torch_project: Project, tmp_path: Path) -> None:
-    torch_project.build()
+def test_all_files_are_torchgens(torch_kernels: Project, tmp_path: Path) -> None:
+    torch_project = torch_kernels.build()
     expected = by_torchgen(torch_project, torch_project.specs / "autograd", tmp_path / "out")
     assert len(expected) == 13
     assert of_variable_type(torch_project.generated) == expected
 
 
-def test_the_kernels_of_core_are_torchgens(core_project: Project, torch_specs: Path, tmp_path: Path) -> None:
-    add_templates(core_project, torch_specs)
+def test_the_kernels_of_core_are_torchgens(torch_specs: Path, tmp_path: Path) -> None:
+    core_project = Project(tmp_path / "core", CORE, "2.13.0", kernels=True)
+    for name in KERNEL_TEMPLATES:
+        core_project.path(f"templates/{name}").write_bytes((torch_specs / "autograd" / "templates" / name).read_bytes())
     core_project.build()
     autograd = tmp_path / "autograd"
     torch_templates = torch_specs / "autograd" / "templates"
@@ -659,7 +656,8 @@ def test_without_its_template_the_family_goes_and_so_do_its_files(kernels: Proje
     assert of_variable_type(kernels.generated) == {}
 
 
-def test_a_file_in_a_folder_that_nobody_generated_is_left_alone(kernels: Project) -> None:
+def test_a_file_in_a_folder_that_nobody_generated_is_left_alone(kernels_built: Project, tmp_path: Path) -> None:
+    kernels = Project(tmp_path, kernels_built.specs, "2.13.0", kernels=True)
     own = kernels.generated / "templates" / "VariableType.cpp"
     own.parent.mkdir(parents=True)
     own.write_text("mine")

@@ -297,5 +297,4 @@ class Engine:
         """Notes the items of a table that came out different: who read them is to be doubted."""
         if before is None:
             raise Damaged
-        found = {item_identity(table.id, item): now for item, now in before.changed(after).items()}
-        self.rows.move(table.id, found)
+        self.rows.move(table.id, {item_identity(table.id, item): now for item, now in before.changed(after).items()})

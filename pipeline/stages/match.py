@@ -205,17 +205,15 @@ def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative
     if dependent is not None and dependent.inplace:
         forward = dict(rewritten(db, pair.function))
         given = replace(given, forward_derivatives=forward.get(key, ()))
-    reference = function(db, source) if _is_inplace_foreach(db, pair) else None
+    native = function(db, pair.function)
+    assert native is not None
+    by_member = pair.schema.startswith("_foreach") and native.func.name.inplace
+    reference = function(db, source) if by_member else None
     try:
-        return kernel_derivative(key, row.node, given, reference)
+        return kernel_derivative(key, row.node, given, reference, out=bool(native.func.out))
     except SpecError as error:
         db.report(problem_of(error, "derivatives", row.definition, row.schema.partition("(")[0], derived=True))
         return None
-
-
-def _is_inplace_foreach(db: Database, pair: Pair) -> bool:
-    native = function(db, pair.function) if pair.schema.startswith("_foreach") else None
-    return native is not None and native.func.name.inplace
 
 
 def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:

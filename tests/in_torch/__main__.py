@@ -8,8 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from in_torch import differences, library, sources  # noqa: E402
-from project import ROOT  # noqa: E402
+from project import ROOT
+
+from in_torch import differences, library, sources
 
 
 def main() -> int:

@@ -42,7 +42,7 @@ class Killer:
     def __init__(self, folder: Path, random: Random) -> None:
         self._random = random
         self._folder = folder
-        self._project = Project(folder, CORE, VERSION)
+        self._project = Project(folder, CORE, VERSION, kernels=True)
         self._base = read_specs(CORE)
         self._took = {"cold": self._time(), "incremental": self._time()}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from pipeline.cpp import identifiers
 from pipeline.cpp.types import TENSOR
 from pipeline.grammar.types import base_type
@@ -15,19 +17,22 @@ from pipeline.problems.problem import SpecError
 _MASK = re.compile(r"grad_input_mask\[(\d+)\]")
 
 
-def kernel_derivative(key: str, node: str | None, info: Info, reference: NativeFunction | None) -> KernelDerivative:
-    """What the kernel for a dispatch key needs of `info`. `reference`: of an in-place foreach function."""
+def kernel_derivative(
+    key: str, node: str | None, info: Info, reference: NativeFunction | None, *, out: bool = False
+) -> KernelDerivative:
+    """What the kernel for a dispatch key needs of `info`. `reference`: of an in-place foreach function. `out`: kernels
+    with out arguments save nothing, and of tangents they only ask whether there are any."""
     by_member = reference is not None
     return KernelDerivative(
         key,
         node,
         info.name,
         tuple(sorted({name for d in info.derivatives for name in d.var_names})),
-        tuple(_saved(s, needed_if(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs)),
-        tuple(_saved(s, None) for s in _by_name(info.all_saved_outputs)),
+        tuple(_saved(s, needed_if(s, info, by_member=by_member)) for s in _by_name(info.all_saved_inputs) if not out),
+        tuple(_saved(s, None) for s in _by_name(info.all_saved_outputs) if not out),
         differentiability_of(info),
         info.output_differentiability_conditions or (),
-        info.forward_derivatives,
+        tuple(replace(d, formula="") for d in info.forward_derivatives) if out else info.forward_derivatives,
         () if reference is None else tuple((a.name, a.type) for a in reference.func.inputs),
     )
 
