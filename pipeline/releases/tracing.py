@@ -18,6 +18,4 @@ OLDEST: dict[str, object] = {
     "trace_shards": 5,
 }
 
-CHANGES: tuple[Change, ...] = (
-    Change("2.13", "trace_shards", "twice as many files, half as large", set=10),
-)
+CHANGES: tuple[Change, ...] = (Change("2.13", "trace_shards", "twice as many files, half as large", set=10),)
