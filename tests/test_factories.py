@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from project import ROOT, Project
+from project import Project
 
 from pipeline.families.factories.files import DEFINITION, FACTORIES, INCLUDE, files
 from pipeline.families.factories.plan import is_factory, plan_factory
@@ -52,12 +50,6 @@ def header(functions: Sequence[NativeFunction], template: str, release: Release)
              for hole, piece in file.slots.items()}  # fmt: skip
     comment = generated_comment("packaged/autograd/templates", file.template)
     return Template(template, trim=release.trims_lines).fill({"generated_comment": comment, **holes})
-
-
-def torchgens(native: Path, tags: Path, templates: Path, out: Path) -> str:
-    command = [sys.executable, ROOT / "tests" / "factories_oracle.py", native, tags, templates, out]
-    subprocess.run(command, check=True)
-    return (out / "variable_factories.h").read_text()
 
 
 def test_options_become_one_argument_that_asks_for_a_gradient() -> None:
@@ -173,20 +165,5 @@ def test_torchs_and_odd_functions_read_as_torchgens(torch_project: Project, tmp_
     """One run of torchgen for both: its own functions, then those that it has no like of."""
     torch_project.append("native_functions.yaml", ODD.read_text())
     torch_project.build()
-    assert made_by(torch_project) == by_torchgen(torch_project, tmp_path / "out")
-
-
-def test_the_template_of_core_is_filled_as_torchgen_fills_it(
-    core_project: Project, torch_specs: Path, tmp_path: Path
-) -> None:
-    core_project.build()
-    assert made_by(core_project) == by_torchgen(core_project, tmp_path / "out")
-
-
-def made_by(project: Project) -> str:
-    return (project.generated / "variable_factories.h").read_text()
-
-
-def by_torchgen(project: Project, out: Path) -> str:
-    inputs = [project.path(name) for name in ("native_functions.yaml", "tags.yaml", "templates")]
-    return torchgens(*inputs, out)
+    name = "variable_factories.h"
+    assert torch_project.files()[name] == torch_project.by_torchgen(tmp_path / "out")[name]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from copies import copy_of
-from project import KERNEL_FILES, ROOT, Project
+from project import ROOT, Project
 
 ODD = ROOT / "tests" / "odd_kernels.yaml"
 ODD_DERIVATIVES = """
@@ -19,33 +18,14 @@ ODD_DERIVATIVES = """
 CHOICE = "trace_type,inplace_or_view,view_funcs"
 
 
-def torchgens(project: Project, out: Path) -> dict[str, bytes]:
-    """The files as torchgen makes them."""
-    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")
-    command = [sys.executable, ROOT / "tests" / "kernels_oracle.py", *map(project.path, names), out]
-    subprocess.run(command, check=True)
-    return {path.name: path.read_bytes() for path in out.iterdir()}
-
-
 def test_odd_functions_beside_torchs_read_as_torchgens(torch_kernels: Project, tmp_path: Path) -> None:
     torch_project = torch_kernels
     torch_project.append("native_functions.yaml", ODD.read_text())
     torch_project.append("derivatives.yaml", ODD_DERIVATIVES)
-    torch_project.build(families=CHOICE)
+    torch_project.build()
     files = torch_project.files()
-    assert sorted(files) == sorted(name for name in KERNEL_FILES if "VariableType" not in name)
-    assert files == torchgens(torch_project, tmp_path / "out")
+    assert files == torch_project.by_torchgen(tmp_path / "out")
     assert b"struct SelectOddViewFunc" in files["ViewFuncs.h"]
-
-
-def test_the_functions_of_core_read_as_torchgens(core_project: Project, kernels_built: Project, tmp_path: Path) -> None:
-    for template in ("TraceType.cpp", "ADInplaceOrViewType.cpp", "ViewFuncs.h", "ViewFuncs.cpp"):
-        name = f"templates/{template}"
-        core_project.path(name).write_bytes(kernels_built.path(name).read_bytes())
-    core_project.build(families=CHOICE)
-    files = core_project.files()
-    assert files == torchgens(core_project, tmp_path / "out")
-    assert b"at::_ops::cube::redispatch" in files["TraceTypeEverything.cpp"]
 
 
 KERNEL = "  dispatch:\n    CompositeExplicitAutogradNonFunctional: odd\n"
@@ -66,4 +46,4 @@ def test_what_torchgen_refuses_is_refused_with_a_reason(kernels_built: Project, 
     assert run.status == 1
     assert REFUSED[func] in run.stderr
     with pytest.raises(subprocess.CalledProcessError):
-        torchgens(project, tmp_path / "out")
+        project.by_torchgen(tmp_path / "out")

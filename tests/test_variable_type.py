@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from copies import copy_of
-from project import CORE, KERNEL_TEMPLATES, ROOT, Project, files_in
+from project import Project, files_in
 
 from pipeline.families.family import Layout
 from pipeline.families.variable_type.files import VARIABLE_TYPE, files
@@ -553,39 +551,8 @@ def kernels(kernels_built: Project, tmp_path: Path) -> Project:
     return copy_of(kernels_built, tmp_path)
 
 
-def by_torchgen(project: Project, autograd: Path, out: Path) -> dict[str, bytes]:
-    """All of torchgen's files of VariableType."""
-    command = [sys.executable, ROOT / "tests" / "autograd_oracle.py"]
-    subprocess.run(
-        [*command, project.path("native_functions.yaml"), project.path("tags.yaml"), autograd, out], check=True
-    )
-    return of_variable_type(out)
-
-
 def of_variable_type(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in files_in(folder).items() if VARIABLE_TYPE.owns(name)}
-
-
-def test_all_files_are_torchgens(torch_kernels: Project, tmp_path: Path) -> None:
-    torch_project = torch_kernels.build()
-    expected = by_torchgen(torch_project, torch_project.specs / "autograd", tmp_path / "out")
-    assert len(expected) == 13
-    assert of_variable_type(torch_project.generated) == expected
-
-
-def test_the_kernels_of_core_are_torchgens(torch_specs: Path, tmp_path: Path) -> None:
-    core_project = Project(tmp_path / "core", CORE, "2.13.0", kernels=True)
-    for name in KERNEL_TEMPLATES:
-        core_project.path(f"templates/{name}").write_bytes((torch_specs / "autograd" / "templates" / name).read_bytes())
-    core_project.build()
-    autograd = tmp_path / "autograd"
-    torch_templates = torch_specs / "autograd" / "templates"
-    (autograd / "templates").mkdir(parents=True)
-    for template in torch_templates.iterdir():
-        (autograd / "templates" / template.name).write_bytes(template.read_bytes())
-    (autograd / "derivatives.yaml").write_bytes((CORE / "derivatives.yaml").read_bytes())
-    expected = by_torchgen(core_project, autograd, tmp_path / "out")
-    assert of_variable_type(core_project.generated) == expected
 
 
 def kernels_made(project: Project) -> list[str]:

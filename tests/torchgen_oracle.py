@@ -10,8 +10,6 @@ import json
 import sys
 from pathlib import Path
 
-from kernels_oracle import write_kernels
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -30,39 +28,65 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    import torchgen
-    from autograd_oracle import script
-    from torchgen.api import cpp
-    from torchgen.api.autograd import match_differentiability_info
-    from torchgen.gen import parse_native_yaml
-    from torchgen.packaged.autograd import gen_autograd_functions as emit
-    from torchgen.packaged.autograd.gen_variable_factories import gen_variable_factories
-    from torchgen.packaged.autograd.gen_variable_type import gen_variable_type
-    from torchgen.packaged.autograd.load_derivatives import load_derivatives
-    from torchgen.utils import FileManager
-
-    # The folder's real path would be printed into every file.
-    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
-    sys.modules["__main__"].__file__ = script(torchgen.__file__)
-    infos, used_keys = load_derivatives(options.derivatives, options.native, options.tags)
-    if options.out:
-        Path(options.out).mkdir(parents=True, exist_ok=True)
-        emit.gen_autograd_functions_python(options.out, infos, options.templates)
-    functions = parse_native_yaml(options.native, options.tags).native_functions
-    matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
-    if options.out:
-        emit.gen_autograd_functions_lib(options.out, infos, options.templates)
-        if (Path(options.templates) / "variable_factories.h").exists():
-            gen_variable_factories(options.out, options.native, options.tags, options.templates)
-        if (Path(options.templates) / "VariableType.cpp").exists():
-            gen_variable_type(options.out, options.native, options.tags, matched, options.templates, used_keys)
-        write_kernels(functions, matched, options.templates, options.out)
+    matched = matched_functions(options.native, options.tags, options.derivatives, options.templates, options.out)
     if options.match:
         lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]
         Path(options.match).write_text("\n".join(lines) + "\n")
     if options.differentiability:
         lines = [json.dumps(differentiability_line(m), sort_keys=True) for m in matched]
         Path(options.differentiability).write_text("\n".join(lines) + "\n")
+
+
+def matched_functions(native: str, tags: str, derivatives: str, templates: str, out: str | None) -> list:
+    """All functions with their derivatives. The files of which there are templates go into the folder `out`."""
+    import torchgen
+    from torchgen.api import cpp
+    from torchgen.api.autograd import match_differentiability_info
+    from torchgen.gen import parse_native_yaml
+    from torchgen.packaged.autograd import gen_autograd_functions as emit
+    from torchgen.packaged.autograd.load_derivatives import load_derivatives
+    from torchgen.utils import FileManager
+
+    # The folder's real path would be printed into every file, and into some the script that runs.
+    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
+    sys.modules["__main__"].__file__ = script(torchgen.__file__)
+    infos, keys = load_derivatives(derivatives, native, tags)
+    if out:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        emit.gen_autograd_functions_python(out, infos, templates)
+    functions = parse_native_yaml(native, tags).native_functions
+    matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
+    if out:
+        emit.gen_autograd_functions_lib(out, infos, templates)
+        write_others(native, tags, templates, out, functions, matched, keys)
+    return matched
+
+
+def write_others(
+    native: str, tags: str, templates: str, out: str, functions: list, matched: list, keys: set[str]
+) -> None:
+    """The files of all families but the Nodes, those of which there are templates."""
+    from torchgen.packaged.autograd.gen_inplace_or_view_type import gen_inplace_or_view_type
+    from torchgen.packaged.autograd.gen_trace_type import gen_trace_type
+    from torchgen.packaged.autograd.gen_variable_factories import gen_variable_factories
+    from torchgen.packaged.autograd.gen_variable_type import gen_variable_type
+    from torchgen.packaged.autograd.gen_view_funcs import gen_view_funcs
+
+    generators = {
+        "variable_factories.h": lambda: gen_variable_factories(out, native, tags, templates),
+        "VariableType.cpp": lambda: gen_variable_type(out, native, tags, matched, templates, keys),
+        "ADInplaceOrViewType.cpp": lambda: gen_inplace_or_view_type(out, native, tags, matched, templates),
+        "TraceType.cpp": lambda: gen_trace_type(out, functions, templates),
+        "ViewFuncs.h": lambda: gen_view_funcs(out, matched, templates),
+    }
+    for template, generate in generators.items():
+        if (Path(templates) / template).exists():
+            generate()
+
+
+def script(torchgen: str) -> str:
+    """What a build of PyTorch runs, by CMake and by Bazel, beside the package `torchgen`: some files name it."""
+    return str(Path(torchgen).parent.parent / "tools" / "setup_helpers" / "generate_code.py")
 
 
 def match_line(matched) -> dict:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from pipeline.cpp.bindings import cpp_name, passing_of, return_names
 from pipeline.cpp.types import argument_type, optional, return_value_type
 from pipeline.grammar.names import unambiguous_name
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import FunctionNames, NativeFunction
 from pipeline.model.schema import Return, Schema, schema_kind
 from pipeline.releases.model import Release
 
@@ -63,9 +63,9 @@ def kernel_name(schema: Schema, dispatch_key: str = DEFAULT_KEY) -> str:
     return _kernel_name(cpp_name(schema), schema.name.overload, dispatch_key)
 
 
-def kernel_title(head: FunctionHead, namespace: str) -> str:
+def kernel_title(names: FunctionNames, namespace: str) -> str:
     """What a kernel is called from outside of its namespace: `TraceType::add__Tensor`."""
-    return f"{namespace}::{_kernel_name(head.cpp_name, head.name.partition('.')[2], DEFAULT_KEY)}"
+    return f"{namespace}::{_kernel_name(names.cpp_name, names.name.partition('.')[2], DEFAULT_KEY)}"
 
 
 def _kernel_name(name: str, overload: str, dispatch_key: str) -> str:

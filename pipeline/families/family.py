@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from pipeline.families.file import File
-from pipeline.model.native import FunctionHead
+from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -35,7 +35,7 @@ class Family(Struct, frozen=True):
     needs: str = ""  # a template without which a spec set leaves the family out
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
-    titled: Callable[[FunctionHead], str] = lambda head: head.name  # what the unit of a function is called
+    titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
 
 
 def pieces(renderers: Mapping[str, Callable[[Any, Release], str]]) -> Callable[[Any, Release], dict[str, str]]:

@@ -65,13 +65,18 @@ class NativeFunction(Struct, frozen=True, gc=False, array_like=True):
         return self.structured or self.structured_delegate is not None
 
 
-class FunctionHead(Struct, frozen=True, gc=False, array_like=True):
-    """What grouping, matching and reference lookup need to know of a function, without its arguments."""
+class FunctionNames(Struct, frozen=True, gc=False, array_like=True):
+    """What a function is called."""
 
     schema: str  # the schema's text, unique in a spec set
     name: str  # with overload
     cpp_name: str  # of the C++ function: `add_`, `add_out`
     base: str  # `add` of `add_.Tensor`
+
+
+class FunctionHead(FunctionNames, frozen=True, gc=False, array_like=True):
+    """What grouping, matching and reference lookup need to know of a function, without its arguments."""
+
     unqualified: str  # `add_` of `add_.Tensor`
     kind: SchemaKind
     view_kind: ViewKind

@@ -2,12 +2,12 @@
 
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
-from pipeline.model.native import FunctionHead
+from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.rules.native.heads import head_of
+from pipeline.rules.native.heads import names_of
 from pipeline.stages.match import kernels, node, nodes
 from pipeline.stages.schemas import (
     GENERATED,
@@ -49,7 +49,7 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         row = node(db, name)
         return None if row is None else _node(name, row)
     native = function(db, name)
-    return None if native is None else _function(FAMILIES[family], name, head_of(native))
+    return None if native is None else _function(FAMILIES[family], name, names_of(native))
 
 
 @query
@@ -60,10 +60,8 @@ def selected(db: Database, family: str, group: str) -> list[Unit]:
     return [_function(kind, name, head) for name, head in listed if kind.selects(head, facts)]
 
 
-def _function(kind: Family, name: str, head: FunctionHead) -> Unit:
-    return Unit(
-        name, kind.titled(head), getattr(head, kind.shards_by), head.schema, "native", entry_of(name), function=name
-    )
+def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
+    return Unit(name, kind.titled(of), getattr(of, kind.shards_by), of.schema, "native", entry_of(name), function=name)
 
 
 def _node(name: str, row: NodeRow) -> Unit:

@@ -13,7 +13,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from autograd_oracle import script
+from torchgen_oracle import matched_functions
 
 from . import TESTS
 
@@ -60,17 +60,9 @@ def _serve() -> None:
 
 
 def _run(specs: Path, out: Path) -> None:
-    import torchgen
     from torchgen import gen
-    from torchgen.api import cpp
-    from torchgen.api.autograd import match_differentiability_info
-    from torchgen.packaged.autograd import (
-        gen_autograd_functions,
-        gen_variable_factories,
-        gen_variable_type,
-        load_derivatives,
-    )
-    from torchgen.utils import FileManager, _read_template
+    from torchgen.packaged.autograd import load_derivatives
+    from torchgen.utils import _read_template
 
     # Everything that torchgen keeps by path.
     _read_template.cache_clear()
@@ -78,21 +70,8 @@ def _run(specs: Path, out: Path) -> None:
     gen._GLOBAL_PARSE_TAGS_YAML_CACHE.clear()
     gen.parse_tags_yaml.cache_clear()
     load_derivatives._GLOBAL_LOAD_DERIVATIVE_CACHE.clear()
-    # The folder's real path would be printed into every file.
-    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
-    native, tags, derivatives = (str(specs / f"{name}.yaml") for name in ("native_functions", "tags", "derivatives"))
-    out.mkdir(parents=True)
-    sys.modules["__main__"].__file__ = script(torchgen.__file__)
-    infos, used_keys = load_derivatives.load_derivatives(derivatives, native, tags)
-    gen_autograd_functions.gen_autograd_functions_python(str(out), infos, str(specs / "templates"))
-    # Matching adds the foreach functions' infos.
-    functions = gen.parse_native_yaml(native, tags).native_functions
-    matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
-    gen_autograd_functions.gen_autograd_functions_lib(str(out), infos, str(specs / "templates"))
-    if (specs / "templates" / "variable_factories.h").exists():
-        gen_variable_factories.gen_variable_factories(str(out), native, tags, str(specs / "templates"))
-    if (specs / "templates" / "VariableType.cpp").exists():
-        gen_variable_type.gen_variable_type(str(out), native, tags, matched, str(specs / "templates"), used_keys)
+    files = (specs / name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates"))
+    matched_functions(*map(str, files), str(out))
 
 
 if __name__ == "__main__":

@@ -56,5 +56,5 @@ INPLACE_OR_VIEW = Family(
     TEMPLATE,
     has_kernel,
     shards_by="base",
-    titled=lambda head: kernel_title(head, "ADInplaceOrView"),
+    titled=lambda names: kernel_title(names, "ADInplaceOrView"),
 )

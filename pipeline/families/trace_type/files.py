@@ -55,5 +55,5 @@ TRACE_TYPE = Family(
     TEMPLATE,
     is_generated,
     shards_by="base",
-    titled=lambda head: kernel_title(head, "TraceType"),
+    titled=lambda names: kernel_title(names, "TraceType"),
 )

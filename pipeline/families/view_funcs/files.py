@@ -43,5 +43,5 @@ VIEW_FUNCS = Family(
     FILES.__contains__,
     FILES[0],
     makes_view,
-    titled=lambda head: view_func(head.name),
+    titled=lambda names: view_func(names.name),
 )

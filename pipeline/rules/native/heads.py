@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.grammar.signature import signatures
-from pipeline.model.native import FunctionHead, NativeFunction, ViewKind
+from pipeline.model.native import FunctionHead, FunctionNames, NativeFunction, ViewKind
 from pipeline.model.schema import is_tensor_like, schema_kind
 from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
 from pipeline.rules.native.entry import is_view
+
+
+def names_of(parsed: NativeFunction) -> FunctionNames:
+    """What a function is called."""
+    schema = parsed.func
+    return FunctionNames(str(schema), str(schema.name), cpp_name(schema), schema.name.base)
 
 
 def head_of(parsed: NativeFunction) -> FunctionHead:
