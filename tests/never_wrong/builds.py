@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import forked
+from project import files_in
 
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
@@ -73,7 +74,7 @@ class Kept:
         return report if failed else ""
 
     def files(self) -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for path in sorted(self.generated.glob("*"))}
+        return files_in(self.generated)
 
 
 def clean_build(specs: Path, folder: Path) -> Result:

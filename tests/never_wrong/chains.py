@@ -95,7 +95,8 @@ class Chain:
         return "a second run wrote files" if self._times() != times else ""
 
     def _times(self) -> dict[str, int]:
-        return {path.name: path.stat().st_mtime_ns for path in self._place.generated.glob("*")}
+        found = (path for path in self._place.generated.rglob("*") if path.is_file())
+        return {path.name: path.stat().st_mtime_ns for path in found}
 
     def _edit(self) -> str:
         random = self._random

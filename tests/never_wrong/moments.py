@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from project import CORE, ROOT
+from project import CORE, ROOT, files_in
 
 from .edits import edit
 from .runs import Made, Outcome, difference
@@ -129,11 +129,10 @@ class Trials:
     def _finish(self, process: subprocess.Popen[str], folder: Path) -> Made:
         out, err = process.communicate()
         ran = [line[2:].strip() for line in out.splitlines() if line.startswith(".  ")]
-        generated = sorted((folder / "generated" / "set").glob("*"))
         manifest = folder / "cache" / "set" / "manifest.json"
         return Made(
             Outcome(process.returncode, err, ran),
-            {path.name: path.read_bytes() for path in generated},
+            files_in(folder / "generated" / "set"),
             manifest.read_bytes() if manifest.exists() else b"",
         )
 
@@ -196,7 +195,7 @@ class Trials:
                 return found
 
     def _files(self) -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for path in sorted((self._folder / "generated" / "set").glob("*"))}
+        return files_in(self._folder / "generated" / "set")
 
     def _judge(self, made: Made, states: list[State], before: dict[str, bytes]) -> str:
         """What is wrong with a run during which the files went through `states`."""

@@ -16,6 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from project import files_in
+
 from .builds import clean_build
 from .edits import edit
 from .oracle import Oracle
@@ -310,7 +312,7 @@ def judge(specs: Path, scratch: Path, torchgen: Oracle) -> Verdict:
         return Verdict(False, "a refused set left files" if found.files else "", found.refusal)
     if not found.accepted:
         return Verdict(True, "gradmill refuses what torchgen accepts", found.refusal)
-    expected = {path.name: path.read_bytes() for path in (scratch / "torchgen").iterdir()}
+    expected = files_in(scratch / "torchgen")
     made = {name: data for name, data in found.files.items() if name in expected or name.endswith((".h", ".cpp"))}
     unequal = sorted(name for name in {*expected, *made} if expected.get(name) != made.get(name))
     return Verdict(True, "the files differ" if unequal else "", ", ".join(unequal))

@@ -14,6 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 import forked
+from project import files_in
 
 from pipeline.front.main import Main
 
@@ -73,7 +74,7 @@ class Place:
 
     def files(self) -> dict[str, bytes]:
         """The generated files; depfiles name folders, and so are not compared."""
-        return {path.name: path.read_bytes() for path in sorted(self.generated.glob("*")) if path.suffix != ".d"}
+        return {name: data for name, data in files_in(self.generated).items() if not name.endswith(".d")}
 
     def manifest(self, name: str) -> bytes:
         path = self.cache / name / "manifest.json"

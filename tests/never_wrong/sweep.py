@@ -21,6 +21,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from project import files_in
+
 from . import TESTS
 from .builds import Kept, Result, clean_build, differing
 from .edits import edit
@@ -131,7 +133,7 @@ class Sweep:
             return f"doit ended with {done.returncode}: {done.stderr[:500]}"
         if not clean.accepted:
             return "" if done.stderr.endswith(clean.refusal) else f"doit said something else:\n{done.stderr[:500]}"
-        made = {path.name: path.read_bytes() for path in (folder / "generated").glob("*")}
+        made = files_in(folder / "generated")
         unequal = [n for n in {*made, *clean.files} - {"manifest.json"} if made.get(n) != clean.files.get(n)]
         return f"doit's files differ: {', '.join(sorted(unequal))}" if unequal else ""
 
