@@ -1,24 +1,31 @@
-"""Files in shards, the way upstream has them: a unit is in the shard of its operator, and in a file of all units."""
+"""Families whose sources upstream splits into shards of one template."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pipeline.families.family import shard_of
+from pipeline.families.family import Layout, shard_of
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 
 
-def sharded_files(
-    template: str, units: Sequence[Unit], shards: int, slots: Mapping[str, str], family: str
-) -> list[File]:
-    """`X_0.cpp` and so on, then `XEverything.cpp`, which nobody compiles; `template` is `X.cpp`."""
-    members: list[list[str]] = [[] for _ in range(shards)]
+def shards_of(units: Sequence[Unit], layout: Layout, count: int) -> dict[str, tuple[str, ...]]:
+    """The units of each shard, by what its name ends with. The last one has all units, and nobody compiles it: it is
+    upstream's only. `count`: upstream's number of shards; another layout says its own."""
+    split = layout.name == "split"
+    members: list[list[str]] = [[] for _ in range(layout.shards if split else count)]
     for unit in units:
-        members[shard_of(unit.operator, shards)].append(unit.name)
-    named = [*((f"_{i}", names) for i, names in enumerate(members)), ("Everything", [unit.name for unit in units])]
+        members[shard_of(unit.operator, len(members))].append(unit.name)
+    found = {f"_{i}": tuple(names) for i, names in enumerate(members)}
+    return found if split else {**found, "Everything": tuple(unit.name for unit in units)}
+
+
+def sharded_files(
+    template: str, shards: Mapping[str, tuple[str, ...]], slots: Mapping[str, str], family: str
+) -> list[File]:
+    """`X_0.cpp` and so on; `template` is `X.cpp`."""
     stem = template.removesuffix(".cpp")
     return [
-        File(f"{stem}{shard}.cpp", template, {"shard_id": shard}, dict(slots), tuple(names), family=family)
-        for shard, names in named
+        File(f"{stem}{shard}.cpp", template, {"shard_id": shard}, dict(slots), names, family=family)
+        for shard, names in shards.items()
     ]

@@ -10,7 +10,7 @@ from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.inplace_or_view import text
 from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan, has_kernel, plan_inplace_or_view
-from pipeline.families.sharded import sharded_files
+from pipeline.families.sharded import sharded_files, shards_of
 from pipeline.model.nodes import Outputs
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -32,7 +32,7 @@ _SLOTS = {
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The shards: functions by their C++ names, each overload with the header of its operator."""
-    return sharded_files(TEMPLATE, functions, SHARDS, _SLOTS, NAME)
+    return sharded_files(TEMPLATE, shards_of(functions, layout, SHARDS), _SLOTS, NAME)
 
 
 def owns(name: str) -> bool:

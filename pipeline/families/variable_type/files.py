@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 
 from pipeline.cpp.dispatcher import kernel_title
-from pipeline.families.family import Family, Layout, shard_of
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
+from pipeline.families.sharded import shards_of
 from pipeline.families.variable_type.plan.kernel import DEFAULT, FunctionPlan, plan_function
 from pipeline.families.variable_type.text import definition_of, registration_of, render
 from pipeline.model.kernels import Served
@@ -30,19 +31,12 @@ _OWN = re.compile(r"VariableType(_\d+|Everything)?\.(h|cpp)|templates/VariableTy
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The header, the template that is made of the template, the shards, and the file that holds all of them, which
     nobody compiles."""
-    split = layout.name == "split"
-    count = layout.shards if split else release.variable_type_shards
-    shards: list[list[str]] = [[] for _ in range(count)]
-    for unit in functions:
-        shards[shard_of(unit.operator, count)].append(unit.name)
+    shards = shards_of(functions, layout, release.variable_type_shards)
     first = _first_pass(layout.keys, release)
-    sources = {f"_{i}": names for i, names in enumerate(shards)}
-    if not split:
-        sources["Everything"] = [unit.name for unit in functions]
     return [
         File(HEADER, HEADER, {}, {}, (), family="variable_type"),
         File(INTERMEDIATE, TEMPLATE, {**first}, {}, (), family="variable_type"),
-        *(_source(shard, names, first, layout.keys) for shard, names in sources.items()),
+        *(_source(shard, names, first, layout.keys) for shard, names in shards.items()),
     ]
 
 
@@ -64,10 +58,10 @@ def _library(key: str) -> str:
     return f"TORCH_LIBRARY_IMPL(aten, {called}, m) {{\n{_hole(_REGISTRATIONS, key)}\n}}"
 
 
-def _source(shard: str, names: Sequence[str], first: dict[str, str], keys: Sequence[str]) -> File:
+def _source(shard: str, names: tuple[str, ...], first: dict[str, str], keys: Sequence[str]) -> File:
     slots = {f"{_DEFINITIONS}_{key}": definition_of(key) for key in keys}
     slots |= {f"{_REGISTRATIONS}_{key}": registration_of(key) for key in keys}
-    return File(f"VariableType{shard}.cpp", TEMPLATE, {}, slots, tuple(names), family="variable_type", first=first)
+    return File(f"VariableType{shard}.cpp", TEMPLATE, {}, slots, names, family="variable_type", first=first)
 
 
 def owns(name: str) -> bool:
