@@ -1,6 +1,6 @@
 """Stage `manifest`: what was generated from what, for other build systems."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -25,13 +25,14 @@ STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 def manifest(db: Database, layout: str, shards: int) -> bytes:
     """The manifest as JSON."""
     described = spec_set(db)
+    titles = {family: {unit.name: unit.title for unit in units(db, family)} for family in families(db)}
     found = Manifest(
         __version__,
         described.name,
         (db.input(RELEASE) or b"").decode(),
         layout,
         tuple(_inputs(db, layout, shards)),
-        tuple(_file(db, layout, shards, name) for name in db.names(files, layout, shards)),
+        tuple(_file(db, layout, shards, name, titles) for name in db.names(files, layout, shards)),
         tuple(_units(db)),
     )
     return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
@@ -52,15 +53,14 @@ def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     yield ManifestInput("gradmill", own_code(db).hex())
 
 
-def _file(db: Database, layout: str, shards: int, name: str) -> ManifestFile:
+def _file(db: Database, layout: str, shards: int, name: str, titles: Mapping[str, Mapping[str, str]]) -> ManifestFile:
+    """One file; `titles` are those of the units, by family."""
     file, found = files.item(db, layout, shards, name), made(db, layout, shards, name)
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
     inputs = (*(spec_set(db).files[role] for role in ROLES), *template, "gradmill")
-    titles = {unit.name: unit.title for unit in units(db, file.family)}
-    return ManifestFile(
-        name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, tuple(titles[unit] for unit in file.units)
-    )
+    called = tuple(map(titles[file.family].__getitem__, file.units))
+    return ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, called)
 
 
 def _units(db: Database) -> Iterator[ManifestUnit]:
