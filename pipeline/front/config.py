@@ -13,10 +13,10 @@ from pipeline.specs.spec_set import SpecSet, find_spec_set
 VARIABLES = (
     "specs",
     "release",
-    "families",
     "generated",
     "cache",
     "strict",
+    "families",
     "layout",
     "shards",
     "stamp",

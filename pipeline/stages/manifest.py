@@ -66,9 +66,15 @@ def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
     inputs = (*(spec_set(db).files[role] for role in ROLES), *template, "gradmill")
-    titles = {unit.name: unit.title for unit in units(db, file.family)} if file.units else {}
-    within = tuple(titles[unit] for unit in file.units)
+    named = titles(db, file.family)
+    within = tuple(named[unit] for unit in file.units)
     return msgspec.json.encode(ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, within))
+
+
+@query
+def titles(db: Database, family: str) -> dict[str, str]:
+    """What the units of a family are called."""
+    return {unit.name: unit.title for unit in units(db, family)}
 
 
 @query
