@@ -28,7 +28,7 @@ class Family(Struct, frozen=True):
     name: str
     unit: Literal["Node", "function", "kernel"]  # all Nodes; all functions; those that autograd has kernels for
     subject: Literal["reverse", "function", "derivatives", "outputs"]  # Reverse; NativeFunction; Served; Outputs
-    plan: Callable[[Unit, Any, Release], Any]
+    plan: Callable[[Any, Release], Any]  # a subject to what is printed of it
     render: Callable[[Any, Release], dict[str, str]]  # a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout

@@ -46,21 +46,33 @@ class Template:
             self.parts += [text[position : match.start() - len(indent or "")], _hole(match[1], indent)]
             position = match.end()
         self.parts.append(text[position:])
-        different = dict.fromkeys(part for part in self.parts if isinstance(part, Hole))
-        self._holes = {str(number): hole for number, hole in enumerate(different)}
-        marks = {hole: f"%({number})s" for number, hole in self._holes.items()}
-        self._format = "".join(
-            marks[part] if isinstance(part, Hole) else part.replace("%", "%%") for part in self.parts
-        )
+        self._texts = [part if isinstance(part, str) else "" for part in self.parts]
+        places: dict[Hole, list[int]] = {}
+        for place, part in enumerate(self.parts):
+            if isinstance(part, Hole):
+                places.setdefault(part, []).append(place)
+        # With each hole what stands before a line of text in it, None where that is not all there is to do.
+        self._holes = [(hole, _simple(hole), found) for hole, found in places.items()]
 
     @property
     def names(self) -> set[str]:
         """The names of all holes."""
-        return {hole.name for hole in self._holes.values()}
+        return {hole.name for hole, _, _ in self._holes}
 
     def fill(self, values: Mapping[str, Value]) -> str:
         """The text with every hole filled; a KeyError for a name that `values` lacks."""
-        return self._format % {key: _filled(hole, values[hole.name], self._trim) for key, hole in self._holes.items()}
+        texts = self._texts.copy()
+        for hole, before, places in self._holes:
+            value = values[hole.name]
+            if isinstance(value, str) and hole.indent is None:
+                text = value
+            elif isinstance(value, str) and before is not None and value.isprintable():
+                text = (before + value).rstrip() if value else ""
+            else:
+                text = _filled(hole, value, self._trim)
+            for place in places:
+                texts[place] = text
+        return "".join(texts)
 
     def filled(self, values: Mapping[str, Value]) -> list[str]:
         """The same in parts: text and holes in turn, as in `parts`."""
@@ -79,6 +91,11 @@ def _indentation(text: str, after: int, place: int) -> str | None:
 def _hole(name: str, indent: str | None) -> Hole:
     name = name.strip("{}")
     return Hole(name.strip(","), indent, name.startswith(","), name.endswith(","))
+
+
+def _simple(hole: Hole) -> str | None:
+    """What stands before a line of text in a hole, None where more is to be done: white space may end a line too."""
+    return hole.indent or "" if not (hole.indent or "").strip(" \t") else None
 
 
 def _filled(hole: Hole, value: Value, trim: bool) -> str:

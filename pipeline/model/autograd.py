@@ -71,6 +71,7 @@ class Reverse(Struct, frozen=True, gc=False, array_like=True):
     all_saved_outputs: tuple[SavedAttribute, ...]
     named_gradients: tuple[tuple[str, int], ...]  # those that are used, with their places among all
     args_with_derivatives: tuple[DifferentiableInput, ...]
+    node: str = ""  # the Node's name
 
 
 class Info(Struct, frozen=True, gc=False, array_like=True):

@@ -8,27 +8,20 @@ from typing import Any
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
-from pipeline.model.kernels import Served
-from pipeline.model.units import Unit
-from pipeline.problems.problem import SpecError, problems_of
+from pipeline.problems.problem import Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.match import definition_of, outputs, reverse, served
+from pipeline.stages.match import definition_of, outputs, reverse, served_function
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
 
-_SUBJECTS: dict[str, Callable[[Database, Unit], Any]] = {
-    "reverse": lambda db, unit: reverse(db, unit.function, unit.dispatch_key),
-    "function": lambda db, unit: function(db, unit.function),
-    "derivatives": lambda db, unit: _served(db, unit.function),
-    "outputs": lambda db, unit: outputs(db, unit.function),
+_SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
+    "reverse": reverse,
+    "function": function,
+    "derivatives": served_function,
+    "outputs": outputs,
 }
-
-
-def _served(db: Database, name: str) -> Served | None:
-    native = function(db, name)
-    return None if native is None else Served(native, served(db, name))
 
 
 @query
@@ -40,15 +33,21 @@ def text(db: Database, family: str, name: str) -> dict[str, str]:
 
 def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     """The text of a unit as it stands within a line; none where there is something wrong."""
-    found = unit(db, family, name)
     kind, facts = FAMILIES[family], release(db)
-    subject = None if found is None else _SUBJECTS[kind.subject](db, found)
-    if found is None or subject is None:
+    subject = _SUBJECTS[kind.subject](db, name)
+    if subject is None:
         return {}
     try:
-        return kind.render(kind.plan(found, subject, facts), facts)
+        return kind.render(kind.plan(subject, facts), facts)
     except SpecError as error:
-        place = definition_of(db, found.function) if error.role == "derivatives" else None
-        for problem in problems_of(error, *(place or (found.role, found.entry, found.op))):
+        for problem in problems_of(error, *_place(db, family, name, error)):
             db.report(problem)
         return {}
+
+
+def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role, str, str]:
+    """Where a mistake in a unit is written: the file, the entry, and what operator it is for."""
+    found = unit(db, family, name)
+    assert found is not None
+    place = definition_of(db, found.function) if error.role == "derivatives" else None
+    return place or (found.role, found.entry, found.op)

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from msgspec import Raw
+from msgspec.structs import replace
 
-from pipeline.model.autograd import Info
+from pipeline.model.autograd import Info, Reverse
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
@@ -104,6 +105,12 @@ def synthesized(db: Database, name: str) -> dict[str, Raw]:
 def info_of(db: Database, name: str) -> Info | None:
     """The info of a foreach function, None where it has none of its own."""
     return infos.info_part(db, synthesized, name, DISPATCH_KEY)
+
+
+def reverse_of(db: Database, row: NodeRow) -> Reverse | None:
+    """The same, as far as the Node is printed from it."""
+    found = infos.reverse_part(db, synthesized, row.function, row.dispatch_key)
+    return None if found is None else replace(found, node=row.node or "")
 
 
 def _synthesized(db: Database, name: str) -> Info | None:

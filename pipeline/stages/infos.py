@@ -210,7 +210,8 @@ def reverse_of(db: Database, row: NodeRow) -> Reverse:
     """The same, as far as the Node is printed from it."""
     found = reverse_part(db, infos_of, row.definition, row.dispatch_key)
     assert found is not None
-    return replace(found, name=row.operator, func=row.schema) if row.is_copy else found
+    name, func = (row.operator, row.schema) if row.is_copy else (found.name, found.func)
+    return replace(found, name=name, func=func, node=row.node or "")
 
 
 @query

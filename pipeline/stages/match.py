@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.model.autograd import ForwardDerivative, Info, Reverse
 from pipeline.model.entries import SMALL, grouped
-from pipeline.model.kernels import KernelDerivative
+from pipeline.model.kernels import KernelDerivative, Served
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Dependent, Keyed, NodeRow, Outputs, Pair
 from pipeline.model.schema import modifies
@@ -40,12 +40,13 @@ def info(db: Database, function: str, dispatch_key: str) -> Info | None:
     return foreach.info_of(db, function) if row is None else infos.info_of(db, row)
 
 
-def reverse(db: Database, function: str, dispatch_key: str) -> Reverse | None:
-    """The same, as far as the Node is printed from it."""
-    row = infos.row.item(db, infos.keyed(function, dispatch_key))
+def reverse(db: Database, name: str) -> Reverse | None:
+    """What a Node is printed from."""
+    row = infos.row.item(db, name)
     if row is not None:
         return infos.reverse_of(db, row)
-    return infos.reverse_part(db, foreach.synthesized, function, dispatch_key)
+    made = foreach.row.item(db, name)
+    return None if made is None else foreach.reverse_of(db, made)
 
 
 def _entry(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:
@@ -195,6 +196,12 @@ def served(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
         return None
     found = (_served(db, pair, source, key) for key, source in pair.source.items())
     return tuple(derivative for derivative in found if derivative is not None)
+
+
+def served_function(db: Database, name: str) -> Served | None:
+    """A function, and what its kernels need of the derivatives that serve it."""
+    native = function(db, name)
+    return None if native is None else Served(native, served(db, name))
 
 
 def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative | None:

@@ -24,7 +24,7 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions), family="factories")]
 
 
-def plan(unit: Unit, function: NativeFunction, release: Release) -> FactoryPlan:
+def plan(function: NativeFunction, release: Release) -> FactoryPlan:
     """What is printed of a function."""
     return plan_factory(function, release)
 

@@ -40,7 +40,7 @@ def owns(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
-def plan(unit: Unit, given: Outputs, release: Release) -> InplaceOrViewPlan:
+def plan(given: Outputs, release: Release) -> InplaceOrViewPlan:
     """What is printed of a function."""
     return plan_inplace_or_view(given, release)
 

@@ -39,9 +39,9 @@ def owns(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
-def plan(unit: Unit, info: Reverse, release: Release) -> NodePlan:
+def plan(info: Reverse, release: Release) -> NodePlan:
     """What is printed of a Node."""
-    return plan_node(unit.title, info, release)
+    return plan_node(info.node, info, release)
 
 
 NODES = Family(

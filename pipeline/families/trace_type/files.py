@@ -39,7 +39,7 @@ def owns(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
-def plan(unit: Unit, function: NativeFunction, release: Release) -> TracePlan:
+def plan(function: NativeFunction, release: Release) -> TracePlan:
     """What is printed of a function."""
     return plan_trace(function, release)
 

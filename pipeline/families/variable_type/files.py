@@ -74,7 +74,7 @@ def selects(head: FunctionHead, release: Release) -> bool:
     return head.cpp_name not in release.manual_kernels
 
 
-def plan(unit: Unit, served: Served, release: Release) -> FunctionPlan:
+def plan(served: Served, release: Release) -> FunctionPlan:
     """What is printed of a function."""
     return plan_function(served, release)
 

@@ -28,7 +28,7 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     return [File(name, name, {}, dict(_SLOTS), names, family=NAME) for name in FILES]
 
 
-def plan(unit: Unit, function: NativeFunction, release: Release) -> ViewFuncPlan:
+def plan(function: NativeFunction, release: Release) -> ViewFuncPlan:
     """What is printed of a function."""
     return plan_view_func(function, release)
 
