@@ -24,6 +24,7 @@ MODULE = "core_nodes.so"
 _ALONE = [*(f"Functions_{k}.cpp" for k in range(SHARDS)), "python_functions_0.cpp"]
 _TOGETHER = [f"python_functions_{k}.cpp" for k in range(1, 5)]
 _OURS = [HERE / "given.cpp", HERE / "module.cpp"]
+_VIEWS = [CORE / "templates" / "core_copies.cpp", HERE / "views.cpp"]
 
 
 def build(folder: Path) -> dict[str, Kind]:
@@ -35,6 +36,7 @@ def build(folder: Path) -> dict[str, Kind]:
         _write(folder / "kinds.cpp", kinds_cpp(list(kinds.values())))
         _write(folder / "bindings.cpp", "".join(_with_own_function(folder / "generated" / name) for name in _TOGETHER))
         _write(folder / "extension.cpp", "".join(map(_include, (folder / "kinds.cpp", *_OURS))))
+        _write(folder / "views.cpp", "".join(map(_include, _VIEWS)))
         _write(folder / "build.ninja", _ninja_file(folder))
         done = subprocess.run(["ninja", "-C", str(folder)], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-20000:] + done.stderr
@@ -70,7 +72,7 @@ def _write(path: Path, text: str) -> None:
 def _ninja_file(folder: Path) -> str:
     generated = folder / "generated"
     flags = shlex.join(compile_flags(generated, CORE / "templates", HERE))
-    units = [*(generated / name for name in _ALONE), folder / "bindings.cpp", folder / "extension.cpp"]
+    units = [*(generated / name for name in _ALONE), *(folder / f"{name}.cpp" for name in ("bindings", "extension", "views"))]
     lines = [
         f"# torch {metadata.version('torch')}",
         f"cxx = c++ {flags} -DTORCH={metadata.version('torch')}",
