@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 import json
 import shlex
 import subprocess
 import sys
+from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from project import CORE, ROOT
 
@@ -41,6 +44,16 @@ def build(folder: Path) -> dict[str, Kind]:
         done = subprocess.run(["ninja", "-C", str(folder)], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-20000:] + done.stderr
     return kinds
+
+
+@cache
+def load(folder: Path) -> Any:
+    """The module that was built; once in a process, as its operators can be registered once."""
+    spec = importlib.util.spec_from_file_location("core_nodes", folder / MODULE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _generate(folder: Path) -> dict[str, Kind]:

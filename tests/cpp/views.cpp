@@ -2,6 +2,7 @@
 // with its CopySlices around them where a view is changed.
 
 #include <ATen/ATen.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/VariableTypeUtils.h>
 #include <torch/csrc/autograd/functions/utils.h>
@@ -80,6 +81,15 @@ Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
   return self;
 }
 
+// Of a number, as torch's binding does it: not an overload of its own, but a tensor that does not decide the dtype.
+Tensor& mul_number_(Tensor& self, const Scalar& other) {
+  return mul_(self, at::native::wrapped_scalar_tensor(other));
+}
+
+Tensor& add_number_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return add_(self, at::native::wrapped_scalar_tensor(other), alpha);
+}
+
 Tensor& exp_(Tensor& self) {
   const auto node = started<core::ExpBackward0>(asked_for(self), self);
   {
@@ -142,6 +152,8 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 TORCH_LIBRARY(gradmill_views, library) {
   library.def("mul_(Tensor(a!) self, Tensor other) -> Tensor(a!)", mul_);
   library.def("add_(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)", add_);
+  library.def("mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", mul_number_);
+  library.def("add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)", add_number_);
   library.def("exp_(Tensor(a!) self) -> Tensor(a!)", exp_);
   library.def("zero_(Tensor(a!) self) -> Tensor(a!)", zero_);
   library.def("fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)", fill_);

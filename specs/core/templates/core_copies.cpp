@@ -4,6 +4,7 @@
 #include <c10/core/impl/PyInterpreter.h>
 #include <c10/core/impl/PyInterpreterHooks.h>
 #include <c10/util/irange.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/dynamo/compiled_autograd.h>
 
@@ -11,6 +12,9 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,7 +25,6 @@ using at::TensorOptions;
 using torch::autograd::AutogradMeta;
 using torch::autograd::CreationMeta;
 using torch::autograd::DifferentiableViewMeta;
-using torch::autograd::Edge;
 using torch::autograd::InputMetadata;
 using torch::autograd::ivalue_list;
 using torch::autograd::Node;
@@ -122,14 +125,21 @@ CopySlices::CopySlices(const Tensor& base, Window window, c10::intrusive_ptr<Nod
     : window(std::move(window)), wrapped(std::move(node)) {
   TORCH_INTERNAL_ASSERT(wrapped->num_outputs() > 0, wrapped->name(), " has no edge for what it changed in place");
   add_input_metadata(base);
-  // The engine does not know the wrapped Node, which still asks it which gradients the backward that runs needs. That is
-  // answered by its edges. Its first led to the view as it was, and by that way nothing flows any more: from the view's new
-  // value to the base's old one it is this Node alone. With the same edges as ours, what is needed of us is needed of it.
-  const Edge before = impl::gradient_edge(base);
-  wrapped->set_next_edge(0, before);
-  add_next_edge(before);
+  add_next_edge(impl::gradient_edge(base));
   for (const auto i : c10::irange(1, wrapped->num_outputs())) {
     add_next_edge(wrapped->next_edge(i));
+  }
+  TORCH_INTERNAL_ASSERT(
+      wrapped->next_edge(0).is_valid() == next_edge(0).is_valid(),
+      wrapped->name(), " starts at a view that asks for a gradient, or not, where its base does the opposite");
+}
+
+void CopySlices::ask_wrapped_as_we_are_asked() const {
+  using Asked = std::unordered_map<Node*, torch::autograd::GraphTask::ExecInfo>;
+  // A null pointer, or no entries, mean that everything is asked for.
+  auto* const asked = const_cast<Asked*>(torch::autograd::get_current_graph_task_exec_info());
+  if (asked != nullptr && !asked->empty() && task_should_compute_output(0)) {
+    (*asked)[wrapped->next_edge(0).function.get()].needed_ = true;
   }
 }
 
@@ -146,6 +156,7 @@ variable_list CopySlices::apply(variable_list&& grads) {
   // differentiated again, it may save it.
   Tensor whole = window.laid_out(grads[0]);
   const Tensor part = window.of(whole);
+  ask_wrapped_as_we_are_asked();
   variable_list passed = (*wrapped)({part.clone(at::MemoryFormat::Contiguous)});
   for (const auto i : c10::irange(1, out.size())) {
     if (i < passed.size() && task_should_compute_output(i)) {
@@ -192,6 +203,7 @@ variable_list CopySlices::apply_with_saved(const variable_list& grads, SwapSaved
   const auto& compiler = getPyCompilerInterface();
   const variable_list begun = compiler->call_copy_slices_prologue(tracer, grads, window.base, window.view);
   const auto& [whole, part, for_wrapped] = std::tie(begun.at(0), begun.at(1), begun.at(2));
+  ask_wrapped_as_we_are_asked();
   const variable_list passed = wrapped->apply_with_saved({for_wrapped}, saved);
   std::vector<bool> needed;
   for (const auto i : c10::irange(num_outputs())) {
