@@ -85,7 +85,8 @@ def _write(path: Path, text: str) -> None:
 def _ninja_file(folder: Path) -> str:
     generated = folder / "generated"
     flags = shlex.join(compile_flags(generated, CORE / "templates", HERE))
-    units = [*(generated / name for name in _ALONE), *(folder / f"{name}.cpp" for name in ("bindings", "extension", "views"))]
+    joined = (folder / f"{name}.cpp" for name in ("bindings", "extension", "views"))
+    units = [*(generated / name for name in _ALONE), *joined]
     lines = [
         f"# torch {metadata.version('torch')}",
         f"cxx = c++ {flags} -DTORCH={metadata.version('torch')}",

@@ -103,6 +103,19 @@ Tensor& exp_(Tensor& self) {
   return self;
 }
 
+Tensor& sigmoid_(Tensor& self) {
+  const auto node = started<core::SigmoidBackward0>(asked_for(self), self);
+  {
+    const at::AutoDispatchBelowAutograd below;
+    self.sigmoid_();
+  }
+  core::rebase_history(self, node);
+  if (node) {
+    node->result_ = SavedVariable(self, /*is_output=*/true, /*is_inplace_on_view=*/self.is_view());
+  }
+  return self;
+}
+
 Tensor& zero_(Tensor& self) {
   const auto node = started<core::ZeroBackward0>(asked_for(self), self);
   {
@@ -155,6 +168,7 @@ TORCH_LIBRARY(gradmill_views, library) {
   library.def("mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", mul_number_);
   library.def("add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)", add_number_);
   library.def("exp_(Tensor(a!) self) -> Tensor(a!)", exp_);
+  library.def("sigmoid_(Tensor(a!) self) -> Tensor(a!)", sigmoid_);
   library.def("zero_(Tensor(a!) self) -> Tensor(a!)", zero_);
   library.def("fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)", fill_);
   library.def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", copy_);

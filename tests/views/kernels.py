@@ -1,4 +1,4 @@
-"""The in-place operators under test: torch's own, over the kernels of this process, and those of the core set's Nodes."""
+"""The in-place operators under test: torch's own, over the kernels of this process, and those with the core Nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIABLE = "GRADMILL_KERNELS"  # a library to load, whose kernels replace torch'
 
 # The operators that the tests are about. What they do in between may stay with torch.
 USED = """
-    mul_.Tensor add_.Tensor exp_ zero_ fill_.Scalar copy_ clone select.int slice.Tensor t transpose.int view unsqueeze
+    mul_.Tensor add_.Tensor exp_ sigmoid_ zero_ fill_.Scalar copy_ clone select.int slice.Tensor t transpose.int view unsqueeze
     as_strided view_as_real
 """.split()
 
@@ -35,7 +35,7 @@ class Ops(NamedTuple):
         return self.name == "torch"
 
 
-INPLACE = ("mul_", "add_", "exp_", "zero_", "fill_", "copy_")
+INPLACE = ("mul_", "add_", "exp_", "sigmoid_", "zero_", "fill_", "copy_")
 
 
 def torch_ops() -> Ops:

@@ -1,7 +1,7 @@
 """CopySlices, and what an in-place operator does to the graph: PyTorch's note on views and in-place updates.
 
-Note [View + Inplace update for base tensor], torch/csrc/autograd/functions/tensor.h; a test for each of its sentences, in
-their order. `t` is a leaf, `b` its clone, `x` a view of `b`, `y` the other operand.
+Note [View + Inplace update for base tensor], torch/csrc/autograd/functions/tensor.h; a test for each of its sentences,
+in their order. `t` is a leaf, `b` its clone, `x` a view of `b`, `y` the other operand.
 """
 
 from __future__ import annotations
@@ -330,7 +330,7 @@ def test_a_saved_result_leads_to_the_view_as_it_was(ops: Ops) -> None:
     ops.exp_(x)
     for output in (x, b):
         (first,) = grad(output.sum(), [t], create_graph=True)
-        (second,) = grad(first[0].pow(2).sum(), [t])
+        (second,) = grad(first[0].pow(2).sum(), [t], retain_graph=True)
         assert torch.equal(first[0], t[0].exp()) and torch.allclose(second[0], 2 * t[0].exp() ** 2)
         assert not second[1].any()
 

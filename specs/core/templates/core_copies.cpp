@@ -229,7 +229,10 @@ void leave_hooks_behind(const Tensor& tensor, Node& before, Node& after) {
   }
   if (tensor.retains_grad()) {
     const auto place = static_cast<size_t>(tensor.output_nr());
-    after.add_retains_grad_hook(before.pop_retains_grad_hook(place), place);
+    // x.retain_grad(); x.t_(): torch gives x a new Node there, and the hook stays with the old one.
+    if (auto hook = before.pop_retains_grad_hook(place)) {
+      after.add_retains_grad_hook(std::move(hook), place);
+    }
   }
 }
 
