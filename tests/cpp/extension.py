@@ -21,6 +21,7 @@ from cpp.toolchain import WARNINGS, compile_flags, link_flags
 HERE = Path(__file__).parent
 SHARDS = 2
 MODULE = "core_nodes.so"
+IN_ATEN = "in_aten.so"  # a library whose kernels take the place of torch's, with the operators of views.cpp
 
 # Most of a unit's time goes into torch's headers, so that few are compiled: of the five files of bindings, which
 # include the same, one stands alone and the others are joined.
@@ -30,8 +31,8 @@ _OURS = [HERE / "given.cpp", HERE / "module.cpp"]
 _VIEWS = [CORE / "templates" / "core_copies.cpp", HERE / "views.cpp"]
 
 
-def build(folder: Path) -> dict[str, Kind]:
-    """Brings `folder`/core_nodes.so up to date. Gives the Nodes in it."""
+def build(folder: Path, module: str = MODULE) -> dict[str, Kind]:
+    """Brings `folder`/core_nodes.so, or the other library, up to date. Gives the Nodes in it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -40,8 +41,9 @@ def build(folder: Path) -> dict[str, Kind]:
         _write(folder / "bindings.cpp", "".join(_with_own_function(folder / "generated" / name) for name in _TOGETHER))
         _write(folder / "extension.cpp", "".join(map(_include, (folder / "kinds.cpp", *_OURS))))
         _write(folder / "views.cpp", "".join(map(_include, _VIEWS)))
+        _write(folder / "in_aten.cpp", "#define GRADMILL_IN_ATEN\n" + _include(folder / "views.cpp"))
         _write(folder / "build.ninja", _ninja_file(folder))
-        done = subprocess.run(["ninja", "-C", str(folder)], check=False, capture_output=True, text=True)
+        done = subprocess.run(["ninja", "-C", str(folder), module], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-20000:] + done.stderr
     return kinds
 
@@ -100,8 +102,9 @@ def _ninja_file(folder: Path) -> str:
         "rule link",
         f"  command = c++ $in -o $out {shlex.join(link_flags())}",
         f"build precompiled.h.gch: header {HERE / 'precompiled.h'}",
-        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in units),
+        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in [*units, folder / "in_aten.cpp"]),
         f"build {MODULE}: link {' '.join(f'{path.stem}.o' for path in units)}",
+        f"build {IN_ATEN}: link {' '.join(f'Functions_{k}.o' for k in range(SHARDS))} in_aten.o",
         "",
     ]
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """Backward of a few programs under compiled autograd, in a process of its own: `python compiled.py torch|core FOLDER`.
 
-Prints for each whether its gradients are those of eager mode. The programs have no out-of-place `mul` or `add`: compiled autograd
-knows Nodes by their names, so one process cannot have two that are called MulBackward0.
+Prints for each whether its gradients are those of eager mode. The programs have no out-of-place `mul` or `add`, which
+are torch's: compiled autograd knows Nodes by their names, so one process cannot have two that are called MulBackward0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def changes(ops: Ops) -> dict[str, Change]:
     return {
         "mul": lambda b, y: ops.mul_(b[0], y),
         "copy": lambda b, y: ops.copy_(b[1], y),
-        "copy of all": lambda b, y: ops.copy_(b, y),
+        "copy of all": ops.copy_,
         "stacked": stacked,
         "exp": lambda b, y: ops.exp_(b[1]),
         "sigmoid": lambda b, y: ops.sigmoid_(b[1]),

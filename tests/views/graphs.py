@@ -26,6 +26,18 @@ def nexts(node: Any) -> list[Any]:
     return [following for following, _ in node.next_functions]
 
 
+def nodes(root: Any) -> Iterator[Any]:
+    """All Nodes that are reachable from one, each once."""
+    seen: set[Any] = set()
+    todo = [root]
+    while todo:
+        node = todo.pop(0)
+        if node is not None and node not in seen:
+            seen.add(node)
+            todo += nexts(node)
+            yield node
+
+
 def chain(node: Any) -> list[str]:
     """The names along the first edges."""
     names = []

@@ -13,7 +13,7 @@ from torch.autograd import grad
 
 from views.graphs import name
 from views.kernels import Ops
-from views.programs import Ask, Hooked, Program, Variables, execute
+from views.programs import ERRORS, Ask, Hooked, Program, Variables, execute
 
 _NAMESPACE = re.compile(r"\b(torch::autograd|gradmill::core)::")
 
@@ -53,7 +53,7 @@ def _attempt(run: Callable[..., Any], *given: Any) -> Any:
     """The result, or the error as text."""
     try:
         return run(*given)
-    except (RuntimeError, IndexError, ValueError, NotImplementedError) as error:
+    except ERRORS as error:
         return f"{type(error).__name__}: {_NAMESPACE.sub('', str(error))}"
 
 

@@ -38,6 +38,8 @@ class Program(NamedTuple):
     replay: bool  # views are recorded as the operators that made them
 
 
+ERRORS = (RuntimeError, IndexError, ValueError, AssertionError)  # of torch: it refuses, or asserts
+
 Variables = list[Any]  # tensors, edges of the graph, and None for what failed
 
 
@@ -101,9 +103,9 @@ def draw(rng: random.Random) -> Program:
         for _ in range(rng.randint(4, 18)):
             step = _step(rng, variables)
             if step.what == "t_" and any(earlier.what == "retain_grad" for earlier in steps):
-                continue  # torch 2.13.0 leaves the hook of a retained gradient behind, and later asserts that it is there
+                continue  # torch 2.13.0 leaves the hook of a retained gradient behind, and asserts later that it has it
             steps.append(step)
-            with contextlib.suppress(RuntimeError, IndexError, ValueError):
+            with contextlib.suppress(*ERRORS):
                 variables += execute(step, variables, torch_ops(), hooked)
     return Program(tuple(steps), tuple(_ask(rng, variables) for _ in range(rng.randint(2, 4))), replay)
 
@@ -136,7 +138,7 @@ def _step(rng: random.Random, variables: Variables) -> Step:
 def _refuses(x: Tensor) -> bool:
     try:
         return x.is_leaf and x.requires_grad
-    except (RuntimeError, IndexError):  # a view of several whose base has changed; a base that has other sizes now
+    except ERRORS:  # a view of several whose base has changed; a base that has other sizes now
         return True
 
 

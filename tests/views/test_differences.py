@@ -20,6 +20,13 @@ from views.graphs import leaf, name, nodes
 COMPILED = Path(__file__).with_name("compiled.py")
 
 
+# Where a library has put kernels with other Nodes in the place of torch's, there is nothing to differ from.
+def torchs_own() -> bool:
+    b = leaf(2, 3).clone()
+    b[0].mul_(2)
+    return bool(b.grad_fn is not None and b.grad_fn.name() == "torch::autograd::CopySlices")
+
+
 class Forget(torch.autograd.Function):
     """Changes its argument, and says nothing of its gradient: an undefined gradient is zero."""
 
@@ -55,8 +62,9 @@ def test_the_state_before_may_be_asked_for_its_gradient(core_views: kernels.Ops)
 
     of_before, of_y, t0 = program(core_views.mul_)
     assert of_before.tolist() == [3.0] * 3 and torch.equal(of_y, t0)
-    with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
-        program(Tensor.mul_)
+    if torchs_own():
+        with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
+            program(Tensor.mul_)
 
 
 def test_a_retained_gradient_may_have_been_left_behind_before(core_views: kernels.Ops) -> None:
@@ -72,8 +80,9 @@ def test_a_retained_gradient_may_have_been_left_behind_before(core_views: kernel
 
     found = program(core_views.mul_)
     assert found is not None and found.shape == (2, 3) and found.eq(2).all()
-    with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
-        program(Tensor.mul_)
+    if torchs_own():
+        with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
+            program(Tensor.mul_)
 
 
 def test_a_graph_of_ours_has_no_such_node_of_torchs(core_views: kernels.Ops) -> None:
