@@ -85,6 +85,22 @@ def test_a_retained_gradient_may_have_been_left_behind_before(core_views: kernel
             program(Tensor.mul_)
 
 
+@pytest.mark.parametrize("of_view", [False, True])
+def test_a_retained_gradient_may_be_that_of_a_second_output(core_views: kernels.Ops, of_view: bool) -> None:
+    def program(mul_: Any) -> Tensor | None:
+        _, r = torch.linalg.qr(leaf(3, 3))
+        r.retain_grad()
+        mul_(r[0] if of_view else r, 2)
+        r.sum().backward()
+        return r.grad
+
+    found = program(core_views.mul_)
+    assert found is not None and found.tolist() == [[1.0] * 3] * 3
+    if torchs_own() and not of_view:  # of a view, the process ends
+        with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
+            program(Tensor.mul_)
+
+
 def test_a_graph_of_ours_has_no_such_node_of_torchs(core_views: kernels.Ops) -> None:
     b, y = leaf(2, 3).clone(), leaf(3, seed=2)
     core_views.mul_(b[0], y)

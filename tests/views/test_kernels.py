@@ -37,7 +37,7 @@ def test_all_of_this_holds_over_kernels_that_take_the_place_of_torchs(core_nodes
     """So torch's own functions, and what backward itself does in place, leave our Nodes in the graph."""
     extension.build(core_nodes, extension.IN_ATEN)
     library = core_nodes / extension.IN_ATEN
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", str(Path(__file__).parent), "-rs"]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-rs", str(Path(__file__).parent)]
     environment = {**os.environ, kernels.VARIABLE: str(library)}
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout[-4000:]

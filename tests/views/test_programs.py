@@ -25,7 +25,7 @@ def test_a_thousand_random_programs_give_the_same(core_views: kernels.Ops) -> No
     seen = assert_same(core_views, range(1000, 2000))
     print(f"GRADMILL_SEED={SEED}: {sum(seen.values())} programs, {dict(seen)}")
     for kind in ("CopySlices", "CopyBackwards", "replayed", "refused", "twice", "hooks", "backward"):
-        assert seen[kind] > 50, seen
+        assert seen[kind] > 40, seen
 
 
 def assert_same(ops: kernels.Ops, numbers: range) -> Counter[str]:

@@ -25,6 +25,7 @@ using at::TensorOptions;
 using torch::autograd::AutogradMeta;
 using torch::autograd::CreationMeta;
 using torch::autograd::DifferentiableViewMeta;
+using torch::autograd::Edge;
 using torch::autograd::InputMetadata;
 using torch::autograd::ivalue_list;
 using torch::autograd::Node;
@@ -219,19 +220,18 @@ variable_list CopySlices::apply_with_saved(const variable_list& grads, SwapSaved
 
 namespace {
 
-// Hooks of a tensor are about its value when they were set, and stay with the Node that made it. Only a retained gradient is
-// one of whatever the tensor is in the end.
-void leave_hooks_behind(const Tensor& tensor, Node& before, Node& after) {
+// Hooks of a tensor are about its value when they were set, and stay with the Node that made it. Only a retained
+// gradient is one of whatever the tensor is in the end. It may have been one of several outputs; now it is the only one.
+void leave_hooks_behind(const Tensor& tensor, const Edge& before, Node& after) {
   AutogradMeta& meta = *impl::get_autograd_meta(tensor);
   meta.cpp_hooks_list_ = nullptr;
   if (const c10::impl::PyInterpreter* python = c10::impl::getGlobalPyInterpreter()) {
     (*python)->reset_backward_hooks(tensor.unsafeGetTensorImpl());
   }
   if (tensor.retains_grad()) {
-    const auto place = static_cast<size_t>(tensor.output_nr());
     // x.retain_grad(); x.t_(): torch gives x a new Node there, and the hook stays with the old one.
-    if (auto hook = before.pop_retains_grad_hook(place)) {
-      after.add_retains_grad_hook(std::move(hook), place);
+    if (auto hook = before.function->pop_retains_grad_hook(before.input_nr)) {
+      after.add_retains_grad_hook(std::move(hook), 0);
     }
   }
 }
@@ -245,12 +245,12 @@ void rebase_view(const Tensor& self, DifferentiableViewMeta& meta, c10::intrusiv
   const Tensor& base = info.base_;
   Window window(base, self, info.has_view_fn() ? info.view_fn().clone_and_set() : nullptr);
   auto copy = c10::make_intrusive<CopySlices>(base, std::move(window), std::move(node));
-  if (const c10::intrusive_ptr<Node> before = base.grad_fn()) {
-    leave_hooks_behind(base, *before, *copy);
+  if (base.grad_fn() != nullptr) {
+    leave_hooks_behind(base, impl::gradient_edge(base), *copy);
   }
   impl::set_gradient_edge(base, {std::move(copy), 0});
-  // Every view of the base finds, when it is asked, that the version is not the one that its grad_fn is of, and makes a new
-  // one: the view, taken of the base as it is now. This view is asked here, so that it has the same grad_fn from now on.
+  // Every view of the base finds, when it is asked, that the version is not the one that its grad_fn is of, and makes a
+  // new one: the view, taken of the base as it is now. This view is asked here, and has its grad_fn from now on.
   meta.output_nr_ = 0;
   self.grad_fn();
 }
@@ -267,11 +267,10 @@ void rebase_history(const Tensor& self, c10::intrusive_ptr<Node> node) {
     rebase_view(self, *meta, std::move(node));
     return;
   }
-  const c10::intrusive_ptr<Node> before = self.grad_fn();
-  impl::set_gradient_edge(self, {node, 0});
-  if (before != nullptr) {
-    leave_hooks_behind(self, *before, *node);
+  if (self.grad_fn() != nullptr) {
+    leave_hooks_behind(self, impl::gradient_edge(self), *node);
   }
+  impl::set_gradient_edge(self, {std::move(node), 0});
 }
 
 } // namespace gradmill::core

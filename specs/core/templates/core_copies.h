@@ -64,7 +64,7 @@ class Window {
 };
 
 // Backward of: take a view of a base, run an operator on it, put the result into the base where the view was.
-// It has one input, the base's gradient. Next edges: the base as it was, then those of the operator's Node but its first.
+// Its input is the base's gradient. Next edges: the base as it was, then those of the operator's Node but its first.
 struct CopySlices : public torch::autograd::Node {
   CopySlices(const at::Tensor& base, Window window, c10::intrusive_ptr<torch::autograd::Node> node);
 
@@ -79,11 +79,12 @@ struct CopySlices : public torch::autograd::Node {
   c10::intrusive_ptr<torch::autograd::Node> wrapped; // null once its saved variables were released
 
  private:
-  // A Node computes the gradients that the running backward asks for, which it finds by the Nodes at its next edges. The
-  // wrapped Node's first leads to the view as it was, and has to: a result that it saved has the wrapped Node for its
-  // grad_fn when it is differentiated again. But the engine goes from the view's new value to the base's old one through
-  // us, so nobody may have asked for the view's old Node. It is marked as asked for if our own first edge is; it will not
-  // run by that, as it is no part of this backward: if it were, it would be asked for already, on the way to the base.
+  // A Node computes the gradients that the running backward asks for, which it finds by the Nodes at its next edges.
+  // The wrapped Node's first leads to the view as it was, and has to: a result that it saved has the wrapped Node for
+  // its grad_fn when it is differentiated again. But the engine goes from the view's new value to the base's old one
+  // through us, so nobody may have asked for the view's old Node. It is marked as asked for if our own first edge is;
+  // it will not run by that, as it is no part of this backward: if it were, it would be asked for already, on the way
+  // to the base.
   void ask_wrapped_as_we_are_asked() const;
 };
 
