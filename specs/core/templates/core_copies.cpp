@@ -220,19 +220,26 @@ variable_list CopySlices::apply_with_saved(const variable_list& grads, SwapSaved
 
 namespace {
 
-// Hooks of a tensor are about its value when they were set, and stay with the Node that made it. Only a retained
-// gradient is one of whatever the tensor is in the end. It may have been one of several outputs; now it is the only one.
-void leave_hooks_behind(const Tensor& tensor, const Edge& before, Node& after) {
+// Takes a tensor's hooks from it: they are about the value that it had when they were set, and stay with the Node
+// that made it. Only a retained gradient is one of whatever the tensor is in the end, so its hook goes; true
+// if there was one.
+bool without_hooks(const Tensor& tensor, const Edge& made_by) {
   AutogradMeta& meta = *impl::get_autograd_meta(tensor);
   meta.cpp_hooks_list_ = nullptr;
   if (const c10::impl::PyInterpreter* python = c10::impl::getGlobalPyInterpreter()) {
     (*python)->reset_backward_hooks(tensor.unsafeGetTensorImpl());
   }
-  if (tensor.retains_grad()) {
-    // x.retain_grad(); x.t_(): torch gives x a new Node there, and the hook stays with the old one.
-    if (auto hook = before.function->pop_retains_grad_hook(before.input_nr)) {
-      after.add_retains_grad_hook(std::move(hook), 0);
-    }
+  // There may be none: for x.retain_grad(); x.t_() torch makes a new Node, and the hook stays with the old one.
+  return tensor.retains_grad() && made_by.function->pop_retains_grad_hook(made_by.input_nr) != nullptr;
+}
+
+// Makes `node` the history of a tensor, which is its only output.
+void replace_node(const Tensor& tensor, c10::intrusive_ptr<Node> node) {
+  const bool retained = tensor.grad_fn() != nullptr && without_hooks(tensor, impl::gradient_edge(tensor));
+  impl::set_gradient_edge(tensor, {std::move(node), 0});
+  if (retained) { // by a hook that is new, as the old one knew of which of several outputs it was
+    impl::get_autograd_meta(tensor)->retains_grad_ = false;
+    tensor.retain_grad();
   }
 }
 
@@ -244,11 +251,7 @@ void rebase_view(const Tensor& self, DifferentiableViewMeta& meta, c10::intrusiv
   const auto& info = meta.get_backward_view();
   const Tensor& base = info.base_;
   Window window(base, self, info.has_view_fn() ? info.view_fn().clone_and_set() : nullptr);
-  auto copy = c10::make_intrusive<CopySlices>(base, std::move(window), std::move(node));
-  if (base.grad_fn() != nullptr) {
-    leave_hooks_behind(base, impl::gradient_edge(base), *copy);
-  }
-  impl::set_gradient_edge(base, {std::move(copy), 0});
+  replace_node(base, c10::make_intrusive<CopySlices>(base, std::move(window), std::move(node)));
   // Every view of the base finds, when it is asked, that the version is not the one that its grad_fn is of, and makes a
   // new one: the view, taken of the base as it is now. This view is asked here, and has its grad_fn from now on.
   meta.output_nr_ = 0;
@@ -267,10 +270,7 @@ void rebase_history(const Tensor& self, c10::intrusive_ptr<Node> node) {
     rebase_view(self, *meta, std::move(node));
     return;
   }
-  if (self.grad_fn() != nullptr) {
-    leave_hooks_behind(self, impl::gradient_edge(self), *node);
-  }
-  impl::set_gradient_edge(self, {std::move(node), 0});
+  replace_node(self, std::move(node));
 }
 
 } // namespace gradmill::core
