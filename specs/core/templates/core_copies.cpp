@@ -23,7 +23,6 @@ namespace gradmill::core {
 using at::Tensor;
 using at::TensorOptions;
 using torch::autograd::AutogradMeta;
-using torch::autograd::CreationMeta;
 using torch::autograd::DifferentiableViewMeta;
 using torch::autograd::Edge;
 using torch::autograd::InputMetadata;
@@ -244,9 +243,6 @@ void replace_node(const Tensor& tensor, c10::intrusive_ptr<Node> node) {
 }
 
 void rebase_view(const Tensor& self, DifferentiableViewMeta& meta, c10::intrusive_ptr<Node> node) {
-  if (meta.get_creation_meta() != CreationMeta::DEFAULT) {
-    torch::autograd::handle_view_on_rebase(&meta); // throws, with what is wrong with this view
-  }
   TORCH_CHECK(node->num_inputs() == 1, "Functions which modify views in-place must return a single Variable");
   const auto& info = meta.get_backward_view();
   const Tensor& base = info.base_;
