@@ -10,6 +10,7 @@ from shutil import copyfile
 
 import pytest
 from copies import copy_of
+from cpp import toolchain
 from never_wrong.seed import SEED
 from never_wrong.specset import make_folder, of_families, read_specs
 from project import CORE, Project
@@ -112,3 +113,12 @@ def torch_project(tmp_path: Path, torch_specs: Path) -> Project:
 def torch_kernels(tmp_path: Path, torch_specs: Path) -> Project:
     """The same with all its templates."""
     return Project(tmp_path, torch_specs, metadata.version("torch"), packaged=True, kernels=True)
+
+
+@pytest.fixture(scope="session")
+def core_nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the extension `core_nodes`, which the next run finds again."""
+    if reason := toolchain.missing("ninja"):
+        pytest.skip(reason)
+    cache = getattr(request.config, "cache", None)
+    return cache.mkdir("core_nodes") if cache is not None else tmp_path_factory.mktemp("core_nodes")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import itertools
 import weakref
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'gradmill[test]'")
 
-from cpp import cases, compare, extension, toolchain  # noqa: E402
+from cpp import cases, compare, extension  # noqa: E402
 from cpp.node_kinds import Kind  # noqa: E402
 
 WANTED = 60
@@ -36,10 +35,7 @@ class Core:
 
     def __init__(self, folder: Path) -> None:
         self.kinds: dict[str, Kind] = extension.build(folder)
-        spec = importlib.util.spec_from_file_location("core_nodes", folder / extension.MODULE)
-        assert spec is not None and spec.loader is not None
-        self.module: Any = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(self.module)
+        self.module: Any = extension.load(folder)
 
     def is_ours(self, node: Any, name: str) -> bool:
         """Whether a Node is of our class. Upstream makes no Python type for the synthesized foreach Nodes."""
@@ -51,12 +47,8 @@ class Core:
 
 
 @pytest.fixture(scope="session")
-def core(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Core:
-    """The extension, built in a folder that the next run finds again."""
-    if reason := toolchain.missing("ninja"):
-        pytest.skip(reason)
-    cache = getattr(request.config, "cache", None)
-    return Core(cache.mkdir("core_nodes") if cache is not None else tmp_path_factory.mktemp("core_nodes"))
+def core(core_nodes: Path) -> Core:
+    return Core(core_nodes)
 
 
 def one_case(node: str) -> cases.Case:

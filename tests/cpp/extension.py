@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 import json
 import shlex
 import subprocess
 import sys
+from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from project import CORE, ROOT
 
@@ -18,16 +21,18 @@ from cpp.toolchain import WARNINGS, compile_flags, link_flags
 HERE = Path(__file__).parent
 SHARDS = 2
 MODULE = "core_nodes.so"
+IN_ATEN = "in_aten.so"  # a library whose kernels take the place of torch's, with the operators of views.cpp
 
 # Most of a unit's time goes into torch's headers, so that few are compiled: of the five files of bindings, which
 # include the same, one stands alone and the others are joined.
 _ALONE = [*(f"Functions_{k}.cpp" for k in range(SHARDS)), "python_functions_0.cpp"]
 _TOGETHER = [f"python_functions_{k}.cpp" for k in range(1, 5)]
 _OURS = [HERE / "given.cpp", HERE / "module.cpp"]
+_VIEWS = [CORE / "templates" / "core_copies.cpp", HERE / "views.cpp"]
 
 
-def build(folder: Path) -> dict[str, Kind]:
-    """Brings `folder`/core_nodes.so up to date. Gives the Nodes in it."""
+def build(folder: Path, module: str = MODULE) -> dict[str, Kind]:
+    """Brings `folder`/core_nodes.so, or the other library, up to date. Gives the Nodes in it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -35,10 +40,22 @@ def build(folder: Path) -> dict[str, Kind]:
         _write(folder / "kinds.cpp", kinds_cpp(list(kinds.values())))
         _write(folder / "bindings.cpp", "".join(_with_own_function(folder / "generated" / name) for name in _TOGETHER))
         _write(folder / "extension.cpp", "".join(map(_include, (folder / "kinds.cpp", *_OURS))))
+        _write(folder / "views.cpp", "".join(map(_include, _VIEWS)))
+        _write(folder / "in_aten.cpp", "#define GRADMILL_IN_ATEN\n" + _include(folder / "views.cpp"))
         _write(folder / "build.ninja", _ninja_file(folder))
-        done = subprocess.run(["ninja", "-C", str(folder)], check=False, capture_output=True, text=True)
+        done = subprocess.run(["ninja", "-C", str(folder), module], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-20000:] + done.stderr
     return kinds
+
+
+@cache
+def load(folder: Path) -> Any:
+    """The module that was built; once in a process, as its operators can be registered once."""
+    spec = importlib.util.spec_from_file_location("core_nodes", folder / MODULE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _generate(folder: Path) -> dict[str, Kind]:
@@ -70,7 +87,8 @@ def _write(path: Path, text: str) -> None:
 def _ninja_file(folder: Path) -> str:
     generated = folder / "generated"
     flags = shlex.join(compile_flags(generated, CORE / "templates", HERE))
-    units = [*(generated / name for name in _ALONE), folder / "bindings.cpp", folder / "extension.cpp"]
+    joined = (folder / f"{name}.cpp" for name in ("bindings", "extension", "views"))
+    units = [*(generated / name for name in _ALONE), *joined]
     lines = [
         f"# torch {metadata.version('torch')}",
         f"cxx = c++ {flags} -DTORCH={metadata.version('torch')}",
@@ -84,8 +102,9 @@ def _ninja_file(folder: Path) -> str:
         "rule link",
         f"  command = c++ $in -o $out {shlex.join(link_flags())}",
         f"build precompiled.h.gch: header {HERE / 'precompiled.h'}",
-        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in units),
+        *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in [*units, folder / "in_aten.cpp"]),
         f"build {MODULE}: link {' '.join(f'{path.stem}.o' for path in units)}",
+        f"build {IN_ATEN}: link {' '.join(f'Functions_{k}.o' for k in range(SHARDS))} in_aten.o",
         "",
     ]
     return "\n".join(lines)

@@ -1,0 +1,4 @@
+"""In-place operators and views: PyTorch's note on them sentence by sentence, over whatever kernels are in the process.
+
+`GRADMILL_KERNELS=library.so pytest tests/views` loads a library whose kernels take the place of torch's.
+"""

@@ -1,0 +1,124 @@
+"""CopyBackwards: the Node of `copy_`."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import grad
+
+from views.graphs import Calls, leaf, name, nexts, same
+from views.kernels import Ops
+
+
+def test_what_was_there_gets_zeros_and_the_source_gets_the_gradient(ops: Ops) -> None:
+    t, src = leaf(2, 3), leaf(2, 3, seed=2)
+    b = t.clone()
+    ops.copy_(b, src)
+    assert name(b.grad_fn) == "CopyBackwards"
+    assert [name(node) for node in nexts(b.grad_fn)] == ["CloneBackward0", "AccumulateGrad"]
+    g = torch.randn(2, 3, dtype=torch.float64)
+    assert same(grad(b, [t, src], g), [torch.zeros_like(t), g])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("of_view", [False, True])
+def test_the_gradient_of_the_source_has_its_dtype(ops: Ops, dtype: torch.dtype, of_view: bool) -> None:
+    t, src = leaf(2, 3), leaf(3, dtype=dtype, seed=2)
+    b = t.clone()
+    ops.copy_(b[1] if of_view else b, src)
+    g = torch.randn(2, 3, dtype=torch.float64)
+    (found,) = grad(b, [src], g)
+    assert found.dtype == dtype and found.shape == (3,)
+    torch.testing.assert_close(found, g[1].to(dtype) if of_view else g.to(dtype).sum(0))
+
+
+def test_a_real_source_of_complex_values_gets_the_real_part(ops: Ops) -> None:
+    src = leaf(3)
+    b = torch.zeros(3, dtype=torch.complex128)
+    ops.copy_(b, src)
+    g = torch.randn(3, dtype=torch.complex128)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nobody is told that an imaginary part is dropped: it is meant
+        assert same(grad(b, [src], g), [g.real])
+
+
+def test_a_complex_source_of_real_values_gets_a_complex_gradient(ops: Ops) -> None:
+    src = leaf(3, dtype=torch.complex128)
+    b = torch.zeros(3, dtype=torch.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ops.copy_(b, src)
+    g = torch.randn(3, dtype=torch.float64)
+    assert same(grad(b, [src], g), [g.to(torch.complex128)])
+
+
+def test_a_source_that_was_broadcast_gets_the_sum(ops: Ops) -> None:
+    src, number = leaf(3, 1), leaf(seed=2)
+    b, c = torch.zeros(2, 3, 4, dtype=torch.float64), torch.zeros(2, 3, dtype=torch.float64)
+    ops.copy_(b, src)
+    ops.copy_(c, number)
+    g, h = torch.randn(2, 3, 4, dtype=torch.float64), torch.randn(2, 3, dtype=torch.float64)
+    assert same(grad([b, c], [src, number], [g, h]), [g.sum((0, 2)).unsqueeze(1), h.sum()])
+
+
+def test_copies_are_differentiated_twice(ops: Ops) -> None:
+    def program(t: Tensor, src: Tensor) -> Tensor:
+        b = t * t
+        ops.copy_(b[0], src * src)
+        ops.copy_(b[1, :2], b[0, 1:])
+        return b
+
+    inputs = (leaf(3, 3), leaf(3, seed=2))
+    assert torch.autograd.gradcheck(program, inputs)
+    assert torch.autograd.gradgradcheck(program, inputs)
+
+
+def test_only_what_is_asked_for_is_computed(ops: Ops) -> None:
+    t, src = leaf(3), leaf(3, dtype=torch.float32, seed=2)
+    b = t.clone()
+    ops.copy_(b, src)
+    g = torch.randn(3, dtype=torch.float64)
+    with Calls() as of_source:
+        grad(b, [src], g, retain_graph=True)
+    with Calls() as of_target:
+        grad(b, [t], g, retain_graph=True)
+    assert "zeros_like" not in of_source.names and "_to_copy" in of_source.names
+    assert "zeros_like" in of_target.names and "_to_copy" not in of_target.names
+
+
+def test_integers_take_part_in_no_graph(ops: Ops) -> None:
+    t, src = leaf(3), leaf(3, seed=2)
+    numbers = torch.zeros(3, dtype=torch.int64)
+    ops.copy_(numbers, src)
+    assert not numbers.requires_grad and numbers.tolist() == src.long().tolist()
+    b = t.clone()
+    ops.copy_(b, torch.arange(3))
+    assert nexts(b.grad_fn)[1] is None
+    assert same(grad(b.sum(), [t]), [torch.zeros(3, dtype=torch.float64)])
+
+
+def test_a_copy_can_be_run_backward_again(ops: Ops) -> None:
+    """It saves no tensor, so nothing is released."""
+    t, src = leaf(3), leaf(3, seed=2)
+    b = t.clone()
+    ops.copy_(b, src)
+    g = torch.ones(3, dtype=torch.float64)
+    assert same(grad(b, [src], g), grad(b, [src], g))
+
+
+def test_the_options_of_the_source_are_kept_and_no_tensor(ops: Ops) -> None:
+    src = leaf(4, dtype=torch.float32)
+    b = torch.zeros(4, dtype=torch.float64)
+    ops.copy_(b, src * 1)
+    src_storage = src.untyped_storage()._weak_ref()  # of the leaf, which stays
+    temporary = src * 2
+    gone = temporary.untyped_storage()._weak_ref()
+    ops.copy_(b, temporary)
+    del temporary
+    assert torch.UntypedStorage._expired(gone) and not torch.UntypedStorage._expired(src_storage)
+    assert same(grad(b.sum(), [src]), [torch.full((4,), 2.0)])
+    torch.UntypedStorage._free_weak_ref(gone)
+    torch.UntypedStorage._free_weak_ref(src_storage)

@@ -1,0 +1,498 @@
+"""CopySlices, and what an in-place operator does to the graph: PyTorch's note on views and in-place updates.
+
+Note [View + Inplace update for base tensor], torch/csrc/autograd/functions/tensor.h; a test for each of its sentences,
+in their order. `t` is a leaf, `b` its clone, `x` a view of `b`, `y` the other operand.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import grad
+
+from views.graphs import Calls, chain, leaf, name, nexts, replayed, same
+from views.kernels import Ops
+
+both_ways = pytest.mark.parametrize("replay", [False, True], ids=["strided", "replayed"])
+
+
+# ---- What is CopySlices? ----
+
+
+def test_in_place_on_no_view_is_a_new_node_on_the_old_one(ops: Ops) -> None:
+    t = leaf(2, 3)
+    x = t.clone()
+    old = x.grad_fn
+    assert ops.mul_(x, 2) is x
+    assert chain(x.grad_fn) == ["MulBackward0", "CloneBackward0", "AccumulateGrad"]
+    assert nexts(x.grad_fn)[0] is old
+    assert same(grad(x.sum(), [t]), [torch.full_like(t, 2)])
+
+
+def test_the_graph_of_the_state_before_is_still_there(ops: Ops) -> None:
+    t = leaf(2, 3)
+    x = t.clone()
+    used_before = x * 3
+    ops.mul_(x, 2)
+    assert same(grad(used_before.sum() + x.sum(), [t]), [torch.full_like(t, 5)])
+
+
+def test_but_no_tensor_with_that_state(ops: Ops) -> None:
+    t = leaf(2, 3)
+    x = t.clone()
+    square = x * x
+    ops.mul_(x, 2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        square.sum().backward()
+
+
+def test_in_place_on_a_view_is_select_scatter_of_the_product_of_select(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    x = b.select(0, 0)
+    ops.mul_(x, y)
+    b0 = t.clone()
+    b1 = b0.select_scatter(b0.select(0, 0) * y, 0, 0)
+    x1 = b1.select(0, 0)
+    assert torch.equal(b, b1) and torch.equal(x, x1)
+    g, h = torch.randn(2, 3, dtype=torch.float64), torch.randn(3, dtype=torch.float64)
+    assert same(grad([b, x], [t, y], [g, h]), grad([b1, x1], [t, y], [g, h]))
+
+
+def test_the_same_with_the_operator_of_the_note() -> None:
+    t = leaf(2, 3)
+    b = t.clone()
+    x = b.select(0, 0)
+    x *= 2
+    assert chain(x.grad_fn) == ["AsStridedBackward0", "CopySlices", "CloneBackward0", "AccumulateGrad"]
+    assert same(grad(b.sum(), [t]), [torch.tensor([[2.0] * 3, [1.0] * 3], dtype=torch.float64)])
+
+
+def test_view_and_base_both_get_new_nodes(ops: Ops) -> None:
+    t = leaf(2, 3)
+    b = t.clone()
+    x = b.select(0, 0)
+    of_base, of_view = b.grad_fn, x.grad_fn
+    assert (b._version, x._version) == (0, 0)
+    ops.mul_(x, 2)
+    assert b.grad_fn is not of_base and x.grad_fn is not of_view
+    assert x._base is b and (b._version, x._version) == (1, 1)
+    assert x.grad_fn is x.grad_fn and x.output_nr == 0
+
+
+def test_the_views_new_node_leads_to_the_bases_new_node(ops: Ops) -> None:
+    t = leaf(2, 3)
+    b = t.clone()
+    x = b.select(0, 0)
+    ops.mul_(x, 2)
+    assert nexts(x.grad_fn)[0] is b.grad_fn
+    assert same(grad(x.sum(), [t]), [torch.tensor([[2.0] * 3, [0.0] * 3], dtype=torch.float64)])
+
+
+def test_one_node_wraps_the_three(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    old = b.grad_fn
+    x = b.select(0, 0)
+    ops.mul_(x, y)
+    assert name(b.grad_fn) == "CopySlices"
+    assert nexts(b.grad_fn)[0] is old
+    assert chain(x.grad_fn) == ["AsStridedBackward0", "CopySlices", "CloneBackward0", "AccumulateGrad"]
+
+
+# ---- What do we need to save? ----
+
+
+def test_gradients_are_computed_out_of_place(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    ops.mul_(b.select(0, 0), y)
+    g = torch.randn(2, 3, dtype=torch.float64)
+    kept = g.clone()
+    (found,) = grad(b, [t], g)
+    assert torch.equal(g, kept) and g._version == 0
+    assert found.data_ptr() != g.data_ptr()
+
+
+def test_gradients_of_any_layout_come_in(ops: Ops) -> None:
+    t, y = leaf(3, 3), leaf(3, seed=2)
+    b = t.clone()
+    ops.mul_(b.select(0, 0), y)
+    for g in (torch.randn(3, 3, dtype=torch.float64).t(), torch.ones((), dtype=torch.float64).expand(3, 3)):
+        found = grad(b, [t, y], g, retain_graph=True)
+        assert same(found, [torch.cat([g[:1] * y, g[1:]]), g[0] * t[0]])
+
+
+def test_a_view_function_makes_the_view_of_the_base_and_of_another(ops: Ops) -> None:
+    t = leaf(3, 4)
+    with replayed(True):
+        b = t.clone()
+        x = b.t()[1:].select(1, 0)
+        ops.mul_(x, 2)
+    again = x._view_func(b)
+    assert torch.equal(again, x) and again.data_ptr() == x.data_ptr() and again.stride() == x.stride()
+    other = torch.randn(3, 4, dtype=torch.float64)
+    assert torch.equal(x._view_func_unsafe(other), other.t()[1:].select(1, 0))
+
+
+def test_strides_find_the_end_of_a_chain_in_one_step(ops: Ops) -> None:
+    t = leaf(4, 6)
+    b = t.clone()
+    x = b.t()[1:4].select(1, 2).unsqueeze(0)
+    ops.mul_(x, 2)
+    assert chain(x.grad_fn)[:2] == ["AsStridedBackward0", "CopySlices"]
+    assert x.grad_fn._saved_size == x.size()
+    assert x.grad_fn._saved_stride == x.stride()
+    assert x.grad_fn._saved_storage_offset == x.storage_offset()
+    with Calls() as calls:
+        grad(b.sum(), [t])
+    assert "as_strided" in calls.names and not {"t", "slice", "select", "unsqueeze"} & set(calls.names)
+
+
+def test_a_replayed_chain_does_every_step(ops: Ops) -> None:
+    t = leaf(4, 6)
+    with replayed(True):
+        b = t.clone()
+        x = b.t()[1:4].select(1, 2)
+        ops.mul_(x, 2)
+    assert chain(x.grad_fn)[:4] == ["SelectBackward0", "SliceBackward0", "TBackward0", "CopySlices"]
+    with Calls() as calls:
+        grad(b.sum(), [t])
+    assert "as_strided" not in calls.names and {"t", "slice", "select"} <= set(calls.names)
+
+
+CHAINS: dict[str, Callable[[Tensor], Tensor]] = {
+    "select": lambda b: b.select(0, 1),
+    "slice": lambda b: b[:, 1:6:2],
+    "t": lambda b: b.t(),
+    "view of slice": lambda b: b[1:3].view(2, 3, 2),
+    "diagonal": lambda b: b.diagonal(1),
+    "unfold": lambda b: b.unfold(1, 2, 3),
+    "as_strided": lambda b: b.as_strided((2, 2), (5, 1), 3),
+    "narrow, transpose, select": lambda b: b.narrow(1, 2, 3).transpose(0, 1).select(0, 1),
+    "all of it": lambda b: b.view_as(b),
+    "one element": lambda b: b[2, 3],
+    "nothing": lambda b: b[2:2],
+}
+
+
+@pytest.mark.parametrize("view", CHAINS.values(), ids=CHAINS)
+def test_strides_and_replay_give_equal_results(ops: Ops, view: Callable[[Tensor], Tensor]) -> None:
+    found = []
+    for replay in (False, True):
+        t = leaf(4, 6)
+        with replayed(replay):
+            b = t.clone()
+            x = view(b)
+            y = leaf(*x.shape, seed=2)
+            ops.mul_(x, y)
+        g = torch.randn(4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
+        h = torch.ones_like(x)
+        found.append([*grad([b, x], [t, y], [g, h], retain_graph=True), *grad(x.sum(), [t, y])])
+    assert same(*found)
+    t = leaf(4, 6)  # and the functional program, where elements are written by their numbers
+    places = view(torch.arange(24).view(4, 6))
+    b1 = t.flatten().index_put((places,), view(t) * y).view(4, 6)
+    assert same(found[0][:2], grad([b1, b1.flatten()[places]], [t, y], [g, h]))
+
+
+def test_a_view_of_another_dtype_is_always_replayed(ops: Ops) -> None:
+    t, y = leaf(3, dtype=torch.complex128), leaf(3, 2, seed=2)
+    b = t.clone()
+    x = torch.view_as_real(b)
+    ops.mul_(x, y)
+    assert chain(x.grad_fn)[:2] == ["ViewAsRealBackward0", "CopySlices"]
+    wanted = torch.view_as_complex(torch.view_as_real(t) * y)
+    g = torch.randn(3, dtype=torch.complex128)
+    assert same(grad(b, [t, y], g), grad(wanted, [t, y], g))
+
+
+def test_the_geometry_of_the_base_counts_from_its_own_offset(ops: Ops) -> None:
+    memory = leaf(5, 4)
+    b = memory.detach().clone()[1:, 1:].detach()  # a base of its own, in the middle of a storage, and not dense
+    assert b.storage_offset() == 5 and b._base is None
+    y = leaf(3, seed=2)
+    ops.mul_(b[1], y)
+    g = torch.randn(4, 3, dtype=torch.float64)
+    assert same(grad(b, [y], g), [g[1] * memory.detach()[2, 1:]])
+
+
+@both_ways
+def test_geometries_and_arguments_are_kept_by_value(ops: Ops, replay: bool) -> None:
+    t = leaf(4, 6)
+    size = [2, 12]
+    with replayed(replay):
+        b = t.clone()
+        first, second, third = b[1:3], b[:, 2:4], b.view(size)
+        size[:] = [24, 1]
+        for factor, x in enumerate((first, second, third), 2):
+            ops.mul_(x, factor)
+            x.t_()  # a view's own sizes may change after that
+    factors = torch.full((4, 6), 4.0, dtype=torch.float64)
+    factors[1:3] *= 2
+    factors[:, 2:4] *= 3
+    assert same(grad(b.sum(), [t]), [factors])
+
+
+def test_no_large_tensor_is_kept_alive(ops: Ops) -> None:
+    t, y = leaf(1000, 3), leaf(3, seed=2)
+    b = t * 1
+    x = b.select(0, 0)
+    ops.mul_(x, y.detach())
+    total = b.sum()
+    memory = b.untyped_storage()._weak_ref()
+    del b, x
+    assert torch.UntypedStorage._expired(memory)
+    torch.UntypedStorage._free_weak_ref(memory)
+    wanted = torch.ones_like(t)
+    wanted[0] = y.detach()
+    assert same(grad(total, [t]), [wanted])
+
+
+@both_ways
+def test_a_later_change_does_not_prevent_backward(ops: Ops, replay: bool) -> None:
+    t = leaf(2, 3)
+    with replayed(replay):
+        b = t.clone()
+        x = b.select(0, 0)
+        ops.mul_(x, 2)
+    before = b.clone()
+    with torch.no_grad():
+        b.zero_()
+        x.add_(7)
+    assert same(grad(before.sum(), [t], retain_graph=True), [torch.tensor([[2.0] * 3, [1.0] * 3], dtype=torch.float64)])
+    b.set_(torch.zeros(1, dtype=torch.float64))  # not even its sizes
+    assert same(grad(before.sum(), [t]), [torch.tensor([[2.0] * 3, [1.0] * 3], dtype=torch.float64)])
+
+
+def test_it_does_when_the_operator_saved_its_result(ops: Ops) -> None:
+    t = leaf(2, 3)
+    b = t.clone()
+    x = b.select(0, 0)
+    ops.exp_(x)
+    kept = b.clone()
+    assert torch.allclose(grad(kept.sum(), [t], retain_graph=True)[0][0], t[0].exp())
+    with torch.no_grad():
+        b.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        grad(kept.sum(), [t])
+
+
+# ---- Why the wrapped Node's first edge needs a gradient only at times ----
+
+
+@both_ways
+def test_between_any_subset_of_inputs_and_outputs(ops: Ops, replay: bool) -> None:
+    """Of t and y, to o, x and b; twice differentiated."""
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    with replayed(replay):
+        b = t.clone()
+        x = b.select(0, 0)
+        before = x * 1
+        ops.mul_(x, y)
+    o = x * x
+    b1 = t.clone().select_scatter(t[0] * y, 0, 0)
+    x1 = b1[0]
+    outputs, wanted = {"o": o, "x": x, "b": b, "before": before}, {"o": x1 * x1, "x": x1, "b": b1, "before": t[0] * 1}
+    for inputs in ([t], [y], [t, y]):
+        for number in range(1, 5):
+            for names in itertools.combinations(outputs, number):
+                assert same(*(_twice([of[n] for n in names], inputs) for of in (outputs, wanted))), (names, len(inputs))
+
+
+def _twice(outputs: list[Tensor], inputs: list[Tensor]) -> list[Tensor | None]:
+    seeds = [torch.linspace(0.5, 1.5, o.numel(), dtype=o.dtype).view(o.shape).requires_grad_() for o in outputs]
+    first = grad(outputs, inputs, seeds, create_graph=True, allow_unused=True)
+    squares = [found.pow(2).sum() for found in first if found is not None and found.requires_grad]
+    if not squares:
+        return list(first)
+    return [*first, *grad(squares, [*inputs, *seeds], retain_graph=True, allow_unused=True)]
+
+
+def test_from_the_view_to_the_leaf_alone(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    x = b.select(0, 0)
+    ops.mul_(x, y)
+    (found,) = grad(x, [t], torch.ones(3, dtype=torch.float64))
+    assert same([found], [torch.stack([y.detach(), torch.zeros(3, dtype=torch.float64)])])
+
+
+def test_a_saved_result_leads_to_the_view_as_it_was(ops: Ops) -> None:
+    """Differentiated again, it is a result of the wrapped Node, whose first edge is to the view and not to the base."""
+    t = leaf(2, 3)
+    b = t.clone()
+    x = b.select(0, 0)
+    ops.exp_(x)
+    for output in (x, b):
+        (first,) = grad(output.sum(), [t], create_graph=True)
+        (second,) = grad(first[0].pow(2).sum(), [t], retain_graph=True)
+        assert torch.equal(first[0], t[0].exp()) and torch.allclose(second[0], 2 * t[0].exp() ** 2)
+        assert not second[1].any()
+
+
+def test_the_wrapped_node_computes_what_is_asked_for_and_no_more(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    x = b.select(0, 0)
+    ops.mul_(x, y)
+    products = []
+    for inputs in ([t], [y], [t, y]):
+        with Calls() as calls:
+            grad(x, inputs, torch.ones(3, dtype=torch.float64), retain_graph=True)
+        products.append(calls.names.count("mul"))
+    assert products == [1, 1, 2]
+
+
+def test_the_other_next_edges_are_shared(ops: Ops) -> None:
+    t, y, z = leaf(2, 3), leaf(3, seed=2), leaf(3, seed=3)
+    b = t.clone()
+    old, square = b.grad_fn, z * z
+    x = b.select(0, 0)
+    ops.mul_(x, y)
+    assert [name(node) for node in nexts(b.grad_fn)] == ["CloneBackward0", "AccumulateGrad"]
+    accumulator = nexts(b.grad_fn)[1]
+    assert nexts(b.grad_fn)[0] is old and accumulator.variable is y
+    between = b.grad_fn
+    ops.add_(x, square)
+    assert nexts(b.grad_fn) == [between, square.grad_fn]
+
+
+def test_what_asks_for_nothing_has_no_edge(ops: Ops) -> None:
+    y = leaf(3, seed=2)
+    b = torch.ones(2, 3, dtype=torch.float64)
+    ops.mul_(b[0], y)
+    assert b.requires_grad and nexts(b.grad_fn)[0] is None and nexts(b.grad_fn)[1].variable is y
+    assert same(grad(b.sum(), [y]), [torch.ones(3, dtype=torch.float64)])
+
+
+# ---- Views of one base, and views of views ----
+
+
+def test_sibling_views_find_the_new_history(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    x, sibling = b.select(0, 0), b[:, 1]
+    old = sibling.grad_fn
+    ops.mul_(x, y)
+    assert sibling.grad_fn is not old
+    assert chain(sibling.grad_fn)[:2] == ["AsStridedBackward0", "CopySlices"]
+    assert nexts(sibling.grad_fn)[0] is b.grad_fn
+    assert torch.equal(grad(sibling.sum(), [y])[0], torch.tensor([0, t[0, 1].item(), 0], dtype=torch.float64))
+
+
+def test_views_follow_their_base(ops: Ops) -> None:
+    """In place on the base, after the view was taken of a base that asked for nothing."""
+    y = leaf(2, 3)
+    b = torch.zeros(2, 3, dtype=torch.float64)
+    x = b[1]
+    assert not x.requires_grad
+    ops.copy_(b, y)
+    assert x.requires_grad and chain(x.grad_fn)[:2] == ["AsStridedBackward0", "CopyBackwards"]
+    assert same(grad(x.sum(), [y]), [torch.tensor([[0.0] * 3, [1.0] * 3], dtype=torch.float64)])
+
+
+def test_a_base_follows_its_views(ops: Ops) -> None:
+    """In place on a view of a base that asks for nothing."""
+    y = leaf(3)
+    b = torch.zeros(2, 3, dtype=torch.float64)
+    x, sibling = b[1], b[:, :2]
+    ops.copy_(x, y)
+    assert b.requires_grad and sibling.requires_grad and name(b.grad_fn) == "CopySlices"
+    assert same(grad(b.sum() + sibling.sum(), [y]), [torch.tensor([2.0, 2, 1], dtype=torch.float64)])
+
+
+@both_ways
+def test_they_stack(ops: Ops, replay: bool) -> None:
+    def program(t: Tensor, y: Tensor) -> Tensor:
+        b = t * t
+        x = b[1:]
+        z = x.t()[1]
+        ops.mul_(x, y)
+        ops.mul_(z, z * 1)
+        ops.add_(b[2], y)
+        ops.exp_(x[0])
+        return b
+
+    with replayed(replay):
+        t, y = leaf(4, 3), leaf(3, seed=2)
+        b = program(t, y)
+        assert chain(b.grad_fn)[:5] == [*["CopySlices"] * 4, "MulBackward0"]
+        assert torch.autograd.gradcheck(program, (t, y))
+        assert torch.autograd.gradgradcheck(program, (t, y))
+
+
+def test_a_view_of_a_view_has_the_same_base(ops: Ops) -> None:
+    t = leaf(4, 3)
+    b = t.clone()
+    x = b[1:]
+    z = x[0]
+    ops.mul_(z, 2)
+    assert z._base is b and x._base is b
+    assert [chain(v.grad_fn)[-4:-1] for v in (z, x)] == [["AsStridedBackward0", "CopySlices", "CloneBackward0"]] * 2
+    assert nexts(z.grad_fn)[0] is nexts(x.grad_fn)[0] is b.grad_fn
+
+
+def test_a_copy_may_be_inside(ops: Ops) -> None:
+    t, src = leaf(2, 3), leaf(1, dtype=torch.float32, seed=2)
+    b = t.clone()
+    ops.copy_(b[0], src)
+    assert [name(node) for node in nexts(b.grad_fn)] == ["CloneBackward0", "AccumulateGrad"]
+    found = grad(b.sum(), [t, src])
+    assert same(found, [torch.tensor([[0.0] * 3, [1.0] * 3], dtype=torch.float64), torch.tensor([3.0])])
+
+
+def test_overlapping_elements_of_a_view_are_torchs_business(ops: Ops) -> None:
+    t = leaf(3)
+    b = t.clone()
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        ops.mul_(b.expand(2, 3), 2)
+    assert b._version == 0 and name(b.grad_fn) == "CloneBackward0"
+
+
+def test_a_base_whose_elements_overlap_cannot_go_backward(ops: Ops) -> None:
+    y = leaf(3)
+    b = torch.ones(3, dtype=torch.float64).expand(2, 3).detach()
+    ops.mul_(b[0], y)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        grad(b.sum(), [y])
+
+
+# ---- Releasing ----
+
+
+def test_a_second_backward_finds_the_node_released(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    ops.mul_(b[0], y)
+    total = b.sum()
+    first = grad(total, [t, y], retain_graph=True)
+    assert same(grad(total, [t, y]), first)
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        grad(total, [t, y])
+
+
+def test_backward_releases_what_the_wrapped_node_saved(ops: Ops) -> None:
+    t, y = leaf(2, 3), leaf(3, seed=2)
+    b = t.clone()
+    factor = y * 2
+    ops.mul_(b[0], factor)
+    total = b.sum()
+    memory = factor.untyped_storage()._weak_ref()
+    del factor
+    assert not torch.UntypedStorage._expired(memory)
+    grad(total, [t])
+    assert torch.UntypedStorage._expired(memory)
+    torch.UntypedStorage._free_weak_ref(memory)
+
+
+def test_a_long_history_is_dropped_without_ado(ops: Ops) -> None:
+    b = leaf(4).clone()
+    x = b[:2]
+    for _ in range(20_000):
+        ops.mul_(x, 1.0)
+    del x, b
