@@ -8,8 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from in_torch import differences, library, sources  # noqa: E402
-from project import ROOT  # noqa: E402
+from project import ROOT
+
+from in_torch import differences, kernels, library, report, sources
 
 
 def main() -> int:
@@ -18,10 +19,12 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=6, help="samples of an operator (6)")
     parser.add_argument("--folder", type=Path, help="where to work, and what to keep for the next time")
     options = parser.parse_args()
-    folder = options.folder or ROOT / "build" / f"in_torch_{options.specs}"
+    folder = (options.folder or ROOT / "build" / f"in_torch_{options.specs}").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    library.build(folder, sources.core(folder), options=f"--samples {options.samples}")
-    return differences.report(folder)
+    files = sources.core(folder)
+    library.build(folder, files, options=f"--samples {options.samples} --nodes {sources.NODES}")
+    ours, stock = (differences.load(library.records(folder, who)) for who in ("ours", "stock"))
+    return report.report(kernels.Expected.of(files.shards), ours, stock)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,10 @@ HERE = Path(__file__).parent
 NAME = "kernels.so"
 PARTS = 4  # of the calls: each is made by a process of its own
 PROCESSES = 2
+_RECORDING = [
+    *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "own_cases", "more_cases", "kernels")),
+    HERE.parent / "cpp" / "cases.py",
+]
 _OWN = [HERE / "operators.cpp", HERE / "counting.cpp"]
 
 
@@ -41,18 +45,16 @@ def records(folder: Path, who: str, parts: int = PARTS) -> list[Path]:
 
 def _lines(sources: Sources, parts: int, options: str) -> Iterator[str]:
     yield from _rules(sources)
-    for who in ("stock", "ours"):
+    for who, loads in (("stock", ""), ("ours", NAME)):
         for part, path in enumerate(records(Path(), who, parts)):
-            needs = " ".join(map(str, sorted(HERE.glob("*.py")) + sorted((HERE.parent / "cpp").glob("c*.py"))))
-            loaded = f" --library {NAME}" if who == "ours" else ""
-            yield f"build {path}: record | {needs}{' ' + NAME if loaded else ''}"
-            yield f"  words = --part {part} --of {parts} {options}{loaded}"
+            yield f"build {path}: record | {loads} {' '.join(map(str, _RECORDING))}"
+            yield f"  words = --part {part} --of {parts} {options} {'--library ' + NAME if loads else ''}"
     yield f"build precompiled.h.gch: header {HERE / 'precompiled.h'}"
-    for path in (*sources.all, *_OWN):
+    for path in (*sources.units, *_OWN):
         counted = "-include counting.h" if path in sources.kernels else ""
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
         yield f"  counted = {counted}"
-    yield f"build {NAME}: link {' '.join(f'{path.stem}.o' for path in (*sources.all, *_OWN))}"
+    yield f"build {NAME}: link {' '.join(f'{path.stem}.o' for path in (*sources.units, *_OWN))}"
     yield ""
 
 
@@ -71,4 +73,5 @@ def _rules(sources: Sources) -> Iterator[str]:
     yield "rule link"
     yield f"  command = c++ $in -o $out -Wl,-z,defs {shlex.join(link_flags())}"
     yield "rule record"
-    yield f"  command = cd {HERE.parent} && {sys.executable} -m in_torch.record --out $$OLDPWD/$out $words"
+    path = "PYTHONHASHSEED=0 PYTHONPATH=" + shlex.quote(str(HERE.parent))
+    yield f"  command = {path} {sys.executable} -m in_torch.record --out $out $words"

@@ -19,12 +19,13 @@ _TORCHGEN = Path(__file__).with_name("torchgen_kernels.py")
 class Sources(NamedTuple):
     """Files to compile, and where their headers are."""
 
-    kernels: list[Path]  # of VariableType and ADInplaceOrViewType
+    shards: list[Path]  # as they were generated
+    kernels: list[Path]  # the same, or files that include them
     others: list[Path]  # ViewFuncs and Nodes
     include: list[Path]
 
     @property
-    def all(self) -> list[Path]:
+    def units(self) -> list[Path]:
         return [*self.kernels, *self.others]
 
 
@@ -37,8 +38,12 @@ def core(folder: Path) -> Sources:
     write(folder / NODES, json.dumps({row["op"]: row for row in rows if row.get("op")}, sort_keys=True))
     kernels = _kernels(folder, CORE)
     nodes = [generated / f"Functions_{k}.cpp" for k in range(SHARDS)]
-    joined = [*_joined(folder, _shards(kernels, "VariableType"), 4), *_shards(kernels, "ADInplaceOrViewType")]
-    return Sources(joined, [kernels / "ViewFuncs.cpp", *nodes], [generated, kernels, CORE / "templates"])
+    shards = _shards(kernels, "VariableType")
+    others = _shards(kernels, "ADInplaceOrViewType")
+    joined = [*_joined(folder, shards, 4), *others]
+    return Sources(
+        [*shards, *others], joined, [kernels / "ViewFuncs.cpp", *nodes], [generated, kernels, CORE / "templates"]
+    )
 
 
 def _kernels(folder: Path, specs: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Runs torchgen on a flat spec set, for the families that gradmill does not print yet: `torchgen_kernels.py SPECS OUT`."""
+"""Runs torchgen on a flat spec set, for what gradmill does not print yet: `torchgen_kernels.py SPECS OUT`."""
 
 from __future__ import annotations
 
