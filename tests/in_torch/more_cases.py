@@ -52,6 +52,10 @@ def _own(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(aten, name) if hasattr(aten, name) else otherwise
 
 
+def _nested(*members: Tensor) -> Tensor:
+    return torch.nested.as_nested_tensor(list(members) or [numbers(2, 4), numbers(3, 4)])
+
+
 def _quantized() -> Tensor:
     return torch.quantize_per_tensor(numbers(3).float(), 0.1, 0, torch.quint8)
 
@@ -121,6 +125,8 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "upsample_nearest1d.vec_out": lambda: getattr(aten.upsample_nearest1d, "vec_out", aten.upsample_nearest1d.out)(
         numbers(1, 1, 2), [3], None, out=numbers(1, 1, 3)
     ),
+    "nested sum.out": lambda: aten.sum.IntList_out(_nested(), [-1], True, out=_nested()),
+    "nested view_copy": lambda: aten.view_copy(_nested(), [2, -1, 2, 2]),
     "cube.out": lambda: _own("cube", lambda x, out: out.copy_(x**3))(numbers(3), out=numbers(3)),
     "weighted_norms": lambda: _own("weighted_norms", lambda xs, weights: [(x.norm() * 2) ** 2 for x in xs])(
         lists(), [2.0, 2.0]
@@ -133,6 +139,8 @@ _DERIVATIVES: dict[str, Any] = {
         lambda x, y, z: _changed(aten._foreach_addcmul_.Tensor, [x.clone()], [y], [z], numbers(1)),
         *((3,), (3,), (3,)),
     ),
+    "nested sum": (lambda x, y: _nested(x, y).sum([-1], True).unbind(), (2, 4), (3, 4)),
+    "nested view": (lambda x, y: _nested(x, y).view(2, -1, 2, 2).unbind(), (2, 4), (3, 4)),
     "slice_inverse": (lambda x, y: aten.slice_inverse(x, y.expand(5).clone()[1:3], 0, 1, 3), (5,), (1,)),
 }
 

@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _records(sources: list[Samples | Cases | More], counted: kernels.Counted | None) -> Iterator[tuple[str, Any]]:
-    """For each operator what was answered, by sample and question, and which kernels the calls ran; last, those of all."""
+    """For each operator what was answered, by sample and question, and which kernels its calls ran; last, all."""
     for name, calls in chain.from_iterable(source.operators() for source in sources):
         found: dict[str, Any] = {}
         ran: set[kernels.Kernel] = set()
