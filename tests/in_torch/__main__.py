@@ -21,10 +21,11 @@ def main() -> int:
     options = parser.parse_args()
     folder = (options.folder or ROOT / "build" / f"in_torch_{options.specs}").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    files = sources.core(folder)
-    library.build(folder, files, options=f"--samples {options.samples} --nodes {sources.NODES}")
+    files = sources.core(folder) if options.specs == "core" else sources.torch(folder)
+    cases = f" --nodes {sources.NODES}" if options.specs == "core" else ""
+    library.build(folder, files, options=f"--samples {options.samples}{cases}")
     ours, stock = (differences.load(library.records(folder, who)) for who in ("ours", "stock"))
-    return report.report(kernels.Expected.of(files.shards), ours, stock)
+    return report.report(kernels.Expected.of(files.shards), ours, stock, whole=files.stand_ins)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from in_torch.calls import Answer
+from in_torch.stand_ins import NOT_EXPORTED
 
 Record = dict[str, Any]
 
@@ -35,6 +36,7 @@ class Comparison(NamedTuple):
     operators: set[str]
     asked: Counter[str]  # answers, by question
     equal: Counter[str]
+    cut: Counter[str]  # answers that ended in a function that libtorch does not export, by its name
     different: list[Difference]
 
     @property
@@ -57,7 +59,7 @@ def load(paths: list[Path]) -> Record:
 
 def compare(ours: Record, stock: Record) -> Comparison:
     """The operators that some kernel of ours ran for, compared answer by answer."""
-    result = Comparison(set(), Counter(), Counter(), [])
+    result = Comparison(set(), Counter(), Counter(), Counter(), [])
     for operator, record in ours.items():
         if not operator or not record["ran"]:
             continue
@@ -66,6 +68,8 @@ def compare(ours: Record, stock: Record) -> Comparison:
             result.asked[_what(question)] += 1
             if same(mine, theirs):
                 result.equal[_what(question)] += 1
+            elif mine[0] == "error" and NOT_EXPORTED in mine[1]:
+                result.cut[mine[1].partition(NOT_EXPORTED)[2].split()[0]] += 1
             else:
                 result.different.append(Difference(operator, question, *_told(mine, theirs)))
     return result

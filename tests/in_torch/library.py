@@ -22,7 +22,6 @@ _RECORDING = [
     *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "own_cases", "more_cases", "kernels")),
     HERE.parent / "cpp" / "cases.py",
 ]
-_OWN = [HERE / "operators.cpp", HERE / "counting.cpp"]
 
 
 def build(folder: Path, sources: Sources, *, parts: int = PARTS, options: str = "") -> None:
@@ -50,11 +49,16 @@ def _lines(sources: Sources, parts: int, options: str) -> Iterator[str]:
             yield f"build {path}: record | {loads} {' '.join(map(str, _RECORDING))}"
             yield f"  words = --part {part} --of {parts} {options} {'--library ' + NAME if loads else ''}"
     yield f"build precompiled.h.gch: header {HERE / 'precompiled.h'}"
-    for path in (*sources.units, *_OWN):
-        counted = "-include counting.h" if path in sources.kernels else ""
+    units = [*sources.units, HERE / "counting.cpp"]
+    for path in units:
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
-        yield f"  counted = {counted}"
-    yield f"build {NAME}: link {' '.join(f'{path.stem}.o' for path in (*sources.units, *_OWN))}"
+        yield f"  counted = {'-include counting.h' if path in sources.kernels else ''}"
+    objects = " ".join(f"{path.stem}.o" for path in units)
+    if sources.stand_ins:
+        yield f"build stand_ins.cpp: stand_ins {objects}"
+        yield "build stand_ins.o: object stand_ins.cpp | precompiled.h.gch"
+        objects += " stand_ins.o"
+    yield f"build {NAME}: link {objects}"
     yield ""
 
 
@@ -73,5 +77,7 @@ def _rules(sources: Sources) -> Iterator[str]:
     yield "rule link"
     yield f"  command = c++ $in -o $out -Wl,-z,defs {shlex.join(link_flags())}"
     yield "rule record"
-    path = "PYTHONHASHSEED=0 PYTHONPATH=" + shlex.quote(str(HERE.parent))
-    yield f"  command = {path} {sys.executable} -m in_torch.record --out $out $words"
+    python = "PYTHONHASHSEED=0 PYTHONPATH=" + f"{shlex.quote(str(HERE.parent))} {sys.executable}"
+    yield f"  command = {python} -m in_torch.record --out $out $words"
+    yield "rule stand_ins"
+    yield f"  command = {python} -m in_torch.stand_ins --out $out $in"

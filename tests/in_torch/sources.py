@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from cpp import toolchain
 from project import CORE, ROOT
 
 SHARDS = 2  # of the Nodes
 NODES = "nodes.json"  # of each, what `doit show` says of it
 _SHOW = ("-m", "doit", "show")
-_TORCHGEN = Path(__file__).with_name("torchgen_kernels.py")
+_HERE = Path(__file__).parent
+_TORCHGEN = _HERE / "torchgen_kernels.py"
 
 
 class Sources(NamedTuple):
@@ -21,8 +23,9 @@ class Sources(NamedTuple):
 
     shards: list[Path]  # as they were generated
     kernels: list[Path]  # the same, or files that include them
-    others: list[Path]  # ViewFuncs and Nodes
+    others: list[Path]
     include: list[Path]
+    stand_ins: bool = False  # for functions that libtorch does not export
 
     @property
     def units(self) -> list[Path]:
@@ -37,20 +40,36 @@ def core(folder: Path) -> Sources:
     rows = [json.loads(line) for stage in ("infos", "foreach") for line in _run(*_SHOW, stage, *words).splitlines()]
     write(folder / NODES, json.dumps({row["op"]: row for row in rows if row.get("op")}, sort_keys=True))
     kernels = _kernels(folder, CORE)
-    nodes = [generated / f"Functions_{k}.cpp" for k in range(SHARDS)]
-    shards = _shards(kernels, "VariableType")
-    others = _shards(kernels, "ADInplaceOrViewType")
-    joined = [*_joined(folder, shards, 4), *others]
-    return Sources(
-        [*shards, *others], joined, [kernels / "ViewFuncs.cpp", *nodes], [generated, kernels, CORE / "templates"]
-    )
+    variable, inplace = _shards(kernels, "VariableType"), _shards(kernels, "ADInplaceOrViewType")
+    others = [kernels / "ViewFuncs.cpp", *(generated / f"Functions_{k}.cpp" for k in range(SHARDS))]
+    others.append(_HERE / "operators.cpp")
+    include = [generated, kernels, CORE / "templates"]
+    return Sources([*variable, *inplace], [*_joined(folder, variable, 4), *inplace], others, include)
 
 
-def _kernels(folder: Path, specs: Path) -> Path:
+def torch(folder: Path) -> Sources:
+    """The same for the specs that the installed torch comes with. The Nodes are libtorch's: it exports them."""
+    kernels = _kernels(folder)
+    shards = [*_shards(kernels, "VariableType"), *_shards(kernels, "ADInplaceOrViewType")]
+    others = [kernels / "ViewFuncs.cpp", _HERE / "torch_helpers.cpp"]
+    return Sources(shards, shards, others, [_inverses(folder)], stand_ins=True)
+
+
+def _kernels(folder: Path, *specs: Path) -> Path:
     """Where the kernels are: torchgen prints them, until gradmill does, into `folder`/generated."""
     kernels = folder / "kernels"
-    _run(str(_TORCHGEN), str(specs), str(kernels))
+    _run(str(_TORCHGEN), str(kernels), *map(str, specs))
     return kernels
+
+
+def _inverses(folder: Path) -> Path:
+    """Where ATen/FunctionalInverses.h is: torch has none. torchgen writes it, before it fails over another file."""
+    include = folder / "include"
+    if not (include / "ATen" / "FunctionalInverses.h").exists():
+        specs = toolchain.torch_folder().parent / "torchgen" / "packaged" / "ATen"
+        words = ["-s", str(specs), "-d", str(include / "ATen"), "--generate", "sources", "--per-operator-headers"]
+        subprocess.run([sys.executable, "-m", "torchgen.gen", *words], check=False, capture_output=True)
+    return include
 
 
 def _shards(folder: Path, family: str) -> list[Path]:
