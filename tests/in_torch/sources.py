@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -64,12 +65,14 @@ def _kernels(folder: Path, *specs: Path) -> Path:
 
 def _inverses(folder: Path) -> Path:
     """Where ATen/FunctionalInverses.h is: torch has none. torchgen writes it, before it fails over another file."""
-    include = folder / "include"
-    if not (include / "ATen" / "FunctionalInverses.h").exists():
-        specs = toolchain.torch_folder().parent / "torchgen" / "packaged" / "ATen"
-        words = ["-s", str(specs), "-d", str(include / "ATen"), "--generate", "sources", "--per-operator-headers"]
+    header = folder / "include" / "ATen" / "FunctionalInverses.h"
+    if not header.exists():
+        specs, written = toolchain.torch_folder().parent / "torchgen" / "packaged" / "ATen", folder / "aten"
+        words = ["-s", str(specs), "-d", str(written), "--generate", "sources", "--per-operator-headers"]
         subprocess.run([sys.executable, "-m", "torchgen.gen", *words], check=False, capture_output=True)
-    return include
+        header.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(written / header.name, header)
+    return folder / "include"
 
 
 def _shards(folder: Path, family: str) -> list[Path]:
