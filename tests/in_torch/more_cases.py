@@ -23,9 +23,9 @@ class More(NamedTuple):
     def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
         if self.part == 0:
             for name, function in _VALUES.items():
-                yield name, iter([Call("0", [], partial(_fresh, function))])
+                yield f"call {name}", iter([Call("0", [], partial(_fresh, function))])
             for name, (function, *shapes) in _DERIVATIVES.items():
-                yield name, iter([Call("0", [numbers(*shape) for shape in shapes], function, checked=True)])
+                yield f"call {name}", iter([Call("0", [numbers(*shape) for shape in shapes], function, checked=True)])
 
 
 def _fresh(function: Callable[[], Any]) -> Any:

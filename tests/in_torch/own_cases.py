@@ -37,7 +37,7 @@ class Cases(NamedTuple):
         for node, found in by_node.items():
             if zlib.crc32(node.encode()) % self.parts == self.part:
                 calls = (_call(str(number), case, rows[node]) for number, case in enumerate(found))
-                yield node, chain.from_iterable(calls)
+                yield f"case {node}", chain.from_iterable(calls)
 
 
 def _call(name: str, case: Case, row: dict[str, Any]) -> Iterator[Call]:

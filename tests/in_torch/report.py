@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from in_torch.differences import Difference, Record, compare
 from in_torch.kernels import Expected, Kernel
 
+# What was called, by how its name begins.
+GROUPS = {"torch's descriptions of operators": "torch ", "Nodes with cases of their own": "case ", "calls": "call "}
 # Kernels that cannot run here.
 NOT_RUN = {
     **dict.fromkeys(
         ("linear", "linalg_multi_dot", "linalg_multi_dot_out_out", "upsample_nearest1d_vec"),
         "in torch the operator is a composite, which goes before",
     ),
-    "_resize_output_": "the operator is not for tensors of the CPU",
+    **dict.fromkeys(("_resize_output_", "_resize_output_out_out"), "the operator is not for tensors of the CPU"),
     "AutogradCUDA": "there is no such device",
 }
 # Answers that differ, and may.
 DIFFERENT = {
-    ("MseLossBackwardBackward0", "forward gradcheck"): "torch's own formula writes into zeros that have no memory",
+    ("case MseLossBackwardBackward0", "forward gradcheck"): "torch's own formula writes into zeros that have no memory",
 }
 
 
@@ -36,7 +38,9 @@ def report(expected: Expected, ours: Record, stock: Record, *, whole: bool = Fal
     for family in sorted({family for family, _ in expected.kernels}):
         all_of = {kernel for kernel in expected.kernels if kernel[0] == family}
         _row(f"kernels of {family} that ran", len(all_of & here["ran"]), len(all_of))
-    _row("torch's descriptions of operators, or Nodes, that ours ran for", len(compared.operators), len(stock))
+    for what, start in GROUPS.items():
+        named = [name for name in stock if name.startswith(start)]
+        _row(f"{what} that ours ran for", len(compared.operators.intersection(named)), len(named))
     _row("samples of these", compared.samples, compared.samples)
     for question, count in sorted(compared.asked.items()):
         _row(f"{question}: equal", compared.equal[question], count)
