@@ -12,7 +12,7 @@ from project import CORE, ROOT
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'gradmill[test]'")
 
-from in_torch import calls, differences, kernels  # noqa: E402
+from in_torch import calls, differences, faults, kernels, sources  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,14 @@ def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
     words = [sys.executable, "-m", "tests.in_torch", "--folder", str(folder)]
     done = subprocess.run(words, cwd=ROOT, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+
+
+@pytest.mark.slow
+def test_faults_in_kernels_are_noticed(folder: Path) -> None:
+    ours, right = faults.record(folder, sources.core(folder))
+    compared = differences.compare(differences.load([ours]), differences.load([right]))
+    wrong = {difference.operator for difference in compared.different}
+    assert wrong == {f"torch {fault.operator}" for fault in faults.FAULTS}
 
 
 def leaf(*values: float) -> torch.Tensor:
@@ -53,7 +61,14 @@ def test_records_of_the_same_function_are_equal() -> None:
     compared = differences.compare(one, two)
     assert not compared.different
     assert compared.equal == compared.asked
-    assert {"value", "gradients", "second gradients", "tangents", "in place, leaf"} <= compared.asked.keys()
+    assert {
+        "value",
+        "gradients",
+        "second gradients",
+        "tangents",
+        "in place, leaf",
+        "in place, value",
+    } <= compared.asked.keys()
 
 
 class Faulty(torch.autograd.Function):

@@ -19,5 +19,6 @@ are counted, not compared.
 | `record` | a process that makes the calls, with the library or without, and writes down what came out |
 | `kernels` | which kernels are registered, and which ran |
 | `differences`, `report` | both records, compared; counts and reasons |
+| `faults` | faults put into kernels, which the comparison has to notice |
 | `stand_ins` | functions that throw, for those that libtorch does not export |
 """

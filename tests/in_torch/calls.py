@@ -46,6 +46,7 @@ def answers(call: Call) -> Iterator[tuple[str, Answer]]:
         yield from _derivatives(call.function, call, "")
     if call.tensors and call.inplace is not None:
         yield from _derivatives(partial(call.inplace, copy=True), call, "in place, ")
+        yield "in place, value", answer(lambda: changed(call))
         yield "in place, leaf", answer(lambda: values(partial(call.inplace, copy=False), leaves(call.tensors)))
 
 
@@ -80,6 +81,13 @@ def values(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
     """The results, and whether each has a gradient."""
     results = tensors_in(function(*tensors))
     return [*results, torch.tensor([r.requires_grad for r in results])]
+
+
+def changed(call: Call) -> list[Tensor]:
+    """The result in place, and how often it was written to."""
+    assert call.inplace is not None
+    results = tensors_in(call.inplace(*call.tensors, copy=True))
+    return [*results, torch.tensor([result._version for result in results])]
 
 
 def view(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -62,10 +62,24 @@ def _lines(sources: Sources, parts: int, options: str) -> Iterator[str]:
     yield ""
 
 
+def module_command(name: str) -> list[str]:
+    """The command that runs a module of this package, in whatever folder."""
+    return ["env", "PYTHONHASHSEED=0", f"PYTHONPATH={HERE.parent}", sys.executable, "-m", f"in_torch.{name}"]
+
+
+def unit_command(sources: Sources) -> list[str]:
+    """The command that compiles a file of kernels, in the folder of the precompiled header."""
+    included = ["-include", "precompiled.h", "-include", "counting.h"]
+    return ["c++", *_flags(sources), "-Winvalid-pch", *included, "-c"]
+
+
+def _flags(sources: Sources) -> list[str]:
+    return [*compile_flags(*sources.include, HERE), "-DNDEBUG"]
+
+
 def _rules(sources: Sources) -> Iterator[str]:
-    flags = shlex.join(compile_flags(*sources.include, HERE))
     yield f"# torch {metadata.version('torch')}"
-    yield f"cxx = c++ {flags} -DNDEBUG"
+    yield f"cxx = c++ {shlex.join(_flags(sources))}"
     yield "counted ="
     yield "rule header"
     yield "  command = $cxx -x c++-header $in -o $out -MMD -MF $out.d"
@@ -77,7 +91,6 @@ def _rules(sources: Sources) -> Iterator[str]:
     yield "rule link"
     yield f"  command = c++ $in -o $out -Wl,-z,defs {shlex.join(link_flags())}"
     yield "rule record"
-    python = "PYTHONHASHSEED=0 PYTHONPATH=" + f"{shlex.quote(str(HERE.parent))} {sys.executable}"
-    yield f"  command = {python} -m in_torch.record --out $out $words"
+    yield f"  command = {shlex.join(module_command('record'))} --out $out $words"
     yield "rule stand_ins"
-    yield f"  command = {python} -m in_torch.stand_ins --out $out $in"
+    yield f"  command = {shlex.join(module_command('stand_ins'))} --out $out $in"
