@@ -250,9 +250,15 @@ def _views() -> Iterator[Case]:
     ):
         yield _case(node, arguments)
         yield _case(f"{node}_copy", arguments)
+    yield _case("TransposeBackward1", lambda: (normal(2, 3, 4), 0, -1))
+    yield _case("TBackward1", lambda: (normal(2, 3),))
+    yield _case("SqueezeBackward1", lambda: (normal(2, 1, 3), 1))
+    yield _case("UnsqueezeBackward1", lambda: (normal(2, 3), -1))
+    yield _case("AsStridedBackward1", lambda: (normal(3, 4), [2, 2], [1, 2], 1))
     for node in ("ExpandBackward0", "ExpandCopyBackward0"):
         yield _case(node, lambda: (normal(3, 1), [2, 3, 4]))
     yield _case("ToSparseBackward0", lambda: (torch.stack([of(1, 0), of(0, 2)]), 2), first_only=True)
+    yield _case("ToSparseBackward1", lambda: (torch.stack([of(1, 0), of(0, 2)]),), first_only=True)
 
 
 def _indexing() -> Iterator[Case]:
@@ -416,3 +422,17 @@ def _double_backward() -> Iterator[Case]:
             "MseLossBackwardBackward0",
             lambda r=reduction: (normal(3, 4) if r == 0 else normal(), normal(3, 4), normal(3, 4), r),
         )
+    yield _case(
+        "ConvolutionBackwardBackward0",
+        lambda: (
+            *(normal(1, 3, 3, 5), normal(1, 2, 5, 5), normal(3, 2, 3, 3)),
+            *([3], [2, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, True]),
+        ),
+    )
+    yield _case(
+        "ConvolutionBackwardBackward0",
+        lambda: (
+            *(normal(1, 2, 9), normal(1, 2, 5), normal(2, 1, 3)),
+            *(None, [2], [1], [1], True, [0], 2, [True, True, False]),
+        ),
+    )

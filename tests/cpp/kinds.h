@@ -81,6 +81,10 @@ void save(Field& field, const Value& value) {
 
 // ---- What VariableType computes from arguments, under the names that saved expressions use ----
 
+inline c10::SymIntArrayRef strides_or_error(const at::Tensor& tensor, const char* /*name*/) {
+  return tensor.sym_strides();
+}
+
 inline std::vector<std::vector<int64_t>> to_args_sizes(at::TensorList tensors) {
   std::vector<std::vector<int64_t>> all;
   for (const at::Tensor& tensor : tensors) {

@@ -117,7 +117,8 @@ def _save_inputs(kind: Kind) -> str:
     saved = kind.row["all_saved_inputs"]
     lists = [name for name in kind.inputs if kind.types[name] in ("List[Tensor]", "List[Optional[Tensor]]")]
     words = {word for one in saved for word in _WORD.findall(one["expr"])} | set(lists)
-    reads = [f'  const auto {name} = given.{_READ[t]}("{name}");' for name, t in kind.types.items() if name in words]
+    read = [(name, _READ[t]) for name, t in kind.types.items() if name in words]  # or a method has the name
+    reads = [f'  [[maybe_unused]] const auto {name} = given.{how}("{name}");' for name, how in read]
     saves = [f"  save(node.{_field(one)}, {one['expr']});" for one in saved]
     sizes = [f"  node.{name}_size_ = {name}.size();" for name in lists]
     return _function("save_inputs", kind, [*reads, *saves, *sizes])

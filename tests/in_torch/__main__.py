@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from project import ROOT
 
-from in_torch import differences, library, sources
+from in_torch import differences, kernels, library, report, sources
 
 
 def main() -> int:
@@ -19,10 +19,13 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=6, help="samples of an operator (6)")
     parser.add_argument("--folder", type=Path, help="where to work, and what to keep for the next time")
     options = parser.parse_args()
-    folder = options.folder or ROOT / "build" / f"in_torch_{options.specs}"
+    folder = (options.folder or ROOT / "build" / f"in_torch_{options.specs}").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    library.build(folder, sources.core(folder), options=f"--samples {options.samples}")
-    return differences.report(folder)
+    files = sources.core(folder) if options.specs == "core" else sources.torch(folder)
+    cases = f" --nodes {sources.NODES}" if options.specs == "core" else ""
+    library.build(folder, files, options=f"--samples {options.samples}{cases}")
+    ours, stock = (differences.load(library.records(folder, who)) for who in ("ours", "stock"))
+    return report.report(kernels.Expected.of(files.shards), ours, stock, whole=files.stand_ins)
 
 
 if __name__ == "__main__":

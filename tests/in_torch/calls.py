@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -12,7 +14,8 @@ from torch import Tensor
 from torch.autograd import forward_ad, gradcheck, gradgradcheck
 from torch.utils import _pytree as pytree
 
-_ADDRESS = re.compile(r"0x[0-9a-f]+")
+# In messages: addresses, numbers of gradcheck, the list of all kernels and where they were registered.
+_VARYING = re.compile(r"0x[0-9a-f]+|numerical:.*|This could be because the operator doesn't exist.*", re.DOTALL)
 _SEED = 11  # of operators that draw random numbers
 
 Answer = tuple[str, Any]
@@ -28,6 +31,7 @@ class Call(NamedTuple):
     inplace: Function | None = None  # of the same: changes its first argument, or with `copy` a copy of that
     out: Function | None = None  # of the same, and of `out=`
     checked: bool = False  # against numeric derivatives, too
+    first_only: bool = False  # at a place where second derivatives are a matter of convention
 
 
 def answers(call: Call) -> Iterator[tuple[str, Answer]]:
@@ -42,17 +46,26 @@ def answers(call: Call) -> Iterator[tuple[str, Answer]]:
         yield from _derivatives(call.function, call, "")
     if call.tensors and call.inplace is not None:
         yield from _derivatives(partial(call.inplace, copy=True), call, "in place, ")
+        yield "in place, value", answer(lambda: changed(call))
         yield "in place, leaf", answer(lambda: values(partial(call.inplace, copy=False), leaves(call.tensors)))
 
 
 def _derivatives(function: Function, call: Call, how: str) -> Iterator[tuple[str, Answer]]:
     yield f"{how}gradients", answer(lambda: gradients(function, call.tensors, second=False))
-    yield f"{how}second gradients", answer(lambda: gradients(function, call.tensors, second=True))
     yield f"{how}tangents", answer(lambda: tangents(function, call.tensors))
+    if not call.first_only:
+        yield f"{how}second gradients", answer(lambda: gradients(function, call.tensors, second=True))
     if call.checked:
         yield f"{how}gradcheck", answer(lambda: checked(function, call.tensors))
         yield f"{how}forward gradcheck", answer(lambda: checked(function, call.tensors, forward=True))
+    if call.checked and not call.first_only:
         yield f"{how}gradgradcheck", answer(lambda: checked(function, call.tensors, second=True))
+
+
+def run(call: Call) -> None:
+    """The call, and nothing around it."""
+    with contextlib.suppress(Exception):
+        call.function(*call.tensors)
 
 
 def answer(ask: Callable[[], list[Tensor]]) -> Answer:
@@ -61,13 +74,20 @@ def answer(ask: Callable[[], list[Tensor]]) -> Answer:
     try:
         return "values", [dense(tensor) for tensor in ask()]
     except Exception as error:
-        return "error", f"{type(error).__name__}: {_ADDRESS.sub('', str(error))}"
+        return "error", f"{type(error).__name__}: {_VARYING.sub('', str(error))}"
 
 
 def values(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
     """The results, and whether each has a gradient."""
     results = tensors_in(function(*tensors))
     return [*results, torch.tensor([r.requires_grad for r in results])]
+
+
+def changed(call: Call) -> list[Tensor]:
+    """The result in place, and how often it was written to."""
+    assert call.inplace is not None
+    results = tensors_in(call.inplace(*call.tensors, copy=True))
+    return [*results, torch.tensor([result._version for result in results])]
 
 
 def view(function: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -101,11 +121,13 @@ def checked(
 ) -> list[Tensor]:
     """Whether torch's own comparison with numeric derivatives agrees; where it does not, an error says where."""
 
+    own = leaves(tensors)
+    has_gradient = [result.requires_grad for result in tensors_in(function(*own))]
+
     def seeded(*given: Tensor) -> Any:
         torch.manual_seed(_SEED)
-        return tuple(r for r in tensors_in(function(*given)) if differentiable(r))
+        return tuple(itertools.compress(tensors_in(function(*given)), has_gradient))
 
-    own = leaves(tensors)
     if second:
         agrees = gradgradcheck(seeded, own, fast_mode=True)
     else:
@@ -167,6 +189,17 @@ def changing(function: Function) -> Function:
         target = pytree.tree_map_only(Tensor, Tensor.clone, first) if copy else first
         function(target, *args, **kwargs)
         return target
+
+    return call
+
+
+def writing(function: Any) -> Function:
+    """An overload that writes into tensors, which have names of their own, as a function with `out=`."""
+    names = [argument.name for argument in function._schema.arguments if argument.is_out]
+
+    def call(*args: Any, out: Any, **kwargs: Any) -> Any:
+        into = [out] if len(names) == 1 else list(out)
+        return function(*args, **kwargs, **dict(zip(names, into)))
 
     return call
 

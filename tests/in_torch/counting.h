@@ -3,10 +3,12 @@
 // Included before each file of kernels, whose text stays as it is: counts the calls of what kernels call, and from
 // which kernel. Unpacking is VariableType's; counting versions and making views is that of ADInplaceOrView.
 
-// Of a spec set of its own: headers with methods of these names.
+// Headers with functions of these names: of a spec set of its own, or torch's.
 #if __has_include("Functions.h")
 #include "Functions.h"
 #include "VariableType.h"
+#else
+#include <torch/csrc/autograd/generated/VariableType.h>
 #endif
 
 #include <torch/csrc/autograd/VariableTypeUtils.h>

@@ -1,4 +1,4 @@
-"""Compares what was recorded with our kernels and with torch's, and prints both counts and differences."""
+"""What was recorded with our kernels and with torch's, compared."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from in_torch.calls import Answer
+from in_torch.stand_ins import NOT_EXPORTED
 
 Record = dict[str, Any]
 
@@ -20,16 +21,27 @@ class Difference(NamedTuple):
     ours: str
     stock: str
 
+    @property
+    def what(self) -> str:
+        """What was asked, of whichever sample."""
+        return _what(self.question)
+
     def __str__(self) -> str:
         return f"{self.operator}, {self.question}\n    ours:  {self.ours}\n    torch: {self.stock}"
 
 
 class Comparison(NamedTuple):
-    """All answers, both ways. `equal` and `different` count by what was asked."""
+    """All answers, both ways."""
 
     operators: set[str]
+    asked: Counter[str]  # answers, by question
     equal: Counter[str]
+    cut: Counter[str]  # answers that ended in a function that libtorch does not export, by its name
     different: list[Difference]
+
+    @property
+    def samples(self) -> int:
+        return self.asked["value"]
 
 
 def load(paths: list[Path]) -> Record:
@@ -47,17 +59,24 @@ def load(paths: list[Path]) -> Record:
 
 def compare(ours: Record, stock: Record) -> Comparison:
     """The operators that some kernel of ours ran for, compared answer by answer."""
-    result = Comparison(set(), Counter(), [])
+    result = Comparison(set(), Counter(), Counter(), Counter(), [])
     for operator, record in ours.items():
         if not operator or not record["ran"]:
             continue
         result.operators.add(operator)
         for question, mine, theirs in _pairs(record["answers"], stock[operator]["answers"]):
+            result.asked[_what(question)] += 1
             if same(mine, theirs):
-                result.equal[question.partition(", ")[2]] += 1
+                result.equal[_what(question)] += 1
+            elif mine[0] == "error" and NOT_EXPORTED in mine[1]:
+                result.cut[mine[1].partition(NOT_EXPORTED)[2].split()[0]] += 1
             else:
                 result.different.append(Difference(operator, question, *_told(mine, theirs)))
     return result
+
+
+def _what(question: str) -> str:
+    return question.partition(", ")[2].removeprefix("functional, ")
 
 
 def _pairs(ours: dict[str, Answer], stock: dict[str, Answer]) -> Iterator[tuple[str, Answer, Answer]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +13,10 @@ import torch
 
 Kernel = tuple[str, str]  # family and function
 
-FAMILIES = {"Autograd": "VariableType", "ADInplaceOrView": "ADInplaceOrView"}
 _LINE = re.compile(r"^(\w+)(?:\[alias\])?: registered at (\S+?):\d+ ::.*$", re.MULTILINE)
+_REGISTERED = re.compile(r"TORCH_FN\((VariableType|ADInplaceOrView)::(\w+)\)")
+_BLOCK = re.compile(r"^TORCH_LIBRARY_IMPL\(aten, (\w+), m\) \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)
+_VIEW = re.compile(r"^[^\s}].* (\w+)\(c10::DispatchKeySet ks,[^{}]*\{$(?=(?:\n(?!\}).*)*?\bas_view\()", re.MULTILINE)
 _INACTIVE = "(inactive)"
 
 
@@ -39,15 +42,32 @@ class Counted(NamedTuple):
     def _active(self, dump: str) -> list[str]:
         """The keys of an operator at which ours is called."""
         lines = [match for match in _LINE.finditer(dump) if _INACTIVE not in match.group(0)]
-        return [match.group(1) for match in lines if _is_ours(match.group(2))]
+        folder = self.path.parent
+        return [match.group(1) for match in lines if Path(match.group(2)).is_relative_to(folder)]
 
 
-def _is_ours(source: str) -> bool:
-    return Path(source).is_absolute()
+class Expected(NamedTuple):
+    """What the generated files register."""
+
+    kernels: set[Kernel]
+    keys: Counter[str]  # operators, by dispatch key
+
+    @classmethod
+    def of(cls, files: Iterable[Path]) -> Expected:
+        expected = cls(set(), Counter())
+        for path in files:
+            text = path.read_text()
+            views = set(_VIEW.findall(text))
+            for family, kernel in _REGISTERED.findall(text):
+                expected.kernels.add(("views" if family == "ADInplaceOrView" and kernel in views else family, kernel))
+            for block in _BLOCK.finditer(text):
+                expected.keys[block.group(1)] += block.group(2).count("m.impl(")
+        return expected
 
 
 def load(path: Path) -> Counted:
     """Puts our kernels in the place of torch's."""
+    path = path.resolve()
     torch.ops.load_library(str(path))
     library = ctypes.CDLL(str(path))
     library.gradmill_counts.restype = ctypes.c_char_p

@@ -18,7 +18,10 @@ HERE = Path(__file__).parent
 NAME = "kernels.so"
 PARTS = 4  # of the calls: each is made by a process of its own
 PROCESSES = 2
-_OWN = [HERE / "operators.cpp", HERE / "counting.cpp"]
+_RECORDING = [
+    *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "own_cases", "more_cases", "kernels")),
+    HERE.parent / "cpp" / "cases.py",
+]
 
 
 def build(folder: Path, sources: Sources, *, parts: int = PARTS, options: str = "") -> None:
@@ -41,25 +44,42 @@ def records(folder: Path, who: str, parts: int = PARTS) -> list[Path]:
 
 def _lines(sources: Sources, parts: int, options: str) -> Iterator[str]:
     yield from _rules(sources)
-    for who in ("stock", "ours"):
+    for who, loads in (("stock", ""), ("ours", NAME)):
         for part, path in enumerate(records(Path(), who, parts)):
-            needs = " ".join(map(str, sorted(HERE.glob("*.py")) + sorted((HERE.parent / "cpp").glob("c*.py"))))
-            loaded = f" --library {NAME}" if who == "ours" else ""
-            yield f"build {path}: record | {needs}{' ' + NAME if loaded else ''}"
-            yield f"  words = --part {part} --of {parts} {options}{loaded}"
+            yield f"build {path}: record | {loads} {' '.join(map(str, _RECORDING))}"
+            yield f"  words = --part {part} --of {parts} {options} {'--library ' + NAME if loads else ''}"
     yield f"build precompiled.h.gch: header {HERE / 'precompiled.h'}"
-    for path in (*sources.all, *_OWN):
-        counted = "-include counting.h" if path in sources.kernels else ""
+    units = [*sources.units, HERE / "counting.cpp"]
+    for path in units:
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
-        yield f"  counted = {counted}"
-    yield f"build {NAME}: link {' '.join(f'{path.stem}.o' for path in (*sources.all, *_OWN))}"
+        yield f"  counted = {'-include counting.h' if path in sources.kernels else ''}"
+    objects = " ".join(f"{path.stem}.o" for path in units)
+    if sources.stand_ins:
+        yield f"build stand_ins.cpp: stand_ins {objects}"
+        yield "build stand_ins.o: object stand_ins.cpp | precompiled.h.gch"
+        objects += " stand_ins.o"
+    yield f"build {NAME}: link {objects}"
     yield ""
 
 
+def module_command(name: str) -> list[str]:
+    """The command that runs a module of this package, in whatever folder."""
+    return ["env", "PYTHONHASHSEED=0", f"PYTHONPATH={HERE.parent}", sys.executable, "-m", f"in_torch.{name}"]
+
+
+def unit_command(sources: Sources) -> list[str]:
+    """The command that compiles a file of kernels, in the folder of the precompiled header."""
+    included = ["-include", "precompiled.h", "-include", "counting.h"]
+    return ["c++", *_flags(sources), "-Winvalid-pch", *included, "-c"]
+
+
+def _flags(sources: Sources) -> list[str]:
+    return [*compile_flags(*sources.include, HERE), "-DNDEBUG"]
+
+
 def _rules(sources: Sources) -> Iterator[str]:
-    flags = shlex.join(compile_flags(*sources.include, HERE))
     yield f"# torch {metadata.version('torch')}"
-    yield f"cxx = c++ {flags} -DNDEBUG"
+    yield f"cxx = c++ {shlex.join(_flags(sources))}"
     yield "counted ="
     yield "rule header"
     yield "  command = $cxx -x c++-header $in -o $out -MMD -MF $out.d"
@@ -71,4 +91,6 @@ def _rules(sources: Sources) -> Iterator[str]:
     yield "rule link"
     yield f"  command = c++ $in -o $out -Wl,-z,defs {shlex.join(link_flags())}"
     yield "rule record"
-    yield f"  command = cd {HERE.parent} && {sys.executable} -m in_torch.record --out $$OLDPWD/$out $words"
+    yield f"  command = {shlex.join(module_command('record'))} --out $out $words"
+    yield "rule stand_ins"
+    yield f"  command = {shlex.join(module_command('stand_ins'))} --out $out $in"

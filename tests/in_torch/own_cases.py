@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ from cpp.cases import Case, cases
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from in_torch.calls import Call, bound, changing, differentiable
+from in_torch.calls import Call, bound, changing, differentiable, writing
 
 # Operators that torch does not have. A case has a function of torch's in their place.
 OWN = ("cube", "scale")
@@ -34,10 +36,12 @@ class Cases(NamedTuple):
             by_node.setdefault(case.node, []).append(case)
         for node, found in by_node.items():
             if zlib.crc32(node.encode()) % self.parts == self.part:
-                yield node, (_call(str(number), case, rows[node]) for number, case in enumerate(found))
+                calls = (_call(str(number), case, rows[node]) for number, case in enumerate(found))
+                yield f"case {node}", chain.from_iterable(calls)
 
 
-def _call(name: str, case: Case, row: dict[str, Any]) -> Call:
+def _call(name: str, case: Case, row: dict[str, Any]) -> Iterator[Call]:
+    """The operator of a case with its in-place and out variants and, of one that writes, its functional variant."""
     operator, _, overload = row["func"].partition("(")[0].partition(".")
     function = _aten(operator, overload)
     schema = torch._C.parse_schema(row["func"]) if function is None else function._schema
@@ -46,36 +50,36 @@ def _call(name: str, case: Case, row: dict[str, Any]) -> Call:
     leaves = pytree.tree_leaves(given)
     wanted = {id(leaf) for leaf in _differentiated(case, row, schema, given)}
     places = [i for i, leaf in enumerate(leaves) if id(leaf) in wanted]
-    tensors = [leaves[place] for place in places]
+    call = Call(name, [leaves[place] for place in places], lambda: None, checked=True, first_only=case.first_only)
     if function is None or operator in OWN:
-        return Call(name, tensors, bound(function or case.ref, given, places), checked=True)
-    inplace = _variant(f"{operator}_", schema) if not operator.endswith("_") else None
-    out = _variant(operator, schema, out=True)
+        yield call._replace(function=bound(function or case.ref, given, places))
+        return
     if operator.endswith("_"):
         start = bound(changing(function), given, places)
-        return Call(name, tensors, lambda *own: start(*own, copy=True), start, checked=True)
-    return Call(
-        name,
-        tensors,
-        bound(function, given, places),
-        bound(changing(inplace), given, places) if inplace is not None and places[:1] == [0] else None,
-        bound(out, given, places) if out is not None else None,
-        checked=True,
-    )
+        yield call._replace(function=partial(start, copy=True), inplace=start)
+    else:
+        inplace = bound(changing(found), given, places) if (found := _variant(f"{operator}_", schema)) else None
+        out = bound(writing(found), given, places) if (found := _variant(operator, schema, out=True)) else None
+        yield call._replace(function=bound(function, given, places), inplace=inplace, out=out)
+    for other in (operator.removesuffix("_"), f"{operator.removesuffix('_')}_functional"):
+        if other != operator and (found := _variant(other, schema)):
+            out = bound(writing(more), given, places) if (more := _variant(other, schema, out=True)) else None
+            yield call._replace(name=f"{name}, functional", function=bound(found, given, places), out=out)
 
 
 def _aten(operator: str, overload: str) -> Any:
     return getattr(getattr(torch.ops.aten, operator, None), overload or "default", None)
 
 
-def _variant(operator: str, schema: Any, *, out: bool = False) -> Callable[..., Any] | None:
-    """The overload of the same arguments, in place, or with one for the result."""
-    names = [argument.name for argument in schema.arguments] + ["out"] * out
+def _variant(operator: str, schema: Any, *, out: bool = False) -> Any:
+    """The overload of the same arguments, or of these and of some for the results."""
+    wanted = sorted((argument.name, str(argument.type)) for argument in schema.arguments)
     packet = getattr(torch.ops.aten, operator, None)
     for overload in packet.overloads() if packet is not None else ():
         found = getattr(packet, overload)
-        if sorted(argument.name for argument in found._schema.arguments) == sorted(names):
-            return found  # type: ignore[no-any-return]
+        others = [(a.name, str(a.type)) for a in found._schema.arguments if not a.is_out]
+        if sorted(others) == wanted and out == (len(others) < len(found._schema.arguments)):
+            return found
     return None
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from in_torch import kernels
-from in_torch.calls import answers
+from in_torch.calls import answers, run
+from in_torch.more_cases import More
 from in_torch.own_cases import Cases
 from in_torch.samples import Samples
 
@@ -28,24 +29,26 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True, warn_only=True)  # new memory is filled, too
     warnings.simplefilter("ignore")
     counted = kernels.load(options.library) if options.library else None
-    sources: list[Samples | Cases] = [Samples(options.samples, options.only, options.part, options.of)]
+    sources: list[Samples | Cases | More] = [Samples(options.samples, options.only, options.part, options.of)]
     if options.nodes is not None:
-        sources.append(Cases(options.nodes, options.part, options.of))
+        sources += [Cases(options.nodes, options.part, options.of), More(options.part)]
     torch.save(dict(_records(sources, counted)), options.out)
 
 
-def _records(sources: list[Samples | Cases], counted: kernels.Counted | None) -> Iterator[tuple[str, Any]]:
-    """For each operator what was answered, by sample and question, and which kernels ran; last, what is registered."""
+def _records(sources: list[Samples | Cases | More], counted: kernels.Counted | None) -> Iterator[tuple[str, Any]]:
+    """For each operator what was answered, by sample and question, and which kernels its calls ran; last, all."""
     for name, calls in chain.from_iterable(source.operators() for source in sources):
         found: dict[str, Any] = {}
         ran: set[kernels.Kernel] = set()
         for call in calls:
             before = counted.counts() if counted else {}
-            found.update({f"{call.name}, {question}": answer for question, answer in answers(call)})
+            run(call)
             after = counted.counts() if counted else {}
             ran |= {kernel for kernel, count in after.items() if count != before.get(kernel)}
+            found.update({f"{call.name}, {question}": given for question, given in answers(call)})
         yield name, {"answers": found, "ran": ran}
     if counted:
         yield "", {"answers": {}, "ran": set(counted.counts()), "registered": counted.registered()}

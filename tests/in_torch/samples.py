@@ -29,7 +29,7 @@ class Samples(NamedTuple):
         for info in op_db:
             name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
             if self._wanted(name) and _DTYPE in info.dtypes:
-                yield name, self._calls(info, name)
+                yield f"torch {name}", self._calls(info, name)
 
     def _wanted(self, name: str) -> bool:
         if self.only is not None and name not in self.only:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from cpp import toolchain
 from project import CORE, ROOT
 
-SHARDS = 2  # of the Nodes
+SHARDS = 2  # of Nodes and of kernels
 NODES = "nodes.json"  # of each, what `doit show` says of it
 _SHOW = ("-m", "doit", "show")
-_TORCHGEN = Path(__file__).with_name("torchgen_kernels.py")
+_HERE = Path(__file__).parent
 
 
 class Sources(NamedTuple):
     """Files to compile, and where their headers are."""
 
-    kernels: list[Path]  # of VariableType and ADInplaceOrViewType
-    others: list[Path]  # ViewFuncs and Nodes
+    shards: list[Path]  # of kernels
+    others: list[Path]
     include: list[Path]
+    stand_ins: bool = False  # for functions that libtorch does not export
 
     @property
-    def all(self) -> list[Path]:
-        return [*self.kernels, *self.others]
+    def units(self) -> list[Path]:
+        return [*self.shards, *self.others]
 
 
 def core(folder: Path) -> Sources:
@@ -35,30 +38,36 @@ def core(folder: Path) -> Sources:
     _run("-m", "doit", *words)
     rows = [json.loads(line) for stage in ("infos", "foreach") for line in _run(*_SHOW, stage, *words).splitlines()]
     write(folder / NODES, json.dumps({row["op"]: row for row in rows if row.get("op")}, sort_keys=True))
-    kernels = _kernels(folder, CORE)
-    nodes = [generated / f"Functions_{k}.cpp" for k in range(SHARDS)]
-    joined = [*_joined(folder, _shards(kernels, "VariableType"), 4), *_shards(kernels, "ADInplaceOrViewType")]
-    return Sources(joined, [kernels / "ViewFuncs.cpp", *nodes], [generated, kernels, CORE / "templates"])
+    shards = [*_shards(generated, "VariableType"), *_shards(generated, "ADInplaceOrViewType")]
+    others = [generated / "ViewFuncs.cpp", *(generated / f"Functions_{k}.cpp" for k in range(SHARDS))]
+    others.append(_HERE / "operators.cpp")
+    return Sources(shards, others, [generated, CORE / "templates"])
 
 
-def _kernels(folder: Path, specs: Path) -> Path:
-    """Where the kernels are: torchgen prints them, until gradmill does, into `folder`/generated."""
-    kernels = folder / "kernels"
-    _run(str(_TORCHGEN), str(specs), str(kernels))
-    return kernels
+def torch(folder: Path) -> Sources:
+    """The same for the specs that the installed torch comes with. The Nodes are libtorch's: it exports them."""
+    generated = folder / "generated"
+    families = "families=variable_type,inplace_or_view,view_funcs"
+    _run("-m", "doit", "specs=torch", families, f"generated={generated}", f"cache={folder / 'cache'}")
+    shards = [*_shards(generated, "VariableType"), *_shards(generated, "ADInplaceOrViewType")]
+    others = [generated / "ViewFuncs.cpp", _HERE / "torch_helpers.cpp"]
+    return Sources(shards, others, [_inverses(folder)], stand_ins=True)
+
+
+def _inverses(folder: Path) -> Path:
+    """Where ATen/FunctionalInverses.h is: torch has none. torchgen writes it, before it fails over another file."""
+    header = folder / "include" / "ATen" / "FunctionalInverses.h"
+    if not header.exists():
+        specs, written = toolchain.torch_folder().parent / "torchgen" / "packaged" / "ATen", folder / "aten"
+        words = ["-s", str(specs), "-d", str(written), "--generate", "sources", "--per-operator-headers"]
+        subprocess.run([sys.executable, "-m", "torchgen.gen", *words], check=False, capture_output=True)
+        header.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(written / header.name, header)
+    return folder / "include"
 
 
 def _shards(folder: Path, family: str) -> list[Path]:
     return sorted(folder.glob(f"{family}_*.cpp"), key=lambda path: (len(path.name), path.name))
-
-
-def _joined(folder: Path, files: list[Path], count: int) -> list[Path]:
-    """Fewer files, each of which includes some: a file takes seconds for torch's headers before its own text."""
-    paths = []
-    for k in range(count):
-        paths.append(folder / f"{files[0].stem.partition('_')[0]}_joined_{k}.cpp")
-        write(paths[-1], "".join(f'#include "{path}"\n' for path in files[k::count]))
-    return paths
 
 
 def _run(*words: str) -> str:
