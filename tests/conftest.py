@@ -90,8 +90,8 @@ def built(tmp_path: Path, small_built: Project) -> Project:
 
 @pytest.fixture
 def core_project(tmp_path: Path) -> Project:
-    """A copy of the core spec set, never built."""
-    return Project(tmp_path, CORE, RELEASE)
+    """A copy of the core spec set, never built, with all its templates."""
+    return Project(tmp_path, CORE, RELEASE, kernels=True)
 
 
 @pytest.fixture(scope="session")

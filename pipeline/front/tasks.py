@@ -51,11 +51,14 @@ class Tasks:
         return {"actions": [Effect(label)], "uptodate": uptodate, "doc": doc, **fields}
 
     def _stage_holds(self, name: str, effect: Effect) -> bool:
+        from pipeline.query.account import ran_for
+
         db, root = self.build.db, self.build.root(name)
         holds = db.holds(*root)
         db.digest(*root)
         effect.failure = self._failure([root])
-        return holds and not effect.failure and not any(row[0].startswith(f"{name}:") for row in db.ran)
+        ran = ran_for(db, root, lambda row: row[0].startswith(f"{name}:"))
+        return holds and not effect.failure and not ran
 
     def _failure(self, roots: Sequence[Any]) -> str:
         """The report of all mistakes, where the rows under `roots` have one."""

@@ -48,6 +48,13 @@ def problems(db: Database, roots: Iterable[Root], type_: Any) -> list[Any]:
     return found
 
 
+def ran_for(db: Database, root: Root, wanted: Callable[[Name], bool]) -> bool:
+    """Whether rows of a kind ran in this round that a root is made from: others may run that nobody needs any more."""
+    query, *args = root
+    live = {identity((query.name, *args)): True}
+    return any(_is_live(db, db.rows.named(name), live) for name in db.ran if wanted(name))
+
+
 def _is_live(db: Database, row: Row, live: dict[bytes, bool]) -> bool:
     """Whether a root is made from a row: by way of the rows that read it."""
     known = live.get(row.id)

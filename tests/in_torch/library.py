@@ -52,7 +52,7 @@ def _lines(sources: Sources, parts: int, options: str) -> Iterator[str]:
     units = [*sources.units, HERE / "counting.cpp"]
     for path in units:
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
-        yield f"  counted = {'-include counting.h' if path in sources.kernels else ''}"
+        yield f"  counted = {'-include counting.h' if path in sources.shards else ''}"
     objects = " ".join(f"{path.stem}.o" for path in units)
     if sources.stand_ins:
         yield f"build stand_ins.cpp: stand_ins {objects}"

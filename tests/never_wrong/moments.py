@@ -26,6 +26,8 @@ from typing import NamedTuple
 
 from project import CORE, ROOT, files_in
 
+from pipeline.specs.spec_set import TEMPLATES
+
 from .edits import edit
 from .runs import Made, Outcome, difference
 from .seed import seeded
@@ -96,7 +98,7 @@ class Trials:
             name, edited = self.edited_code(state)
             return f"{what} {name}", edited
         if what == "template":
-            name = self._random.choice([name for name in state if "/templates/" in name and "helpers" not in name])
+            name = self._random.choice([f"set/templates/{template}" for template in TEMPLATES])
             lines = re.sub(rb"(?m)^// edit \d{5}\n", b"", state[name])
             return what, {**state, name: b"// edit %05d\n" % self._count + lines}
         specs = read_specs(self._folder / "set")
