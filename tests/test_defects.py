@@ -20,7 +20,7 @@ import pytest
 from copies import TICK
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
-from project import CORE, JOINED, ROOT, KERNEL_FILES, SHARDS, Project, Run, files_in, finish
+from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, files_in, finish
 
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build

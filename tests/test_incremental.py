@@ -220,11 +220,23 @@ def test_a_forward_formula_that_no_node_prints_runs_no_unit_and_moves_no_file(bu
     assert moved(built, before) == []
 
 
-def test_one_formula_of_core_runs_two_nodes_and_one_shard(core_project: Project) -> None:
+def test_one_formula_of_core_runs_two_nodes_and_the_kernels_that_print_it(core_project: Project) -> None:
+    """`exp` says auto_element_wise: its forward formula is the backward one, and kernels print that."""
     core_project.build()
     before = core_project.mtimes()
     core_project.set_formula("exp", "self", EXP_EDITED)
-    assert_runs(core_project, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard:Functions.cpp")
+    kernels = [f"emit:VariableType::{name}" for name in ("_foreach_exp", "_foreach_exp_", "exp", "exp_")]
+    files = ["Functions.cpp", *(f"VariableType_{shard}.cpp" for shard in (0, 2, 4, 7)), "VariableTypeEverything.cpp"]
+    shards = [f"shard:{file}" for file in files]
+    assert_runs(core_project, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", *kernels, *shards)
+    assert moved(core_project, before) == sorted(files)
+
+
+def test_a_formula_that_no_kernel_prints_runs_nodes_only(core_project: Project) -> None:
+    core_project.build()
+    before = core_project.mtimes()
+    core_project.set_formula("mv", "self", "grad.ger(vec.conj()).clone()")
+    assert_runs(core_project, "specs", "derivatives", "infos", "emit:MvBackward0", "shard:Functions.cpp")
     assert moved(core_project, before) == ["Functions.cpp"]
 
 
