@@ -41,7 +41,7 @@ def report(expected: Expected, ours: Record, stock: Record, *, whole: bool = Fal
     for what, start in GROUPS.items():
         named = [name for name in stock if name.startswith(start)]
         _row(f"{what} that ours ran for", len(compared.operators.intersection(named)), len(named))
-    _row("samples of these", compared.samples, compared.samples)
+    _row("samples of all", compared.samples, compared.samples)
     for question, count in sorted(compared.asked.items()):
         _row(f"{question}: equal", compared.equal[question], count)
     _row("all answers: equal", compared.equal.total(), compared.asked.total())

@@ -18,13 +18,16 @@ ${ops_headers}
 
 namespace gradmill::core {
 
-namespace TraceType {
-
-// The names that the kernels below use without a namespace.
+// The names that the kernels below use without a namespace. Not inside theirs, where operators have the same ones.
 namespace jit = torch::jit;
 using namespace at;
 
+namespace TraceType {
+
 namespace {
+
+// What the generated text of an operator with a work buffer asks for by this name, and does not declare.
+[[maybe_unused]] constexpr bool force_outplace = false;
 
 ${trace_method_definitions}
 
