@@ -16,7 +16,7 @@ a **trace**. When all reads of an older trace give what they gave then, the row 
 going back to an earlier edit, branch or release makes nothing anew.
 
 A **table** is a query that returns a dict. Its items are read, and compared, one by one, so that a large file can be
-cut into entries of which only the edited one is news::
+cut into entries of which only the edited one is news, and kept in chunks, so that an item costs no look at the others::
 
     @table
     def entries(db: Database, file: str) -> dict[str, str]: ...
