@@ -21,7 +21,13 @@ bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
 
 
 def formula(texts: Texts, number: int) -> Texts:
-    """Another backward formula for `exp`: its Node changes, and the foreach one that is made from it."""
+    """Another backward formula for `mv`: its Node changes, as with six of seven formulas."""
+    old = "- name: mv(Tensor self, Tensor vec) -> Tensor\n  self: grad.ger(vec.conj())\n"
+    return _replace(texts, DERIVATIVES, old, old.replace("grad.ger", f"{number} * grad.ger"))
+
+
+def elementwise(texts: Texts, number: int) -> Texts:
+    """Another backward formula for `exp`, which is its forward formula too: two Nodes change, and four kernels."""
     old = "- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj()\n"
     return _replace(texts, DERIVATIVES, old, old.replace("grad *", f"grad * {number} *"))
 

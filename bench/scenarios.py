@@ -41,6 +41,7 @@ SCENARIOS = (
     Scenario("cold", "cold build", 2.5, 4, cold=True),
     Scenario("nothing", "nothing to do", 15, 25),
     Scenario("formula", "one formula edit", 10, 20, edits.formula),
+    Scenario("elementwise", "one that kernels print", edit=edits.elementwise),
     Scenario("schema", "one schema edit", 6, 12, edits.schema),
     Scenario("comment", "one comment edit", edit=edits.comment),
     Scenario("switch", "to another spec set, and back", edit=edits.other_set, seen=True),
