@@ -117,10 +117,11 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, optimize: str) -> s
     generated = folder / PLACE
     if side.program == "torchgen":
         sources = [generated / "Functions.cpp"]
-        generator = f"{sys.executable} -m bench.torchgen_run {specs.folder} {generated}"
+        generator = f"{sys.executable} -m bench.torchgen_run {specs.folder} {generated} nodes"
     else:
         sources = [generated / f"Functions_{k}.cpp" for k in range(side.shards)]
         words = f"specs={specs.folder} generated={generated} cache={folder / 'cache'} layout=split shards={side.shards}"
+        words += " families=nodes"
         generator = f"{sys.executable} -m doit {words}"
     torch, python = _torch(), _python_headers()
     system = f"-isystem {torch}/include -isystem {torch}/include/torch/csrc/api/include -isystem {python}"
@@ -176,7 +177,7 @@ def of_one_node(texts: edits.Texts, number: int) -> edits.Texts:
 FLOOR = "floor"
 EDITS = (
     Edit("a formula of one Node", of_one_node),
-    Edit("a formula of a Node and its foreach Node", edits.formula),
+    Edit("a formula of a Node and its foreach Node", edits.elementwise),
 )
 
 

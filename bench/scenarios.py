@@ -58,10 +58,11 @@ class Measured(NamedTuple):
 
 
 class Bench:
-    """A spec set of some scale, and both programs' files."""
+    """A spec set of some scale, and both programs' files. `families`: those that are made; all by default."""
 
-    def __init__(self, folder: Path, scale: int) -> None:
+    def __init__(self, folder: Path, scale: int, families: str = "") -> None:
         self.scale = scale
+        self.families = families
         self.folder = folder
         self.specs: SpecFolder = make(folder / "set", scale)
         self.base = self.specs.texts()
@@ -121,9 +122,10 @@ class Bench:
     def _run(self, program: str) -> Sample:
         specs, output = self.specs.folder, self.output(program)
         if program == GRADMILL:
-            arguments = ["doit", f"specs={specs}", f"generated={output}", f"cache={self.folder / 'cache'}"]
+            places = [f"generated={output}", f"cache={self.folder / 'cache'}"]
+            arguments = ["doit", f"specs={specs}", *places, f"families={self.families}"]
         else:
-            arguments = ["bench.torchgen_run", str(specs), str(output)]
+            arguments = ["bench.torchgen_run", str(specs), str(output), self.families]
         return measure([sys.executable, "-m", *arguments], ROOT, self.folder / f"{program}.log")
 
     def _compare(self, when: str) -> None:
@@ -147,10 +149,10 @@ def _difference(ours: Path, theirs: Path) -> str:
 
 
 def run_all(
-    folder: Path, scales: Sequence[int], runs: int, scaled_runs: int, scenarios: Sequence[Scenario]
+    folder: Path, scales: Sequence[int], runs: int, scaled_runs: int, scenarios: Sequence[Scenario], families: str
 ) -> Iterator[Measured]:
     """All measurements. Scales alternate too, so that they can be compared with each other."""
-    benches = [Bench(folder / f"x{scale}", scale) for scale in scales]
+    benches = [Bench(folder / f"x{scale}", scale, families) for scale in scales]
     for bench in benches:
         bench.warm_up()
     for scenario in scenarios:

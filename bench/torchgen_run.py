@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+_FAMILIES = ("variable_type", "inplace_or_view", "trace_type", "nodes", "factories", "view_funcs")
 
-def run(specs: Path, out: Path) -> None:
-    """Writes the files of all families of the spec set in `specs` to `out`."""
+
+def run(specs: Path, out: Path, families: str = "") -> None:
+    """Writes the files of the spec set in `specs` to `out`: of these families, named with commas, or of all."""
     import torchgen
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
@@ -26,17 +28,23 @@ def run(specs: Path, out: Path) -> None:
     native, tags, templates = (str(specs / name) for name in ("native_functions.yaml", "tags.yaml", "templates"))
     infos, used_keys = load_derivatives(str(specs / "derivatives.yaml"), native, tags)
     out.mkdir(parents=True, exist_ok=True)
-    emit.gen_autograd_functions_python(str(out), infos, templates)
+    wanted = families.split(",") if families else _FAMILIES
+    if "nodes" in wanted:
+        emit.gen_autograd_functions_python(str(out), infos, templates)
     # Matching adds the foreach functions' infos. What was parsed before comes from torchgen's own cache.
     functions = parse_native_yaml(native, tags).native_functions
     matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
-    gen_variable_type(str(out), native, tags, matched, templates, used_keys)
-    gen_inplace_or_view_type(str(out), native, tags, matched, templates)
-    gen_trace_type(str(out), functions, templates)
-    emit.gen_autograd_functions_lib(str(out), infos, templates)
-    gen_variable_factories(str(out), native, tags, templates)
-    gen_view_funcs(str(out), matched, templates)
+    generators = {
+        "variable_type": lambda: gen_variable_type(str(out), native, tags, matched, templates, used_keys),
+        "inplace_or_view": lambda: gen_inplace_or_view_type(str(out), native, tags, matched, templates),
+        "trace_type": lambda: gen_trace_type(str(out), functions, templates),
+        "nodes": lambda: emit.gen_autograd_functions_lib(str(out), infos, templates),
+        "factories": lambda: gen_variable_factories(str(out), native, tags, templates),
+        "view_funcs": lambda: gen_view_funcs(str(out), matched, templates),
+    }
+    for name in wanted:
+        generators[name]()
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), Path(sys.argv[2]))
+    run(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
