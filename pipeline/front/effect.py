@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TextIO
 
 from doit.action import BaseAction
@@ -76,3 +78,9 @@ class IsCurrent:
         except OSError as error:
             effect.error = f"{error.filename or ''}: {error.strerror or error}"
         return False
+
+
+def remove_empty(folder: str) -> None:
+    """Removes a folder if nothing is in it."""
+    with suppress(OSError):
+        os.rmdir(folder)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from doit import create_after
 from doit.exceptions import InvalidCommand
+from doit.task import clean_targets
 
-from pipeline.front.effect import Effect, IsCurrent
+from pipeline.front.effect import Effect, IsCurrent, remove_empty
 from pipeline.front.run.build import ANALYSIS, Build
 from pipeline.front.run.outputs import Written
 from pipeline.problems.problem import nearest
@@ -116,7 +117,8 @@ class Tasks:
             self._check_asked("shard", names)
         for name in names:
             look = lambda effect, name=name: self._file_holds(name, effect)  # noqa: E731
-            fields = {"name": name, "targets": [build.path(name)], "task_dep": ["emit"], "clean": True}
+            clean = [clean_targets, (remove_empty, [os.path.dirname(build.path(name))])] if "/" in name else True
+            fields = {"name": name, "targets": [build.path(name)], "task_dep": ["emit"], "clean": clean}
             yield self._task(f"shard:{name}", f"assemble {name}", look, **fields)
 
     def _stops(self) -> bool:
@@ -231,26 +233,18 @@ class Tasks:
         build = self.build
         if not build.config.stamp:
             return
-        from pipeline.front.run.stamp import stamp_of
+        from pipeline.front.run.stamp import is_stamp, stamp_of
 
         data = stamp_of(build, selected)
         path = build.config.stamp
         try:
-            if os.path.lexists(path) and not build.outputs.holds(path, b"") and not _is_stamp(path):
+            if os.path.lexists(path) and not build.outputs.holds(path, b"") and not is_stamp(path):
                 raise InvalidCommand(f"stamp={path}: there is a file that gradmill did not make")
             from pipeline.front.run.places import put
 
             put(build, path, data)
         except OSError as error:
             raise InvalidCommand(f"stamp={path}: {error.strerror}") from None
-
-
-def _is_stamp(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(9) == b"gradmill "
-    except OSError:
-        return False
 
 
 def namespace(build: Build) -> dict[str, Any]:

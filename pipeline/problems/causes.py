@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.problems.problem import Problem
+from pipeline.problems.problem import LAST, Problem
 
 _Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of that
 
@@ -14,7 +14,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
 
     When one entry of an operator cannot be read, its variants miss each other, and its definition misses its function.
     When a field is suspicious by itself, so is what comes of it. Of checks between entries, the first one that fails
-    says what is wrong.
+    says what is wrong. What is wrong with a kernel may follow from anything else.
     """
     found = list(problems)
     native = [p for p in found if p.role == "native"]
@@ -26,7 +26,11 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     for problem in native:
         first[_field(problem)] = min(problem.rank, first.get(_field(problem), problem.rank))
 
+    before = any(not p.warning and p.rank < LAST for p in found)
+
     def is_worth_it(problem: Problem) -> bool:
+        if problem.rank == LAST and before:
+            return False
         if problem.warning:
             return not (problem.derived and _field(problem) in suspected)
         if problem.rank > first.get(_field(problem), problem.rank):

@@ -52,6 +52,9 @@ def all_of(errors: list[SpecError]) -> SpecError:
     return errors[0]
 
 
+LAST = 9  # the rank of what is found when a kernel is planned
+
+
 class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     """One mistake, or one suspicion (`warning`), in one entry of one spec file."""
 

@@ -16,7 +16,7 @@ from in_torch import differences, kernels, library, report, sources
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.in_torch", description=__doc__)
     parser.add_argument("--specs", choices=["core", "torch"], default="core", help="spec set (core)")
-    parser.add_argument("--samples", type=int, default=3, help="samples of an operator (3)")
+    parser.add_argument("--samples", type=int, default=6, help="samples of an operator (6)")
     parser.add_argument("--folder", type=Path, help="where to work, and what to keep for the next time")
     options = parser.parse_args()
     folder = (options.folder or ROOT / "build" / f"in_torch_{options.specs}").resolve()

@@ -57,7 +57,7 @@ def _planted(sources: Sources) -> dict[Path, str]:
     texts = {path: path.read_text() for path in sources.shards}
     changed: dict[Path, str] = {}
     for fault in FAULTS:
-        kernel = re.compile(rf"^[^\s}}].* {fault.kernel}\(c10::DispatchKeySet .*?^\}}$", re.MULTILINE | re.DOTALL)
+        kernel = re.compile(rf"^[^\s}}][^\n]* {fault.kernel}\(c10::DispatchKeySet .*?^\}}$", re.MULTILINE | re.DOTALL)
         for path in sources.shards:
             text = changed.get(path, texts[path])
             if path.name.startswith(fault.family) and (found := kernel.search(text)):

@@ -23,7 +23,7 @@ STEP = 2
 WAKE = 250  # how often the watcher says that nothing happened
 SETTLE = 0.1  # seconds that code is left alone before it is loaded
 
-_MANY = 4  # names that a line has room for
+_MANY = 8  # names that a line has room for
 
 
 class Watch(BuildCommand):

@@ -39,3 +39,12 @@ def stage_digest(build: Build, stage: str) -> bytes:
     build.db.digest(query, *args)
     module = query.name.partition(":")[0]
     return digest_of_all(build.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)
+
+
+def is_stamp(path: str) -> bool:
+    """Whether a file is a stamp of gradmill's."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(9) == b"gradmill "
+    except OSError:
+        return False
