@@ -49,14 +49,17 @@ def problems(db: Database, roots: Iterable[Root], type_: Any) -> list[Any]:
 
 
 def ran_for(db: Database, root: Root, wanted: Callable[[Name], bool]) -> bool:
-    """Whether rows of a kind ran in this round that a root is made from: others may run that nobody needs any more."""
+    """Whether rows of a kind ran in this round that a root is made from, by way of such rows: others may run that
+    nobody needs any more."""
     query, *args = root
     live = {identity((query.name, *args)): True}
-    return any(_is_live(db, db.rows.named(name), live) for name in db.ran if wanted(name))
+    return any(_is_live(db, db.rows.named(name), live, wanted) for name in db.ran if wanted(name))
 
 
-def _is_live(db: Database, row: Row, live: dict[bytes, bool]) -> bool:
-    """Whether a root is made from a row: by way of the rows that read it."""
+def _is_live(
+    db: Database, row: Row, live: dict[bytes, bool], within: Callable[[Name], bool] = lambda name: True
+) -> bool:
+    """Whether a root is made from a row: by way of the rows that read it, as far as these are of a kind."""
     known = live.get(row.id)
     if known is not None:
         return known
@@ -65,18 +68,23 @@ def _is_live(db: Database, row: Row, live: dict[bytes, bool]) -> bool:
         return False
     items = (NAMES, ABSENT, *db.rows.items(row).names()) if isinstance(row.query, Table) else ()
     for id_ in (row.id, *(item_identity(row.id, item) for item in items)):
-        if any(_reads(db, reader, id_, live) for reader in db.rows.readers.of(id_)):
+        if any(_reads(db, reader, id_, live, within) for reader in db.rows.readers.of(id_)):
             live[row.id] = True
             return True
     return False
 
 
-def _reads(db: Database, reader: bytes, id_: bytes, live: dict[bytes, bool]) -> bool:
-    """Whether a row that a root is made from reads another one."""
-    row = db.rows.numbered(reader)
-    if row is None or row.trace is None or next(places(row.trace.reads, id_, READ), None) is None:
+def _reads(db: Database, reader: bytes, id_: bytes, live: dict[bytes, bool], within: Callable[[Name], bool]) -> bool:
+    """Whether a row of a kind that a root is made from reads another one."""
+    if live.get(reader) is False:
         return False
-    return _is_live(db, row, live)
+    row = db.rows.numbered(reader)
+    if row is None or not within(row.name):
+        live[reader] = False
+        return False
+    if row.trace is None or next(places(row.trace.reads, id_, READ), None) is None:
+        return False
+    return _is_live(db, row, live, within)
 
 
 def digest_of_all(db: Database, root: Name, wanted: Callable[[Name], bool]) -> bytes:

@@ -211,30 +211,30 @@ class Engine:
         """Whether all that was read gives what it gave: the one walk that decides. In order, as a later read may
         depend on an earlier one."""
         for id_, found in unpacked(trace.reads):
-            if touched is not None and id_ not in touched:
-                continue
-            if (known.get(id_) or self._now(id_) or self._missing(id_, trace)) != found:
-                return False
+            if touched is None or id_ in touched:
+                now = known.get(id_) or self._now(id_)
+                if now is None and not any(self.rows.known(*read) != read[1] for read in unpacked(trace.reads)):
+                    now = self._sought(id_, trace)
+                if now != found:
+                    return False
         return True
 
     def _now(self, id_: bytes) -> bytes | None:
-        """What a row or an item gives in this round, None for what is not known any more."""
-        found = self.rows.moved.get(id_)
-        if found is not None:
-            return found
+        """What a row, or an item that moved, gives in this round, None for what is not known."""
+        if id_ in self.rows.moved:
+            return self.rows.moved[id_]
         row = self.rows.numbered(id_)
         if row is not None:
             self._bring(row)
-            return row.digest
-        item = self.rows.item(id_)
-        if item is None:
-            return None
-        self._bring(item[0])
-        return MISSING if item[1] == ABSENT else self.rows.items(item[0]).digest(item[1])
+        return None if row is None else row.digest
 
-    def _missing(self, id_: bytes, trace: Trace) -> bytes | None:
-        """What a number gives that nothing is known by: it may be of an item that a table did not have."""
-        read = (self.rows.item(other) for other, _ in unpacked(trace.reads))
+    def _sought(self, id_: bytes, trace: Trace) -> bytes | None:
+        """What an item gives that is looked for among all tables: it may be one that a table did not have."""
+        item = self.rows.item(id_, once=False)
+        if item is not None:
+            self._bring(item[0])
+            return MISSING if item[1] == ABSENT else self.rows.items(item[0]).digest(item[1])
+        read = (self.rows.item(other, once=False) for other, _ in unpacked(trace.reads))
         tables = [item[0] for item in read if item is not None and item[1] == ABSENT]
         for table in tables:
             self._bring(table)

@@ -64,11 +64,11 @@ class Rows:
         self.unsaved: dict[bytes, Row] = {}
         self.tables: set[bytes] = set()
         self.readers = Readers(store)
-        self._all_items: dict[bytes, tuple[Row, str]] | None = None
+        self._all_items: dict[bool, dict[bytes, tuple[Row, str]]] = {}
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
         """Starts a round, in which nothing is known to have changed."""
-        self.inputs, self.touched, self.moved, self.met, self._all_items = inputs, set(), {}, [], None
+        self.inputs, self.touched, self.moved, self.met, self._all_items = inputs, set(), {}, [], {}
 
     # ---- finding
 
@@ -114,20 +114,26 @@ class Rows:
         row.trace, row.digest, row.height = trace, trace.digest, trace.height
         row.fresh = self.touched is not None and row.id not in self.touched
 
-    def item(self, id_: bytes) -> tuple[Row, str] | None:
-        """The table of an item by the item's number, and its name. Tables are looked through for that once."""
-        if self._all_items is None:
-            found = self._all_items = {}
+    def item(self, id_: bytes, *, once: bool = True) -> tuple[Row, str] | None:
+        """The table of an item by the item's number, and its name. All tables are looked through for that; also for
+        items that they had `once`, unless all that changed is known."""
+        once = once or self.touched is None
+        if once not in self._all_items:
+            found: dict[bytes, tuple[Row, str]] = {}
             for table in filter(None, map(self.numbered, self.tables)):
-                for trace in (table.trace, *self.older(table)):
+                for trace in (table.trace, *(self.older(table) if once else ())):
                     for item in (NAMES, ABSENT, *self._names_of(trace)):
                         found[item_identity(table.id, item)] = table, item
-        return self._all_items.get(id_)
+            self._all_items[once] = found
+        return self._all_items[once].get(id_)
 
     def _names_of(self, trace: Trace | None) -> list[str]:
         """The names of the items that a trace gave, as far as that is still known."""
         found = None if trace is None else self.items_of(trace)
-        return found.names() if found is not None and self._are_there(found) else []
+        try:
+            return [] if found is None else found.names()
+        except Damaged:
+            return []
 
     def name_of(self, id_: bytes) -> Name | None:
         """What a number stands for."""
