@@ -28,7 +28,8 @@ FAMILIES = """
 # Files that take longest, and are begun first: so both processes come to the end together.
 LONG = """
     test_in_torch.py test_cpp_core.py test_examples.py test_never_wrong_hostile.py test_defects.py
-    test_never_wrong_edits.py test_incremental.py test_states.py test_cpp_shards.py test_all_releases.py test_cache.py test_bad_specs.py
+    test_never_wrong_edits.py test_incremental.py test_states.py test_cpp_shards.py test_all_releases.py test_cache.py
+    test_bad_specs.py
 """.split()
 assert [name for name in LONG if not Path(__file__).with_name(name).exists()] == []
 
