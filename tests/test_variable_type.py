@@ -582,6 +582,7 @@ def test_a_new_key_goes_into_every_file(kernels: Project) -> None:
     assert b"TORCH_LIBRARY_IMPL(aten, AutogradXPU, m) {" in after["VariableType_0.cpp"]
 
 
+EXP = "- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj()\n"
 KEYED = """- name: keyed(Tensor self) -> Tensor
   dispatch:
     Default:
@@ -630,3 +631,23 @@ def test_a_file_in_a_folder_that_nobody_generated_is_left_alone(kernels_built: P
     own.write_text("mine")
     assert "there is a file that gradmill did not make" in kernels.run().stderr
     assert own.read_text() == "mine"
+
+
+def test_a_kernel_that_lacks_derivatives_for_a_mistake_in_them_is_no_mistake_of_its_own(kernels: Project) -> None:
+    kernels.replace("derivatives.yaml", EXP, EXP.replace("self:", "slef:"))
+    assert mistakes(kernels) == ["slef: 'slef' is neither an input nor an output of the op"]
+
+
+def test_mistakes_in_kernels_are_told_beside_others(kernels: Project) -> None:
+    kernels.replace("derivatives.yaml", EXP, EXP.replace("self:", "slef:"))
+    kernels.set_formula("mv", "result", "self_p.mv(vec_p)")
+    told = mistakes(kernels)
+    assert len(told) == 2
+    assert "the forward formula of result reads no tangent" in told[1]
+
+
+def mistakes(project: Project) -> list[str]:
+    """What a run says is wrong, without places."""
+    run = project.run()
+    assert run.status == 1
+    return [line.split(": ", 3)[3] for line in run.stderr.splitlines() if ": error: " in line]

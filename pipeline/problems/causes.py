@@ -10,13 +10,13 @@ _Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of 
 
 
 def causes(problems: Iterable[Problem]) -> list[Problem]:
-    """Without what only follows from another mistake.
+    """Each once, without what only follows from another mistake.
 
     When one entry of an operator cannot be read, its variants miss each other, and its definition misses its function.
     When a field is suspicious by itself, so is what comes of it. Of checks between entries, the first one that fails
-    says what is wrong. What is wrong with a kernel may follow from anything else.
+    says what is wrong. What may follow from any mistake is told where there is no other.
     """
-    found = list(problems)
+    found = list(dict.fromkeys(problems))
     native = [p for p in found if p.role == "native"]
     unreadable = {_base(p.op) for p in native if not p.derived}
     broken = {_base(p.op) for p in native if not p.warning}

@@ -21,7 +21,7 @@ class SpecError(Exception):
 
     `field` is the path of YAML keys inside the entry, `needle` a piece of that field's text to point at, `at_key` says
     that the key itself is wrong. `others` are more mistakes that the same rule found. `role` is set where the mistake
-    is in another file than what the rule was run for.
+    is in another file than what the rule was run for, `follows` where it may follow from any other mistake.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class SpecError(Exception):
         self.at_key = at_key
         self.others: list[SpecError] = []
         self.role: Role | None = None
+        self.follows = False
 
 
 class TextMistake(SpecError):
@@ -52,7 +53,7 @@ def all_of(errors: list[SpecError]) -> SpecError:
     return errors[0]
 
 
-LAST = 9  # the rank of what is found when a kernel is planned
+LAST = 9  # the rank of what may follow from any other mistake
 
 
 class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -88,6 +89,7 @@ def problem_of(
         error.needle,
         warning,
         derived=derived,
+        rank=LAST if error.follows else 0,
         at_key=error.at_key,
     )
 

@@ -11,6 +11,7 @@ from pipeline.query.query import Query, Table
 from pipeline.query.row import (
     ABSENT,
     INPUT,
+    LOOKED,
     MISSING,
     NAMES,
     Frame,
@@ -97,7 +98,7 @@ class Engine:
         found = self.rows.items(row).get(item)
         if found is None:
             self._note(item_identity(row.id, item), MISSING, row.height)
-            self._note(item_identity(row.id, ABSENT), MISSING, row.height)
+            self._note(item_identity(row.id, ABSENT), LOOKED, row.height)
             return None
         self._note(item_identity(row.id, item), found.digest, row.height)
         return table.item_decoder.decode(found.value)
@@ -230,10 +231,9 @@ class Engine:
 
     def _sought(self, id_: bytes, trace: Trace) -> bytes | None:
         """What an item gives that is looked for among all tables: it may be one that a table did not have."""
-        item = self.rows.item(id_, once=False)
-        if item is not None:
+        if (item := self.rows.item(id_, once=False)) is not None:
             self._bring(item[0])
-            return MISSING if item[1] == ABSENT else self.rows.items(item[0]).digest(item[1])
+            return LOOKED if item[1] == ABSENT else self.rows.items(item[0]).digest(item[1])
         read = (self.rows.item(other, once=False) for other, _ in unpacked(trace.reads))
         tables = [item[0] for item in read if item is not None and item[1] == ABSENT]
         for table in tables:

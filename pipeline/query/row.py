@@ -63,7 +63,8 @@ def unsealed(data: bytes | None) -> bytes | None:
 
 INPUT, ITEM = "input", "item"  # the first words of the names of what is no call
 NAMES = "\0"  # the item of a table that stands for the names of all its items
-ABSENT = "\0\0"  # one that no table has: who read a missing item is known to read the table by this one
+ABSENT = "\0\0"  # one that no table has: who read a missing item is known to read the table by this one,
+LOOKED = b"\1" * 16  # and what that gives, as long as there is the table
 
 Name = tuple[Any, ...]  # what kind of row, or which query; then the key
 

@@ -91,19 +91,11 @@ CHANGES: tuple[Change, ...] = (
         "2.5",
         "complex_differentiable",
         _COMPLEX,
-        add=(
-            "_unsafe_index",
-            "_unsafe_index_put",
-            "_unsafe_masked_index",
-            "_unsafe_masked_index_put_accumulate",
-            "alias_copy",
-            "as_strided_copy",
-            "channel_shuffle",
-            "expand_copy",
-            "logsumexp",
-            "t_copy",
-            "unsqueeze_copy",
-            "view_copy",
+        add=tuple(
+            """
+            alias_copy as_strided_copy channel_shuffle expand_copy logsumexp t_copy unsqueeze_copy view_copy
+            _unsafe_index _unsafe_index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate
+            """.split()
         ),
     ),
     Change(

@@ -6,11 +6,9 @@ What is printed is planned first, from the unit's subject: no more of a function
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
-
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
-from pipeline.problems.problem import LAST, Role, SpecError, problems_of
+from pipeline.problems.problem import Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.match import definition_of, outputs, reverse, served_function
@@ -43,7 +41,7 @@ def rendered(db: Database, family: str, name: str) -> dict[str, str]:
         return kind.render(kind.plan(subject, facts), facts)
     except SpecError as error:
         for problem in problems_of(error, *_place(db, family, name, error)):
-            db.report(replace(problem, rank=LAST) if kind.unit == "kernel" else problem)
+            db.report(problem)
         return {}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from pipeline.query.account import collect, problems
 from pipeline.query.database import Cycle, Database
 from pipeline.query.query import Table, query, table
+from pipeline.query.row import identity
 from tests.query.toy import Toy, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -222,6 +224,29 @@ def test_an_item_that_was_missing_when_garbage_was_collected_is_noticed(toy: Toy
     assert collect(str(toy.path), lambda name: name[0] == length.name) is not None
     toy.inputs["x"] = b"a: one\nq: 12\n"
     assert toy.run((length, "x", "q"))[0] == [2]
+
+
+def test_items_that_were_missing_in_a_table_that_is_lost_are_looked_for_again(toy: Toy) -> None:
+    """Two tables had no such item; the row of one of them is gone, and with it what says that there is a table."""
+
+    @query
+    def either(db: Database, word: str) -> str:
+        return words.item(db, "x", word) or words.item(db, "y", word) or "nowhere"
+
+    toy.inputs["y"] = b"b: two\n"
+    assert toy.run((either, "q"), db=toy.open(either))[0] == ["nowhere"]
+    with sqlite3.connect(toy.path) as connection:
+        key = int.from_bytes(identity((words.name, "y")), "big", signed=True)
+        assert connection.execute("DELETE FROM rows WHERE id = ?", (key,)).rowcount == 1
+    connection.close()
+    toy.inputs["y"] = b"b: two\nq: here\n"
+    assert toy.run((either, "q"), db=toy.open(either))[0] == ["here"]
+
+
+def test_a_row_that_read_a_missing_item_holds_without_a_seal(toy: Toy) -> None:
+    toy.run((length, "x", "q"))
+    toy.path.with_name("rows.seal").unlink()
+    assert toy.run((length, "x", "q")) == ([0], [])
 
 
 @pytest.mark.parametrize("seed", range(40))

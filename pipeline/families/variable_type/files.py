@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipeline.cpp.dispatcher import kernel_title
+from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_title
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.families.sharded import shards_of
-from pipeline.families.variable_type.plan.kernel import DEFAULT, FunctionPlan, plan_function
+from pipeline.families.variable_type.plan.kernel import FunctionPlan, plan_function
 from pipeline.families.variable_type.text import definition_of, registration_of, render
 from pipeline.model.kernels import Served
 from pipeline.model.native import FunctionHead
@@ -54,7 +54,7 @@ def _hole(name: str, key: str) -> str:
 
 
 def _library(key: str) -> str:
-    called = "Autograd" if key == DEFAULT else key
+    called = "Autograd" if key == DEFAULT_KEY else key
     return f"TORCH_LIBRARY_IMPL(aten, {called}, m) {{\n{_hole(_REGISTRATIONS, key)}\n}}"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.families.variable_type.call_text import call, unpack
 from pipeline.families.variable_type.forward_text import forward
 from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history
-from pipeline.families.variable_type.plan.kernel import DEFAULT, FunctionPlan, Kernel
+from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel
 from pipeline.releases.model import Release
 
 
@@ -23,7 +24,7 @@ def render(plan: FunctionPlan, release: Release) -> dict[str, str]:
     """The pieces of a function."""
     text = KERNEL.of(release)
     if not plan.kernels:
-        return {registration_of(DEFAULT): text["fallback"].fill({"operator": plan.operator})}
+        return {registration_of(DEFAULT_KEY): text["fallback"].fill({"operator": plan.operator})}
     found = {}
     for kernel in plan.kernels:
         named = {"operator": plan.operator, "name": kernel.name}

@@ -101,7 +101,7 @@ def _condition(derivative: ForwardDerivative, subject: Subject) -> str:
         return _any_defined([_defined(given.name, given.type) for given in subject.inputs if given.name in tangents])
     if [("[" in given.type) for given in subject.inputs] != [True]:
         raise SpecError(
-            f"the forward formula of {', '.join(derivative.var_names)} in '{subject.name}' reads no tangent",
+            f"the forward formula of {', '.join(derivative.var_names)} reads no tangent",
             "only an op whose one differentiable input is a list can do without",
         )
     return "true"
@@ -156,7 +156,7 @@ def _type(derivative: ForwardDerivative, subject: Subject) -> tuple[str, bool]:
     if is_tensor_like(types[0]) and is_list(types[0]) and len(types) == 1:
         return optional(TENSOR if subject.is_foreach else TENSOR_VECTOR), True
     raise SpecError(
-        f"the forward formula of {', '.join(derivative.var_names)} in '{subject.name}' is for {', '.join(types)}",
+        f"the forward formula of {', '.join(derivative.var_names)} is for {', '.join(types)}",
         "tensors, or one list of tensors, can have one",
     )
 

@@ -5,21 +5,18 @@ Rules: torchgen.packaged.autograd.gen_variable_type.
 
 from msgspec import Struct
 
-from pipeline.cpp.bindings import passing_of
-from pipeline.cpp.dispatcher import return_type
+from pipeline.cpp.bindings import cpp_name, passing_of
+from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_name, returned_results, returns_type
 from pipeline.cpp.types import argument_type
 from pipeline.families.variable_type.plan.call import Call, Unpacked, call, unpacked
 from pipeline.families.variable_type.plan.forward import Flag, Formula, Refusal, any_tangent, flags, forward
 from pipeline.families.variable_type.plan.node import Tracking, track
-from pipeline.families.variable_type.plan.subject import Subject, subject_of, wrapper_name
+from pipeline.families.variable_type.plan.subject import subject_of
 from pipeline.model.kernels import KernelDerivative, Served
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.matching.differentiability import differentiable_outputs
-
-DEFAULT = "Default"
 
 
 class Kernel(Struct, frozen=True, gc=False, array_like=True):
@@ -64,12 +61,12 @@ def plan_function(served: Served, release: Release) -> FunctionPlan:
 def falls_back(function: NativeFunction, release: Release) -> bool:
     """Whether a function without derivatives needs no kernel of its own: it has outputs that a history could be asked
     for, and no list has it as an exception of some sort."""
-    schema, wrapper = function.func, wrapper_name(function)
+    schema, wrapper = function.func, kernel_name(function.func)
     if schema.name.unqualified in release.resets_accumulator or schema.name.base in release.undifferentiable:
         return False
     if wrapper in release.sharing_storage or wrapper in release.sharing_tensors:
         return False
-    if wrapper.removesuffix(f"_{schema.name.overload}") in release.replacing_tensors:
+    if cpp_name(schema) in release.replacing_tensors:
         return False
     return bool(differentiable_outputs(function, None, release))
 
@@ -83,7 +80,7 @@ def _planned(function: NativeFunction, derivative: KernelDerivative | None, rele
 
 
 def _kernel(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> Kernel:
-    key = derivative.dispatch_key if derivative is not None else DEFAULT
+    key = derivative.dispatch_key if derivative is not None else DEFAULT_KEY
     subject = subject_of(function, derivative, release)
     tracking = track(subject)
     has_forward = derivative is not None and bool(derivative.forward)
@@ -93,8 +90,8 @@ def _kernel(function: NativeFunction, derivative: KernelDerivative | None, relea
         raise SpecError(f"{subject.name} is to reset the gradient's accumulator, and is no in-place op")
     return Kernel(
         key,
-        wrapper_name(function, key),
-        _returned_type(subject),
+        kernel_name(function.func, key),
+        returns_type(function, release),
         _parameters(function, release),
         unpacked(subject),
         flags(subject) if tracking is not None else (),
@@ -102,26 +99,10 @@ def _kernel(function: NativeFunction, derivative: KernelDerivative | None, relea
         call(subject, any_tangent(subject) if decomposed else ""),
         forward(subject, decomposed=decomposed),
         resets,
-        _result(subject),
+        returned_results(function.func),
     )
-
-
-def _returned_type(subject: Subject) -> str:
-    types = [return_type(r, subject.function, subject.release) for r in subject.function.func.returns]
-    if len(types) == 1:
-        return types[0]
-    return f"::std::tuple<{','.join(types)}>" if types else "void"
 
 
 def _parameters(function: NativeFunction, release: Release) -> tuple[str, ...]:
     how = passing_of(function, release, symint=True)
     return tuple(f"{argument_type(a.type, how, mutable=a.is_write).passed} {a.name}" for a in function.func.arguments)
-
-
-def _result(subject: Subject) -> str:
-    names = subject.returns
-    if len(names) < 2:
-        return "".join(names)
-    if schema_kind(subject.function.func) == "out":
-        return f"std::forward_as_tuple({', '.join(names)})"
-    return f"std::make_tuple({', '.join(f'std::move({name})' for name in names)})"

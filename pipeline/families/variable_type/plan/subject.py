@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name, return_names
+from pipeline.cpp.dispatcher import kernel_name
 from pipeline.grammar.types import element
 from pipeline.model.kernels import KernelDerivative
 from pipeline.model.native import NativeFunction
@@ -80,7 +81,7 @@ def subject_of(function: NativeFunction, derivative: KernelDerivative | None, re
         derivative,
         release,
         name,
-        wrapper_name(function),
+        kernel_name(schema),
         return_names(schema),
         inplace,
         kind == "out",
@@ -94,18 +95,14 @@ def subject_of(function: NativeFunction, derivative: KernelDerivative | None, re
     return found
 
 
-def wrapper_name(function: NativeFunction, key: str = "Default") -> str:
-    """The name of a kernel: `add_Tensor`, `mul__Tensor_AutogradNestedTensor`."""
-    name, overload = cpp_name(function.func), function.func.name.overload
-    return "_".join([name, *filter(None, [overload]), *([key] if key != "Default" else [])])
-
-
 def _members(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> dict[str, Argument]:
     name = function.func.name
     called = f"{name.base}.{name.overload}" if name.overload else name.base
     if derivative is None:
         if called not in release.foreach_without_derivatives:
-            raise SpecError(f"in-place foreach op '{name}' has no derivatives", "give its reference some")
+            error = SpecError(f"in-place foreach op '{name}' has no derivatives", "give its reference some")
+            error.follows = True
+            raise error
         return {}
     own, taken = function.func.inputs, derivative.reference
     if len(own) != len(taken) and called not in release.foreach_of_other_arity:
@@ -153,9 +150,9 @@ def _check(subject: Subject) -> None:
     if derivative.node is not None and not subject.tracked and function.func.returns:
         raise SpecError(f"the derivatives of {subject.name} would be ignored: it is not differentiable")
     if len(derivative.conditions) > 1:
-        raise SpecError(f"{subject.name} has several output_differentiability_conditions", "write one")
+        raise SpecError("there are several output_differentiability_conditions", "write one")
     named = sum(len(d.var_names) for d in derivative.forward)
     if subject.tracked and named and not subject.by_member and named != len(subject.outputs):
         raise SpecError(
-            f"{subject.name} has forward formulas for {named} outputs, and {len(subject.outputs)} differentiable ones"
+            f"there are forward formulas for {named} outputs, and {len(subject.outputs)} differentiable ones"
         )
