@@ -31,7 +31,7 @@ from pipeline.query.row import (
     unpacked,
     unpacked_ids,
 )
-from pipeline.query.store import Store
+from pipeline.query.store import Store, size_of
 
 Change = Literal["added", "changed", "deleted"]
 Root = tuple[Any, ...]  # a query, and its key
@@ -158,7 +158,7 @@ class Collected(Struct, frozen=True):
 def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     """Keeps the rows that roots were last made from, and no more. None where the file is not as a store left it, or
     cannot be replaced."""
-    before = os.path.getsize(path) if os.path.exists(path) else 0
+    before = size_of(path)
     old, new = Store(path), Store(path)
     try:
         old.begin()
@@ -180,7 +180,7 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     finally:
         old.close()
         new.close()
-    after = os.path.getsize(path)
+    after = size_of(path)
     return Collected(len(records) - len(needed), len(needed), max(before - after, 0), after)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -266,7 +265,7 @@ class Rows:
 
     def flush(self) -> None:
         """Moves values to the store, for a later commit to keep, and lets go of those that nobody asks for."""
-        with suppress(sqlite3.Error):  # another process wrote first: they stay in memory, this round is not kept
+        with suppress(OSError):  # the disk is full: they stay in memory, this round is not kept
             self.put_values()
         for _ in range(len(self._valued) - 1):  # the last one is about to be read
             if self._weight <= self._room // 2:

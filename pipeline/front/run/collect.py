@@ -10,7 +10,7 @@ from pipeline.front.run.outputs import remove_abandoned
 from pipeline.query.account import Collected, collect
 from pipeline.query.row import Name
 
-_OWN = ("rows", "rows.seal", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
+_OWN = ("rows", "rows.seal", "rows.values", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
 
 
 def collect_cache(cache: str, queries: Iterable[str], grace: float) -> Iterator[tuple[str, Collected | None]]:
