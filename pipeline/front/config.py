@@ -58,7 +58,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
                 f"{name}={variables[name]}: there is no such variable",
                 nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}",
             )
-    specs = find_spec_set(variables.get("specs", "core"))
+    specs = find_spec_set(variables.get("specs", "core"), variables.get("release", ""))
     version = agreed_version(variables.get("release", ""), specs.version, specs.version_file or specs.name)
     if not version:
         raise SpecError(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from pipeline.problems.problem import SpecError
-from pipeline.releases.model import Release
+from pipeline.releases.model import Change, Release
 from pipeline.releases.table import CHANGES, KNOWN, OLDEST
 
 __all__ = ["KNOWN", "Release", "agreed_version", "minor", "newest_at", "resolve", "resolve_version"]
@@ -53,10 +53,10 @@ def agreed_version(given: str, own: str, source: str) -> str:
     return given or own
 
 
-def resolve(version: str) -> Release:
-    """The facts of a known minor release, the changes up to it folded into the oldest."""
+def resolve(version: str, more: Iterable[Change] = ()) -> Release:
+    """The facts of a known minor release, the changes up to it folded into the oldest; then `more` of them."""
     values: dict[str, object] = dict(OLDEST)
-    for change in CHANGES:
+    for change in (*CHANGES, *more):
         if _key(change.since) > _key(version):
             continue
         old = values[change.field]

@@ -81,6 +81,8 @@ OLDEST: dict[str, object] = {
         "_foreach_sub.ScalarList",
     ),
     "variable_type_shards": 5,
+    "left_out": (),
+    "not_unpacked": (),
     "generator": "torchgen/gen.py",
 }
 

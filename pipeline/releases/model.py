@@ -70,6 +70,8 @@ class Release(Struct, frozen=True):
     foreach_without_derivatives: frozenset[str]  # in-place foreach ops that have no reference
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
+    left_out: frozenset[str]  # parts of kernels that are not printed: a set of layers may say so
+    not_unpacked: frozenset[str]  # functions whose arguments kernels take as they are
     generator: str  # what a template that is made of a template says it was made by: a script of PyTorch's sources
 
     def viewed(self, base: str) -> str | None:

@@ -87,7 +87,7 @@ def refers(piece: str) -> bool:
 def parse_plain(text: str, role: Role) -> bytes | None:
     """The value of a text that was cut out, None where it takes a YAML parser to read it."""
     value = plain.read(text)
-    return None if value is None else _encoded(value, role)
+    return None if value is None else encoded(value, role)
 
 
 def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
@@ -100,7 +100,7 @@ def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
     rest = [text for text, value in values.items() if value is None]
     if rest:
         found |= _parse_with_yaml(rest, role)
-    return [_encoded(found[text], role) for text in texts]
+    return [encoded(found[text], role) for text in texts]
 
 
 def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
@@ -112,7 +112,7 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
     if nodes is None:
         raise SpecError("the file is empty", "it must be a list of entries")
     build = _builder(text, role)
-    return [(piece, _encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
+    return [(piece, encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
 
 
 def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
@@ -160,7 +160,7 @@ def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:
     return pieces
 
 
-def _encoded(value: object, role: Role) -> bytes:
+def encoded(value: object, role: Role) -> bytes:
     """The value as MessagePack, with the one mapping whose order counts turned into a list: keys are sorted.
 
     In derivatives.yaml, Nodes are numbered in the order of the `dispatch:` rows.

@@ -11,6 +11,10 @@ from msgspec import Struct
 from pipeline.specs.text import MAX_BYTES
 
 
+NAME = "specset.toml"  # of the description of a set
+DESCRIPTION = "set"  # its key among the files
+
+
 class Location(Struct, frozen=True):
     """A file, or a member of a zip file."""
 

@@ -1,4 +1,5 @@
-"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a folder or a wheel."""
+"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a folder or a wheel, or
+described by a `specset.toml`, layer by layer."""
 
 from __future__ import annotations
 
@@ -6,11 +7,16 @@ import os
 import re
 import sys
 from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.location import Location
+from pipeline.specs.location import DESCRIPTION, NAME, Location
+
+if TYPE_CHECKING:
+    from pipeline.specs.described import BaseSet
+    from pipeline.specs.description import Described
 
 __all__ = ["OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
 
@@ -41,22 +47,59 @@ class SpecSet(Struct, frozen=True):
     """A value that says where each input comes from."""
 
     name: str  # names folders under generated/ and cache/
-    files: dict[str, Location]  # role -> YAML file
+    files: dict[str, Location]  # role -> YAML file; of a described set, by the keys of its sources
     templates: dict[str, Location]  # name -> template
     version: str  # the PyTorch release as the set tells it, "" when it does not
     template_comment: str = "packaged/autograd/templates"
     version_file: str = ""  # what tells it, where that is a file of its own
+    described: Described | None = None
 
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with a label that no machine's path is in."""
-        named = [(os.path.basename(self.files[role].member or self.files[role].path), role) for role in ROLES]
-        return [(label, self.files[role]) for label, role in named] + [
-            (f"templates/{name}", location) for name, location in self.templates.items()
-        ]
+        names = self.names()
+        return [(names[key], at) for key, at in self.files.items()] + [(f"templates/{name}", location) for name, location in self.templates.items()]
+
+    def names(self) -> dict[str, str]:
+        """What others are told of each file: its path within the set, which is no machine's."""
+        known = {source.key: source.file for source in self.described.sources} if self.described is not None else {}
+        return {
+            key: known.get(key) or key.partition(":")[2] or os.path.basename(at.member or at.path)
+            for key, at in self.files.items()
+        }
+
+    @property
+    def owner(self) -> str:
+        """The file that stands for the set: what it is described by, or its first one."""
+        found = self.files.get(DESCRIPTION) or next(iter(self.files.values()))
+        return os.path.abspath(found.path)
 
 
-def find_spec_set(specs: str) -> SpecSet:
-    """The set that `specs` names: `core`, `torch`, the path of a folder or of a wheel."""
+def find_spec_set(specs: str, release: str = "") -> SpecSet:
+    """The set that `specs` names: `core`, `torch`, the path of a folder, of a wheel or of a description. `release`: as
+    which it is to be read, "" where it is to tell."""
+    path = os.path.join(specs, NAME) if os.path.isdir(specs) else specs
+    if path.endswith(".toml") and os.path.isfile(path):
+        return _described(path, release)
+    return _plain(specs)
+
+
+def _described(path: str, release: str) -> SpecSet:
+    from pipeline.specs.described import find_described
+
+    found = find_described(path, release, _base)
+    told = {"version_file": found.version_file, "described": found.described}
+    return SpecSet(found.name, found.files, found.templates, found.version, **told)  # type: ignore[arg-type]
+
+
+def _base(specs: str, folder: str) -> BaseSet:
+    """The base that a description names; paths are relative to its folder."""
+    from pipeline.specs.described import BaseSet
+
+    found = _plain(specs if specs in ("core", "torch") else os.path.join(folder, specs))
+    return BaseSet(found.files, found.templates, found.version, found.version_file or found.name)
+
+
+def _plain(specs: str) -> SpecSet:
     if specs == "core":
         return _folder(_core_folder(), "core")
     if specs == "torch":
@@ -65,7 +108,7 @@ def find_spec_set(specs: str) -> SpecSet:
         return _folder(specs, os.path.basename(os.path.abspath(specs)))
     if specs.endswith(".whl") and os.path.isfile(specs):
         return _wheel(specs)
-    hint = nearest(specs, ("core", "torch")) or "write core, torch, the path of a folder, or the path of a torch .whl"
+    hint = nearest(specs, ("core", "torch")) or "write core, torch, or the path of a folder, of a torch .whl, or of a specset.toml"
     raise SpecError(f"specs={specs}: there is no such spec set", hint)
 
 

@@ -13,11 +13,10 @@ from pipeline.query.code import code
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.query.row import digest, digest_of
-from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
 from pipeline.stages.set import RELEASE, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
-from pipeline.stages.specs import lines
+from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, units
 
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
@@ -51,8 +50,8 @@ def own_code(db: Database) -> bytes:
 
 def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     described = spec_set(db)
-    for role in ROLES:
-        yield ManifestInput(described.files[role], digest(db.input(spec_label(role)) or b"").hex())
+    for key, name in described.files.items():
+        yield ManifestInput(name, digest(db.input(spec_label(key)) or b"").hex())
     used = {file.template for file in files(db, layout, shards).values()}
     for name in (name for name in described.templates if name in used):
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
@@ -65,7 +64,7 @@ def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
     file, found = files.item(db, layout, shards, name), made(db, layout, shards, name)
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
-    inputs = (*(spec_set(db).files[role] for role in ROLES), *template, "gradmill")
+    inputs = (*spec_set(db).files.values(), *template, "gradmill")
     named = titles(db, file.family)
     within = tuple(named[unit] for unit in file.units)
     return msgspec.json.encode(ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, within))
@@ -81,14 +80,14 @@ def titles(db: Database, family: str) -> dict[str, str]:
 def unit_lines(db: Database, family: str) -> bytes:
     """What the manifest says of the units of a family."""
     places: dict[Role, dict[str, int]] = {role: lines(db, role) for role in ("native", "derivatives")}
-    named = spec_set(db).files
+    named: dict[Role, dict[str, str]] = {role: files_of(db, role) for role in ("native", "derivatives")}
     found = (
         ManifestUnit(
             unit.title,
             family,
             unit.schema,
             unit.dispatch_key,
-            named[unit.role],
+            named[unit.role].get(unit.entry, ""),
             places[unit.role].get(unit.entry, 0),
             unit.synthesized,
         )

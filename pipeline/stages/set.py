@@ -3,15 +3,19 @@
 import msgspec
 from msgspec import Struct
 
+from pipeline.model.layers import Source
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.query import query, unordered
+from pipeline.query.query import query, unkept, unordered
 from pipeline.releases import resolve
 from pipeline.releases.model import Release
+from pipeline.rules.layers.facts import changes_of
+from pipeline.specs.description import Described, Description, Family, Functions
 
 SET = "set"  # the input that says what the spec set is
 RELEASE = "release"  # the input that says which release it is read as
 FAMILIES = "families"  # the input that says which output families are asked for; empty: all
+DESCRIBED = "described"  # the input that describes a set of layers; there is none where the set is a plain one
 UNREADABLE = "unreadable"  # the input that says why files could not be read
 
 
@@ -19,7 +23,7 @@ class Set(Struct, frozen=True):
     """A spec set as the stages know it: no path of a machine is in it."""
 
     name: str
-    files: dict[str, str]  # role -> name of the file within the set
+    files: dict[str, str]  # role -> name of the file within the set; of a described set, by the keys of its sources
     templates: tuple[str, ...]
     comment: str  # the folder that generated files say their template is from
 
@@ -30,10 +34,64 @@ def spec_set(db: Database) -> Set:
     return msgspec.msgpack.decode(db.input(SET) or b"", type=Set)
 
 
+def described(db: Database) -> Described | None:
+    """What a set is described by, None where it is a plain one."""
+    data = db.input(DESCRIBED)
+    return None if data is None else msgspec.msgpack.decode(data, type=Described)
+
+
+@unkept
+def description(db: Database) -> Description:
+    """The description of a set; one that says nothing where it is a plain one."""
+    found = described(db)
+    return Description() if found is None else found.description
+
+
+@query
+def sources(db: Database) -> list[Source]:
+    """The files of entries, in their order."""
+    found = described(db)
+    if found is None:
+        return [Source(key, file) for key, file in spec_set(db).files.items()]
+    return list(found.sources)
+
+
+@query
+def source(db: Database, key: str) -> Source:
+    """One file of entries."""
+    return next(source for source in sources(db) if source.key == key)
+
+
+@query
+def source_keys(db: Database, role: Role) -> list[str]:
+    """The files of entries of a role."""
+    return [source.key for source in sources(db) if source.role == role]
+
+
+@query
+def functions_asked(db: Database) -> Functions:
+    """Which functions take part."""
+    return description(db).functions
+
+
+@query
+def family_rules(db: Database, family: str) -> Family | None:
+    """How a family is printed for this set, None where nothing is said of it."""
+    return description(db).family.get(family)
+
+
+@query
+def own_templates(db: Database, family: str) -> dict[str, str]:
+    """What templates of this set's own go by that a family has in place of the base's, by name."""
+    found = described(db)
+    return {} if found is None else found.templates.get(family, {})
+
+
 @unordered
 def release(db: Database) -> Release:
-    """The facts of the release."""
-    return resolve((db.input(RELEASE) or b"").decode())
+    """The facts of the release, and what the set adds to them."""
+    version = (db.input(RELEASE) or b"").decode()
+    return resolve(version, changes_of(description(db), version))
 
 
 def asked_families(db: Database) -> list[str]:
@@ -47,9 +105,9 @@ def unreadable(db: Database) -> dict[str, str]:
     return msgspec.msgpack.decode(db.input(UNREADABLE) or b"\x80", type=dict[str, str])
 
 
-def spec_label(role: Role) -> str:
+def spec_label(key: str) -> str:
     """The name of a spec file among the inputs."""
-    return f"spec/{role}"
+    return f"spec/{key}"
 
 
 def template_label(name: str) -> str:

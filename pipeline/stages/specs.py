@@ -1,66 +1,62 @@
 """Stage `specs`: the text of the spec files to raw entries, by identity.
 
+A file goes by a key: of a plain spec set by its role, of a set of layers by role and place.
+
 An entry goes by its schema or name, wherever it stands; a second one of the same name has a number. The text is cut
 into groups of entries, so that an edit parses its own group and no other.
 """
+
+from itertools import accumulate
 
 import msgspec
 from msgspec import Raw
 
 from pipeline.model.entries import grouped, numbered
-from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
+from pipeline.model.layers import role_of
+from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.query.row import NAMES, digest, encode
-from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole, read_text
+from pipeline.query.row import digest, encode
+from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole
+from pipeline.specs.lists import outdented
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages.set import spec_label, unreadable
+from pipeline.stages.layered.choosing import Chosen, choose
+from pipeline.stages.layered.texts import KEYS, Named, is_layered, layer_cuts, layer_whole, name_of, of_file, text
+from pipeline.stages.set import source_keys, spec_set
 
-KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # what names an entry
-
-Named = tuple[str, Raw]  # an entry's name, its value
+__all__ = ["KEYS", "text"]
 
 _NONE = digest(encode(None))
 
 
 @unkept
-def text(db: Database, role: Role) -> str | None:
-    """The text of a spec file, None where there is none that can be read."""
-    data = db.input(spec_label(role))
-    if data is None:
-        db.report(Problem(role, "", "", f"cannot be read: {unreadable(db).get(spec_label(role), 'it is missing')}"))
-        return None
-    try:
-        return read_text(data)
-    except SpecError as error:
-        db.report(_of_file(role, error))
-        return None
-
-
-@unkept
-def cuts(db: Database, role: Role) -> list[Piece]:
+def cuts(db: Database, key: str) -> list[Piece]:
     """The entries of a file as text, with their lines; none where the text cannot be cut."""
-    whole = text(db, role)
+    if is_layered(key):
+        return layer_cuts(db, key)
+    whole = text(db, key)
     return (cut(whole) or []) if whole is not None else []
 
 
 @table
-def pieces(db: Database, role: Role) -> dict[str, list[str]]:
+def pieces(db: Database, key: str) -> dict[str, list[str]]:
     """The texts of entries in groups, each called after its first; nothing where the text cannot be cut."""
-    found = cuts(db, role)
-    named = dict(zip(numbered(head(piece.text) for piece in found), (piece.text for piece in found)))
+    found = cuts(db, key)
+    texts = [outdented(piece.text) for piece in found] if is_layered(key) else [piece.text for piece in found]
+    named = dict(zip(numbered(map(head, texts)), texts))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}
 
 
 @query
-def parsed(db: Database, role: Role, group: str) -> list[Named] | None:
+def parsed(db: Database, key: str, group: str) -> list[Named] | None:
     """The entries of a group, None where they cannot be parsed apart from the rest."""
     found = []
-    for text in pieces.item(db, role, group) or []:
+    role = role_of(key)
+    for text in pieces.item(db, key, group) or []:
         value = parse_plain(text, role) or parsed_as_yaml(db, role, text)
         if value is None:
             return None
-        found.append((_name(value, role), Raw(value)))
+        found.append((name_of(value, role), Raw(value)))
     return found
 
 
@@ -74,26 +70,55 @@ def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
 
 
 @query
-def parsed_whole(db: Database, role: Role) -> list[Named]:
+def parsed_whole(db: Database, key: str) -> list[Named]:
     """The entries of a file that is not cut."""
-    whole = text(db, role)
+    return [(name_of(value, role_of(key)), Raw(value)) for _, value in _whole(db, key)]
+
+
+def _whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
+    """The entries of a file as text and as values, all parsed at once."""
+    if is_layered(key):
+        return layer_whole(db, key)
+    whole = text(db, key)
     if whole is None:
         return []
     try:
-        return [(_name(value, role), Raw(value)) for _, value in parse_whole(whole, role)]
+        return parse_whole(whole, role_of(key))
     except SpecError as error:
-        db.report(_of_file(role, error))
+        db.report(of_file(key, error))
         return []
 
 
 @table
 def entries(db: Database, role: Role) -> dict[str, Raw]:
-    """All entries of a file by identity, in their order."""
-    groups = [parsed(db, role, group) for group in db.names(pieces, role)]
-    found = [named for group in groups if group is not None for named in group]
-    if not groups or None in groups:
-        found = parsed_whole(db, role)
+    """All entries of a role by identity, in their order."""
+    found = [named for key in source_keys(db, role) for named in entries_of(db, key)]
     return dict(zip(numbered(name for name, _ in found), (value for _, value in found)))
+
+
+def entries_of(db: Database, key: str) -> list[Named]:
+    """The entries of a file; of a layer's, those that it chooses."""
+    if is_layered(key):
+        return [(name, value) for group in _groups(db, key) for _, name, value in chosen(db, key, group)]
+    groups = [parsed(db, key, group) for group in db.names(pieces, key)]
+    if not groups or None in groups:
+        return parsed_whole(db, key)
+    return [named for group in groups if group is not None for named in group]
+
+
+WHOLE = ""  # stands for the one group of a file that is not cut
+
+
+def _groups(db: Database, key: str) -> list[str]:
+    groups = db.names(pieces, key)
+    return groups if groups and all(db.digest(parsed, key, group) != _NONE for group in groups) else [WHOLE]
+
+
+@query
+def chosen(db: Database, key: str, group: str) -> list[Chosen]:
+    """What a layer makes of the entries of a group: those that hold for the release, as it has them."""
+    found = parsed_whole(db, key) if group == WHOLE else parsed(db, key, group)
+    return choose(db, key, found or [])
 
 
 @query
@@ -104,14 +129,25 @@ def lines(db: Database, role: Role) -> dict[str, int]:
 
 def texts(db: Database, role: Role) -> list[Piece]:
     """The text and the line of each entry, in the order of `entries`."""
-    groups = db.names(pieces, role)
-    if groups and all(db.digest(parsed, role, group) != _NONE for group in groups):
-        return cuts(db, role)
-    whole = text(db, role)
-    try:
-        return [] if whole is None else [piece for piece, _ in parse_whole(whole, role)]
-    except SpecError:
-        return []
+    return [piece for key in source_keys(db, role) for piece in texts_of(db, key)]
+
+
+def texts_of(db: Database, key: str) -> list[Piece]:
+    """The text and the line of each entry of a file."""
+    groups = _groups(db, key)
+    found = [piece for piece, _ in _whole(db, key)] if groups == [WHOLE] else cuts(db, key)
+    if not is_layered(key):
+        return found
+    starts = accumulate([0, *(len(pieces.item(db, key, group) or ()) for group in groups)])
+    return [found[start + place] for start, group in zip(starts, groups) for place, _, _ in chosen(db, key, group)]
+
+
+@query
+def files_of(db: Database, role: Role) -> dict[str, str]:
+    """The file that each entry is in, as others are told."""
+    named = spec_set(db).files
+    keys = [key for key in source_keys(db, role) for _ in entries_of(db, key)]
+    return dict(zip(db.names(entries, role), (named[key] for key in keys)))
 
 
 @query
@@ -130,14 +166,3 @@ def title(value: object, key: str) -> str:
     """The operator that an entry says it is about."""
     name = value.get(key) if isinstance(value, dict) else None
     return name.partition("(")[0] if isinstance(name, str) else ""
-
-
-def _name(value: bytes, role: Role) -> str:
-    found = msgspec.msgpack.decode(value)
-    name = found.get(KEYS[role]) if isinstance(found, dict) else None
-    return name if isinstance(name, str) and NAMES not in name else "?"
-
-
-def _of_file(role: Role, error: SpecError) -> Problem:
-    line, column = (error.line, error.column) if isinstance(error, TextMistake) else (1, 1)
-    return Problem(role, "", "", error.problem, error.hint, line=line, column=column)

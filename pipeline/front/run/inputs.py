@@ -12,7 +12,7 @@ from pipeline.front.config import Config
 from pipeline.front.run.last import Last, settled
 from pipeline.front.run.outputs import Written
 from pipeline.query.files import Stat, stat_of
-from pipeline.specs.spec_set import OPTIONAL, ROLES
+from pipeline.specs.spec_set import OPTIONAL
 
 if TYPE_CHECKING:
     from pipeline.query.code import Source
@@ -92,13 +92,13 @@ class Inputs:
     def _take_specs(self) -> dict[str, Taken]:
         from pipeline.query.files import Input
         from pipeline.query.row import encode
-        from pipeline.stages.set import FAMILIES, RELEASE, SET, UNREADABLE, Set, spec_label, template_label
+        from pipeline.stages.set import DESCRIBED, FAMILIES, RELEASE, SET, UNREADABLE, Set, spec_label, template_label
 
         config, specs = self._config, self._config.specs
         templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
-        labels = {spec_label(role): specs.files[role] for role in ROLES}
+        labels = {spec_label(key): at for key, at in specs.files.items()}
         labels |= {template_label(name): at for name, at in templates.items()}
-        names = {role: os.path.basename(at.member or at.path) for role, at in specs.files.items()}
+        names = specs.names()
         self.stats.update({path: stat_of(path) for path in self.spec_paths()})
         found: dict[str, Taken] = {}
         unreadable = {}
@@ -111,6 +111,8 @@ class Inputs:
         described = Set(specs.name, names, tuple(templates), specs.template_comment)
         found[SET] = Input(encode(described))
         found[RELEASE] = Input(config.release.encode())
+        if specs.described is not None:
+            found[DESCRIBED] = Input(encode(specs.described))
         found[FAMILIES] = Input(",".join(config.families).encode())
         found[UNREADABLE] = Input(encode(unreadable))
         return found

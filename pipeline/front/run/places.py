@@ -32,7 +32,7 @@ def check_places(build: Build) -> None:
 def _claim(build: Build) -> None:
     """Notes which set the folders in the cache and of the output belong to; refuses those of another one."""
     config = build.config
-    own = os.path.abspath(next(iter(config.specs.files.values())).path)
+    own = config.specs.owner
     claim(os.path.join(config.folder, "set"), {"": own}, "cache=DIR")
     generated = os.path.abspath(config.generated)
     beside = os.path.join(os.path.dirname(generated), _OWNERS)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.specs.text import decode_text
+from pipeline.stages.set import source_keys, spec_label, template_label
+from pipeline.stages.specs import entries, texts_of
 
 if TYPE_CHECKING:
     from pipeline.front.run.build import Build
@@ -17,19 +19,17 @@ class Sources:
     def __init__(self, build: Build) -> None:
         self._build = build
         self._texts: dict[str, str] = {}
-        self._entries: dict[Role, dict[str, tuple[int, str]]] = {}
+        self._entries: dict[Role, dict[str, tuple[str, int, str]]] = {}
 
     def path(self, problem: Problem) -> str:
         """The file that a problem is in."""
         specs = self._build.config.specs
-        return str(specs.templates[problem.file] if problem.role == "template" else specs.files[problem.role])
+        return str(specs.templates[problem.file] if problem.role == "template" else specs.files[self._key(problem)])
 
     def text(self, problem: Problem) -> str:
         """Its text, "" where there is none that can be read."""
-        from pipeline.stages.set import spec_label, template_label
-
         template = problem.role == "template"
-        label = template_label(problem.file) if template else spec_label(problem.role)
+        label = template_label(problem.file) if template else spec_label(self._key(problem))
         if label not in self._texts:
             try:
                 self._texts[label] = decode_text(self._build.db.input(label) or b"")
@@ -39,10 +39,24 @@ class Sources:
 
     def entry(self, problem: Problem) -> tuple[int, str] | None:
         """The line that the problem's entry starts at, and its text."""
-        from pipeline.stages.specs import entries, texts
+        found = self._found(problem.role).get(problem.entry)
+        return None if found is None else found[1:]
 
-        if problem.role not in self._entries:
-            names = self._build.db.names(entries, problem.role)
-            pieces = texts(self._build.db, problem.role)
-            self._entries[problem.role] = {name: (piece.line, piece.text) for name, piece in zip(names, pieces)}
-        return self._entries[problem.role].get(problem.entry)
+    def _found(self, role: Role) -> dict[str, tuple[str, int, str]]:
+        """The entries of a role: the key of the file, the line, the text."""
+        if role not in self._entries:
+            db = self._build.db
+            placed = [(key, *piece) for key in source_keys(db, role) for piece in texts_of(db, key)]
+            self._entries[role] = dict(zip(db.names(entries, role), placed))
+        return self._entries[role]
+
+    def _key(self, problem: Problem) -> str:
+        """The key of the file that a problem is in."""
+        if problem.file or problem.role == "set":
+            return problem.file or "set"
+        found = self._found(problem.role).get(problem.entry) if problem.entry else None
+        return found[0] if found is not None else self._first(problem.role)
+
+    def _first(self, role: Role) -> str:
+        keys = source_keys(self._build.db, role)
+        return keys[0] if keys else "set"

@@ -1,0 +1,73 @@
+"""What a description adds to the facts of a release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.model import Change, Release
+from pipeline.specs.description import Description
+
+# The parts of kernels that may be left out.
+PARTS = ("jit_decomposition", "storage_use_count", "boxed_fallback")
+
+_WHY = "the description says so"
+
+
+def changes_of(description: Description, version: str) -> list[Change]:
+    """The changes of a release's facts that a description asks for, of those that are known."""
+    known = set(Release.__struct_fields__)
+    found = []
+    for facts in description.facts:
+        if holds(version, facts.since, facts.until):
+            for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
+                if field in known:
+                    given = facts.add.get(field, ())
+                    found.append(Change(version, field, _WHY, given, facts.remove.get(field, ())))
+    for rules in description.family.values():
+        for field, words in (("left_out", rules.leave_out), ("not_unpacked", rules.not_unpacked)):
+            if words:
+                found.append(Change(version, field, _WHY, words))
+    return found
+
+
+def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], SpecError]]:
+    """What no release has a fact of, and parts that no kernel has; with where the description says so."""
+    lists = [field for field in Release.__struct_fields__ if is_collection(field)]
+    for place, facts in enumerate(description.facts):
+        for verb, fields in (("add", facts.add), ("remove", facts.remove)):
+            for field in fields:
+                if field not in lists:
+                    hint = nearest(field, lists) or "docs/vendors.md lists them"
+                    yield ("facts", str(place), verb, field), SpecError(f"there is no list of facts '{field}'", hint)
+        for field, given in facts.add.items():
+            if field in lists and isinstance(given, dict) != is_table(field):
+                hint = "write {name = value}" if is_table(field) else 'write ["name", …]'
+                yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
+    for family, rules in description.family.items():
+        for part in rules.leave_out:
+            if part not in PARTS:
+                hint = nearest(part, PARTS) or f"write some of {', '.join(PARTS)}"
+                yield ("family", family, "leave_out"), SpecError(f"no kernel has a part '{part}'", hint)
+
+
+def is_collection(field: str) -> bool:
+    """Whether a fact is a list or a table of things."""
+    type_ = str(Release.__annotations__[field])
+    return re.match(r"(frozenset|tuple)\[|dict\[str, str\]", type_.replace("<class '", "")) is not None
+
+
+def is_table(field: str) -> bool:
+    """Whether it is a table."""
+    return str(Release.__annotations__[field]).startswith("dict")
+
+
+def holds(version: str, since: str, until: str) -> bool:
+    """Whether a release is within two others, "" for no bound."""
+    at = _key(version)
+    return (not since or _key(since) <= at) and (not until or at <= _key(until))
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])

@@ -1,0 +1,73 @@
+"""Entries that hold for some releases only: what their keys say, as vendors write it.
+
+`all_version` is every release that the file lists; `[v2.1, newest]` and `[v2.1, v2.5]` are all from one to another;
+`v2.1, v2.3` and `[v2.1, v2.2, v2.4]` are these; `>=v2.1`, `v2.1+` and the like are not known, and refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pipeline.model.layers import Versions
+from pipeline.problems.problem import SpecError
+
+Key = tuple[int, int]
+
+_VERSION = re.compile(r"\s*[vV]?(\d+)\.(\d+)(?:\.\w+)*\s*")
+_EVERY = ("all_version", "all_versions", "all")
+_NEWEST = ("newest", "latest")
+_HINT = "write all_version, v2.1, [v2.1, v2.5], [v2.1, newest], or several with commas"
+
+
+def listed_versions(value: object, key: str) -> tuple[Key, ...]:
+    """The releases that a file lists under `key`; a SpecError for what is no list of them."""
+    items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else None
+    if not items:
+        raise SpecError(f"the file has no list of releases '{key}'", "write [v2.1, v2.2]; or leave `all` out")
+    return tuple(_version(item, key) for item in items)
+
+
+def holds(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], release: str) -> bool:
+    """Whether an entry holds for a release. `known`: the releases that its file lists; none where it lists none.
+
+    Where several keys are there, one that says so is enough. A SpecError for what is no release.
+    """
+    wanted = _version(release, "")
+    said = [key for key in rules.keys if entry.get(key) is not None]
+    if not said:
+        if rules.missing == "error":
+            missing = " or ".join(rules.keys)
+            raise SpecError(f"the entry does not say for which releases it holds: it has no {missing}", _HINT)
+        return rules.missing == "held"
+    return any([_says(entry[key], key, known, wanted) for key in said])
+
+
+def _says(value: object, key: str, known: tuple[Key, ...], wanted: Key) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip() in _EVERY:
+        return not known or wanted in known
+    if isinstance(value, list) and len(value) == 2:
+        return _in_range(value, key, known, wanted)
+    items = value if isinstance(value, list) else [part for part in str(value).split(",") if part.strip()]
+    if not items:
+        raise SpecError("no release is named", _HINT, field=(key,))
+    return any([_version(item, key) == wanted for item in items])
+
+
+def _in_range(value: list[object], key: str, known: tuple[Key, ...], wanted: Key) -> bool:
+    first, last = (None if str(end).strip() in _NEWEST else _version(end, key) for end in value)
+    for end, said in ((first, value[0]), (last, value[1])):
+        if known and end is not None and end not in known:
+            names = ", ".join(f"v{major}.{minor}" for major, minor in known)
+            raise SpecError(f"the file does not list the release '{said}'", f"it lists {names}", field=(key,))
+    first = first if first is not None else max(known, default=wanted)
+    return first <= wanted and (last is None or wanted <= last) and (not known or wanted in known)
+
+
+def _version(value: object, key: str) -> Key:
+    match = _VERSION.fullmatch(str(value))
+    if match is None:
+        raise SpecError(f"'{value}' is no release", _HINT, field=(key,) if key else (), needle=str(value))
+    return int(match[1]), int(match[2])

@@ -1,0 +1,225 @@
+"""A description to a spec set: where each of its files is, in their order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from pipeline.model.layers import LAYER_MARK, Source
+from pipeline.problems.problem import Role, SpecError
+from pipeline.specs.description import Described, Description, Layer, SpecFile, SpecFiles, listed
+from pipeline.specs.location import DESCRIPTION, Location
+from pipeline.specs.reading import Mistake, mistakes_in, read_description
+
+_ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
+_RELEASE = re.compile(r"\d+\.\d+(\.\d+)?")
+_LAYER = re.compile(r"[\w.+-]+")
+
+
+class BaseSet(Struct, frozen=True):
+    """Of a base what a described set needs: its files by role, its templates, its release."""
+
+    files: dict[str, Location]
+    templates: dict[str, Location]
+    version: str = ""
+    version_file: str = ""
+
+
+class Found(Struct, frozen=True):
+    """All that a described set consists of."""
+
+    name: str
+    files: dict[str, Location]
+    templates: dict[str, Location]
+    version: str
+    version_file: str
+    described: Described
+
+
+class _Finding:
+    """The files of one description, by key, and what is wrong with it."""
+
+    def __init__(self, folder: str, base: BaseSet, description: Description) -> None:
+        self.folder = folder
+        self.base = base
+        self.description = description
+        self.files: dict[str, Location] = {}
+        self.sources: list[Source] = []
+        self.mistakes: list[Mistake] = []
+
+    def add_base(self) -> None:
+        given = self.description.base
+        for role in _ROLES:
+            if role in self.base.files and not (role == "derivatives" and given.derivatives == "alone"):
+                key = f"{role}:base"
+                self.files[key] = self.base.files[role]
+                native = role == "native"
+                rewrites, exclude = (given.rewrite, listed(given.exclude)) if native else ((), ())
+                self.sources.append(
+                    Source(key, _name_of(self.base.files[role]), rewrites=rewrites, exclude=exclude, at=("base",))
+                )
+
+    def add_layer(self, place: int, layer: Layer) -> None:
+        for role in _ROLES:
+            for number, file in enumerate(_files_of(getattr(layer, role))):
+                at = ("layer", str(place), role, str(number))
+                if bool(file.file) == bool(file.diff):
+                    self.mistakes.append(Mistake(at, "neither a file nor a diff", "write file = … or diff = …"))
+                elif file.diff:
+                    self._add_diff(role, file, at)
+                else:
+                    self._add_file(role, layer, file, at)
+
+    def _add_file(self, role: Role, layer: Layer, file: SpecFile, at: tuple[str, ...]) -> None:
+        key = f"{role}:{layer.name}/{file.file}"
+        if key in self.files:
+            self.mistakes.append(Mistake(at, f"'{file.file}' stands twice in this layer", "remove one of them"))
+            return
+        self.files[key] = Location(os.path.join(self.folder, file.file))
+        self.sources.append(
+            Source(
+                key,
+                file.file,
+                layer.name,
+                layer.namespace,
+                listed(file.lists),
+                listed(file.drop),
+                listed(file.keep),
+                file.versions,
+                at=at,
+            )
+        )
+
+    def _add_diff(self, role: Role, file: SpecFile, at: tuple[str, ...]) -> None:
+        place = next((i for i, source in enumerate(self.sources) if source.key == f"{role}:base"), None)
+        if place is None:
+            self.mistakes.append(Mistake(at, f"there is no base whose {role} file the diff could change", "name a base"))
+            return
+        key = f"diff:{file.diff}"
+        self.files[key] = Location(os.path.join(self.folder, file.diff))
+        old = self.sources[place]
+        changed = {name: getattr(old, name) for name in old.__struct_fields__} | {"diffs": (*old.diffs, key)}
+        self.sources[place] = Source(**changed)
+
+    def templates(self) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
+        """All templates by what they go by, and which of them a family has in place of the base's."""
+        own = self.base.templates
+        found: dict[str, Location] = dict(own)
+        by_family: dict[str, dict[str, str]] = {}
+        for family, given in self.description.family.items():
+            named = by_family.setdefault(family, {})
+            for name in own if given.templates else ():
+                path = os.path.join(self.folder, given.templates, name)
+                if os.path.exists(path):
+                    named[name] = f"{given.templates}/{name}"
+            for name, file in given.file.items():
+                if file.template and file.template not in own:
+                    named[name] = file.template
+                elif not file.template and given.templates and name not in own:
+                    named[name] = f"{given.templates}/{name}"
+            found |= {label: Location(os.path.join(self.folder, label)) for label in named.values()}
+        return found, by_family
+
+
+def find_described(path: str, release: str, find_base: Callable[[str, str], BaseSet]) -> Found:
+    """The set that the description at `path` describes, for a release ("" where it is not told).
+
+    `find_base` finds a base by what `specs` says of it and the folder that paths are relative to. A SpecError with all
+    that is wrong with the description.
+    """
+    try:
+        data = Location(path).read()
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
+    description, text = read_description(path, data)
+    folder = os.path.dirname(path)
+    found = list(_wrong(description))
+    if found:
+        raise mistakes_in(path, text, found)
+    told = release or description.release
+    where, at = _base_of(description, told)
+    try:
+        base = find_base(where, folder) if where else BaseSet({}, {})
+    except SpecError as error:
+        raise mistakes_in(path, text, [Mistake(at, error.problem.removeprefix("specs="), error.hint)]) from error
+    finding = _Finding(folder, base, description)
+    finding.add_base()
+    version = base.version or description.release
+    for place, layer in enumerate(description.layers):
+        if _within(told or version, layer.since, layer.until):
+            finding.add_layer(place, layer)
+    if finding.mistakes:
+        raise mistakes_in(path, text, finding.mistakes)
+    templates, by_family = finding.templates()
+    name = description.name or os.path.basename(os.path.dirname(os.path.abspath(path)))
+    files = {**finding.files, DESCRIPTION: Location(path)}
+    described = Described(description, tuple(finding.sources), by_family)
+    return Found(name, files, templates, version, base.version_file or path, described)
+
+
+def _wrong(description: Description) -> Iterator[Mistake]:
+    """What is wrong with the description by itself."""
+    names = [layer.name for layer in description.layers]
+    for place, layer in enumerate(description.layers):
+        at = ("layer", str(place), "name")
+        if not _LAYER.fullmatch(layer.name) or LAYER_MARK.strip() in layer.name:
+            yield Mistake(at, f"'{layer.name}' is no name for a layer", "write letters, digits, - and _")
+        elif layer.name in names[:place]:
+            yield Mistake(at, f"a second layer is called '{layer.name}'", "give each layer a name of its own")
+        if layer.namespace and not layer.namespace.isidentifier():
+            yield Mistake((*at[:2], "namespace"), f"'{layer.namespace}' is no namespace", "write a C++ identifier")
+    name = description.name
+    if name and (os.sep in name or name.startswith(".")):
+        yield Mistake(("name",), f"'{name}' cannot name a folder", "write a plain name")
+    for path, release in _releases(description):
+        if release and not _RELEASE.fullmatch(release):
+            yield Mistake(path, f"'{release}' is no release", "write one such as 2.13")
+
+
+def _releases(description: Description) -> Iterator[tuple[tuple[str, ...], str]]:
+    yield ("release",), description.release
+    for key in description.base.releases:
+        yield ("base", "releases", key), key
+    for kind, items in (("layer", description.layers), ("facts", description.facts)):
+        for place, item in enumerate(items):
+            yield (kind, str(place), "since"), item.since
+            yield (kind, str(place), "until"), item.until
+
+
+def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ...]]:
+    """Where the base is, and which key says so."""
+    base = description.base
+    for key, specs in base.releases.items():
+        if release and minor_of(key) == minor_of(release):
+            return specs, ("base", "releases", key)
+    if not base.specs and not release and len(base.releases) == 1:
+        key = next(iter(base.releases))
+        return base.releases[key], ("base", "releases", key)
+    if not base.specs and base.releases:
+        raise SpecError(
+            f"the description has no base for release '{release}'" if release else "the description has several bases",
+            f"say release=X.Y.Z, one of {', '.join(base.releases)}",
+        )
+    return base.specs, ("base", "specs")
+
+
+def minor_of(version: str) -> tuple[int, ...]:
+    """`(2, 13)` of `2.13.0`."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+def _within(release: str, since: str, until: str) -> bool:
+    at = minor_of(release)
+    return not at or ((not since or minor_of(since) <= at) and (not until or at <= minor_of(until)))
+
+
+def _files_of(files: SpecFiles) -> list[SpecFile]:
+    several = files if isinstance(files, tuple) else (files,)
+    return [SpecFile(file) if isinstance(file, str) else file for file in several]
+
+
+def _name_of(location: Location) -> str:
+    return os.path.basename(location.member or location.path)

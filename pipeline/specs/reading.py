@@ -1,0 +1,136 @@
+"""`specset.toml` from text to data, with all its mistakes at their lines."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.specs.description import Base, Description, Facts, Family, Functions, Layer, OutputFile, SpecFile
+from pipeline.specs.toml_place import place_in
+
+_PATH = re.compile(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
+_PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_AT = re.compile(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_KEYS = {
+    key
+    for type_ in (Description, Base, Layer, Functions, Facts, Family, OutputFile, SpecFile)
+    for key in type_.__struct_encode_fields__
+}
+_MANY = 20  # mistakes that are looked for
+
+Path = tuple[str, ...]
+
+
+class Mistake(msgspec.Struct, frozen=True):
+    """What is wrong with a description, and where."""
+
+    path: Path
+    problem: str
+    hint: str = ""
+    needle: str = ""
+
+
+def mistakes_in(file: str, text: str, found: list[Mistake]) -> SpecError:
+    """One error for all mistakes, each at its place in the file."""
+    said = []
+    for mistake in found:
+        line, column = place_in(text, mistake.path, mistake.needle)
+        where = ".".join(mistake.path)
+        hint = f"\n  hint: {mistake.hint}" if mistake.hint else ""
+        said.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{mistake.problem}{hint}")
+    return SpecError("\n".join(said))
+
+
+def read_description(file: str, data: bytes) -> tuple[Description, str]:
+    """The description in the bytes of a file, and its text; a SpecError with all that is wrong with it."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{file}: byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8") from error
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(_syntax(file, text, str(error)), "a description is TOML: toml.io has the syntax") from error
+    found = list(_mistakes(value))
+    if found:
+        raise mistakes_in(file, text, found)
+    return msgspec.convert(value, Description), text
+
+
+def _syntax(file: str, text: str, problem: str) -> str:
+    match = _AT.match(problem)
+    if match is None:
+        return f"{file}: not TOML: {problem}"
+    line = match[2] or str(text.count("\n") + 1)
+    return f"{file}:{line}:{match[3] or 1}: not TOML: {match[1]}"
+
+
+def _mistakes(value: dict[str, Any]) -> Iterator[Mistake]:
+    """What is wrong with the values: each mistake is taken out, and the rest looked at again."""
+    rest = msgspec.msgpack.decode(msgspec.msgpack.encode(value, enc_hook=str))
+    for _ in range(_MANY):
+        try:
+            msgspec.convert(rest, Description)
+            return
+        except msgspec.ValidationError as error:
+            path, problem = _parts(rest, str(error))
+            yield _said(path, problem)
+            _take_out(rest, path, problem)
+
+
+def _parts(value: Any, said: str) -> tuple[Path, str]:
+    """The path that an error is about, and what it says. The keys of tables, which it leaves out, are found by trying."""
+    match = _PATH.match(said)
+    assert match is not None
+    path: Path = ()
+    inner = value
+    for name, member in _PART.findall(match[2] or ""):
+        key = name or member
+        if member == "...":
+            key = next((k for k in inner if str(k) and _still_says(value, path, k, said)), next(iter(inner), ""))
+        inner = inner[int(key)] if isinstance(inner, list) and key.isdecimal() else inner[key]
+        path = (*path, key)
+    return path, match[1]
+
+
+def _still_says(value: Any, path: Path, key: str, said: str) -> bool:
+    """Whether the same is wrong when of a table only one key is there."""
+    copy = msgspec.msgpack.decode(msgspec.msgpack.encode(value))
+    inner = copy
+    for name in path:
+        inner = inner[int(name)] if isinstance(inner, list) else inner[name]
+    for other in [other for other in inner if other != key]:
+        del inner[other]
+    try:
+        msgspec.convert(copy, Description)
+    except msgspec.ValidationError as error:
+        return str(error) == said
+    return False
+
+
+def _said(path: Path, problem: str) -> Mistake:
+    unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
+    if unknown is not None:
+        hint = nearest(unknown[1], _KEYS) or "docs/vendors.md lists the keys"
+        return Mistake(path, f"there is no key '{unknown[1]}'", hint, unknown[1])
+    if missing is not None:
+        return Mistake(path, f"'{missing[1]}' is missing", f"write {missing[1]} = …")
+    return Mistake(path, problem[:1].lower() + problem[1:], "docs/vendors.md has an example of every key")
+
+
+def _take_out(value: Any, path: Path, problem: str) -> None:
+    unknown = _UNKNOWN.fullmatch(problem)
+    *outer, last = (*path, unknown[1]) if unknown is not None else path or ("",)
+    for name in outer:
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    if isinstance(value, list):
+        del value[int(last)]
+    elif last in value:
+        del value[last]

@@ -1,0 +1,91 @@
+"""Where a key stands in a TOML file: Python's parser keeps no places, so that the text is looked at again for a report.
+
+A statement is as many lines as it takes until the parser is content with them alone.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Path = tuple[str, ...]
+
+
+def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
+    """Line and column, from 1, of the key at `path`, as deep as it is there. Members of lists go by their numbers.
+
+    `needle` is a piece of the value to point at.
+    """
+    wanted = tuple(path)
+    best: tuple[int, Path, int, str] = (0, (), 1, "")
+    for line, found, statement in _statements(text):
+        if wanted[: len(found)] == found and len(found) >= best[0]:
+            if len(found) > best[0] or not best[3]:
+                best = (len(found), found, line, statement)
+    depth, _, line, statement = best
+    at = _offset(statement, [*wanted[depth:], needle])
+    return line + statement.count("\n", 0, at), at - statement.rfind("\n", 0, at)
+
+
+def _offset(statement: str, names: Sequence[str]) -> int:
+    """Where the last of the `names` that is there stands in a statement."""
+    at = len(statement) - len(statement.lstrip())
+    for name in names:
+        if name and not name.isdecimal():
+            found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name[-1:].isalnum() else re.escape(name))
+            match = found.search(statement, at)
+            at = match.start() if match else at
+    return at
+
+
+def _statements(text: str) -> Iterator[tuple[int, Path, str]]:
+    """Each statement: its first line, the path of the table or key that it writes, its text."""
+    lines = text.split("\n")
+    table: Path = ()
+    counts: dict[Path, int] = {}
+    at = 0
+    while at < len(lines):
+        end, value = _statement(lines, at)
+        if value:
+            statement = "\n".join(lines[at:end])
+            path = _path_of(value)
+            if lines[at].lstrip().startswith("["):
+                table = path = _table(path, lines[at].lstrip().startswith("[["), counts)
+            else:
+                path = (*table, *path)
+            yield at + 1, path, statement
+        at = end
+
+
+def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any]]:
+    """The end of the statement that starts at a line, and what it says; nothing for a line that says nothing."""
+    for end in range(start + 1, len(lines) + 1):
+        try:
+            return end, tomllib.loads("\n".join(lines[start:end]))
+        except tomllib.TOMLDecodeError:
+            continue
+    return start + 1, {}
+
+
+def _path_of(value: dict[str, Any]) -> Path:
+    """The one key that a statement writes: the parts of a dotted one."""
+    found: Path = ()
+    inner: Any = value
+    while isinstance(inner, dict) and len(inner) == 1:
+        name = next(iter(inner))
+        found, inner = (*found, name), inner[name]
+    return found
+
+
+def _table(path: Path, is_member: bool, counts: dict[Path, int]) -> Path:
+    """The path of a table, with the numbers of the members that it is in."""
+    found: Path = ()
+    for place, name in enumerate(path):
+        found = (*found, name)
+        if is_member and place == len(path) - 1:
+            counts[found] = counts.get(found, -1) + 1
+        if found in counts:
+            found = (*found, str(counts[found]))
+    return found

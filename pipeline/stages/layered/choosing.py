@@ -1,0 +1,79 @@
+"""What a layer makes of its entries before anything of them is checked: one name may be there once for each release."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw
+
+from pipeline.model.layers import LAYER_MARK, Source, role_of
+from pipeline.problems.problem import Problem, SpecError
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.query.row import encode
+from pipeline.rules.layers.entry import in_namespace, looked_at, operator_of, rewritten
+from pipeline.rules.layers.versions import Key, holds, listed_versions
+from pipeline.specs.lists import value_of
+from pipeline.stages.layered.texts import Named, of_file, text
+from pipeline.stages.set import RELEASE, source
+
+Chosen = tuple[int, str, Raw]  # the place of an entry in its group, its name, its value
+
+
+@query
+def releases_of(db: Database, key: str) -> tuple[Key, ...]:
+    """The releases that a file lists; none where it lists none."""
+    rules = source(db, key).versions
+    whole = text(db, key) if rules is not None and rules.all else None
+    if rules is None or whole is None:
+        return ()
+    try:
+        return listed_versions(value_of(whole, rules.all), rules.all)
+    except SpecError as error:
+        db.report(of_file(key, error))
+        return ()
+
+
+def choose(db: Database, key: str, found: Sequence[Named]) -> list[Chosen]:
+    """The entries that hold for the release, as the layer has them, with the layer in their names."""
+    rules = source(db, key)
+    mark = f"{LAYER_MARK}{rules.layer}" if rules.layer else ""
+    made = []
+    for place, (name, raw) in enumerate(found):
+        value = _chosen(db, key, rules, name, raw)
+        if value is not None:
+            made.append((place, f"{name}{mark}", value))
+    return made
+
+
+def _chosen(db: Database, key: str, rules: Source, name: str, raw: Raw) -> Raw | None:
+    if not rules.layer and not any(each.func == operator_of(name) for each in rules.rewrites):
+        return None if operator_of(name) in rules.exclude else raw
+    value = msgspec.msgpack.decode(raw)
+    if not isinstance(value, dict):
+        return raw
+    try:
+        if rules.versions is not None and not holds(value, rules.versions, releases_of(db, key), _release(db)):
+            return None
+        entry = in_namespace(looked_at(value, rules), rules.namespace)
+        return Raw(encode(rewritten(entry, rules.rewrites)))
+    except SpecError as error:
+        op = operator_of(name)
+        db.report(
+            Problem(
+                role_of(key),
+                f"{name}{LAYER_MARK}{rules.layer}" if rules.layer else name,
+                op,
+                error.problem,
+                error.hint,
+                error.field,
+                error.needle,
+                file=key,
+            )
+        )
+        return Raw(encode(looked_at(value, rules)))
+
+
+def _release(db: Database) -> str:
+    return (db.input(RELEASE) or b"").decode()
+
+

@@ -1,0 +1,105 @@
+"""The texts of spec files, and of those of a set of layers: diffs applied, lists found. Part of the stage `specs`."""
+
+import msgspec
+from msgspec import Raw
+
+from pipeline.model.layers import role_of
+from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
+from pipeline.query.database import Database
+from pipeline.query.query import unkept
+from pipeline.query.row import NAMES
+from pipeline.specs.diff import Line, apply, lines_of
+from pipeline.specs.entries import Piece, cut, parse_whole, read_text
+from pipeline.specs.lists import check_lists, cut_lists, whole_lists
+from pipeline.stages.set import source, spec_label, unreadable
+
+KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # what names an entry
+
+Named = tuple[str, Raw]  # an entry's name, its value
+
+
+def is_layered(key: str) -> bool:
+    """Whether a file is one of a set of layers."""
+    return ":" in key
+
+
+@unkept
+def text(db: Database, key: str) -> str | None:
+    """The text of a spec file, None where there is none that can be read."""
+    data = db.input(spec_label(key))
+    if data is None:
+        db.report(of_file(key, SpecError(f"cannot be read: {unreadable(db).get(spec_label(key), 'it is missing')}")))
+        return None
+    try:
+        return read_text(data)
+    except SpecError as error:
+        db.report(of_file(key, error))
+        return None
+
+
+@unkept
+def changed(db: Database, key: str) -> list[Line] | None:
+    """The lines of a file that diffs change, with where they are from; None where it cannot be read."""
+    whole = text(db, key)
+    lines = None if whole is None else lines_of(whole)
+    for number, diff in enumerate(source(db, key).diffs, 1):
+        change = text(db, diff)
+        if lines is not None and change is not None:
+            try:
+                lines = apply(lines, change, number)
+            except SpecError as error:
+                db.report(of_file(diff, error))
+    return lines
+
+
+@unkept
+def layer_text(db: Database, key: str) -> str | None:
+    """The text of a file of a layer, with the diffs applied; None where it cannot be read."""
+    rules = source(db, key)
+    if rules.diffs:
+        lines = changed(db, key)
+        return None if lines is None else "\n".join(line.text for line in lines)
+    whole = text(db, key)
+    if whole is not None and rules.lists:
+        try:
+            check_lists(whole, rules.lists)
+        except SpecError as error:
+            db.report(of_file(key, error))
+            return None
+    return whole
+
+
+def layer_cuts(db: Database, key: str) -> list[Piece]:
+    """The entries of a file of a layer as text; none where the text cannot be cut."""
+    whole = layer_text(db, key)
+    lists = source(db, key).lists
+    if whole is None:
+        return []
+    return (cut_lists(whole, lists) if lists else cut(whole)) or []
+
+
+def layer_whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
+    """All entries of a file of a layer, parsed at once."""
+    whole, lists = layer_text(db, key), source(db, key).lists
+    if whole is None:
+        return []
+    try:
+        return whole_lists(whole, lists, role_of(key)) if lists else parse_whole(whole, role_of(key))
+    except SpecError as error:
+        db.report(of_file(key, error))
+        return []
+
+
+def name_of(value: bytes, role: Role) -> str:
+    """What names an entry."""
+    found = msgspec.msgpack.decode(value)
+    name = found.get(KEYS[role]) if isinstance(found, dict) else None
+    return name if isinstance(name, str) and NAMES not in name else "?"
+
+
+def of_file(key: str, error: SpecError) -> Problem:
+    """A mistake of a file as a whole, or at a line of it. The role of a plain set's file says which it is."""
+    line, column = (error.line, error.column) if isinstance(error, TextMistake) else (1, 1)
+    role = role_of(key)
+    file = key if is_layered(key) else ""
+    return Problem(role, "", "", error.problem, error.hint, line=line, column=column, file=file)
