@@ -20,6 +20,11 @@ class Layout(Struct, frozen=True, array_like=True):
     name: Literal["upstream", "split"] = "upstream"
     shards: int = 0
     keys: tuple[str, ...] = ()  # the dispatch keys that derivatives are written for, sorted
+    count: int = 0  # of shards, where it is not upstream's
+    synthesized: bool = False  # whether synthesized Nodes get Python bindings too
+    libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
+    registered: dict[str, str] = {}  # dispatch keys of derivatives -> of registrations, where the two differ
+    slotted: tuple[str, ...] = ()  # the holes that a description fills
 
 
 class Family(Struct, frozen=True):

@@ -14,4 +14,8 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     before: str = ""  # text that stands before the template's
     reopens: bool = False  # of the template, only the namespaces around its hole: the rest is in another file
     family: str = "nodes"
+    comment: str = ""  # what the generated comment is, where it is not upstream's
+    raw: bool = False  # whether pieces are neither trimmed nor indented
+    between: dict[str, str] = {}  # of a raw file, what stands between the pieces of a hole
+    asked: tuple[str, ...] = ()  # holes that the template must have
     first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own

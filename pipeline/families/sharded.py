@@ -13,7 +13,7 @@ def shards_of(units: Sequence[Unit], layout: Layout, count: int) -> dict[str, tu
     """The units of each shard, by what its name ends with. The last one has all units, and nobody compiles it: it is
     upstream's only. `count`: upstream's number of shards; another layout says its own."""
     split = layout.name == "split"
-    members: list[list[str]] = [[] for _ in range(layout.shards if split else count)]
+    members: list[list[str]] = [[] for _ in range(layout.shards if split else layout.count or count)]
     for unit in units:
         members[shard_of(unit.operator, len(members))].append(unit.name)
     found = {f"_{i}": tuple(names) for i, names in enumerate(members)}

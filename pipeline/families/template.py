@@ -17,6 +17,9 @@ from pipeline.specs.text import decode_text
 
 Value = str | int | Sequence[str]
 
+# Stands where a line was left out of which the white space stays: `settled` takes it away, once blocks are trimmed.
+GAP = "\x1a"
+
 _HOLE = re.compile(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
 
 
@@ -35,14 +38,15 @@ def template_text(data: bytes) -> str:
 
 
 class Template:
-    """A parsed template: text and holes in turn. `trim`: white space at the ends of a block's lines is removed."""
+    """A parsed template: text and holes in turn. `trim`: white space at the ends of a block's lines is removed;
+    `blocks`: a hole alone on its line takes lines that are indented."""
 
-    def __init__(self, text: str, *, trim: bool = True) -> None:
+    def __init__(self, text: str, *, trim: bool = True, blocks: bool = True) -> None:
         self._trim = trim
         self.parts: list[str | Hole] = []
         position = 0
         for match in _HOLE.finditer(text):
-            indent = _indentation(text, position, match.start())
+            indent = _indentation(text, position, match.start()) if blocks else None
             self.parts += [text[position : match.start() - len(indent or "")], _hole(match[1], indent)]
             position = match.end()
         self.parts.append(text[position:])

@@ -72,6 +72,7 @@ class FunctionNames(Struct, frozen=True, gc=False, array_like=True):
     name: str  # with overload
     cpp_name: str  # of the C++ function: `add_`, `add_out`
     base: str  # `add` of `add_.Tensor`
+    namespace: str  # `aten` of PyTorch's own
 
 
 class FunctionHead(FunctionNames, frozen=True, gc=False, array_like=True):

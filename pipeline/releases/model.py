@@ -3,6 +3,14 @@
 from msgspec import Struct
 
 
+# Parts of kernels that a set of layers may leave out.
+JIT_DECOMPOSITION = "jit_decomposition"  # for forward mode, of what has no forward formula
+STORAGE_USE_COUNT = "storage_use_count"  # the check that nobody else has a result's storage
+BOXED_FALLBACK = "boxed_fallback"  # of functions without derivatives, which then get a kernel
+OWN_KERNEL = "own_kernel"  # the check that what has derivatives has a kernel of its own: a backend may give it one
+PARTS = (OWN_KERNEL, JIT_DECOMPOSITION, STORAGE_USE_COUNT, BOXED_FALLBACK)
+
+
 class Change(Struct, frozen=True):
     """One difference: `add` and `remove` members of a collection, or `set` the whole value."""
 
@@ -71,6 +79,7 @@ class Release(Struct, frozen=True):
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
     left_out: frozenset[str]  # parts of kernels that are not printed: a set of layers may say so
+    dressed: frozenset[str]  # output families that a description has a say in
     not_unpacked: frozenset[str]  # functions whose arguments kernels take as they are
     generator: str  # what a template that is made of a template says it was made by: a script of PyTorch's sources
 

@@ -5,6 +5,7 @@ Nothing is looked up here: what depends on the schemas is `infos`.
 
 from pipeline.model.autograd import Definition
 from pipeline.model.entries import SMALL, grouped
+from pipeline.model.layers import layer_of
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -35,7 +36,7 @@ def definitions(db: Database, group: str) -> dict[str, Definition]:
         given = value(db, "derivatives", entry)
         op = title(given, "name")
         try:
-            found[entry], suspicions = parse_definition(given, release(db))
+            found[entry], suspicions = parse_definition(given, release(db), namespaced=bool(layer_of(entry)))
         except SpecError as error:
             db.report(problem_of(error, "derivatives", entry, op))
             continue

@@ -11,6 +11,7 @@ from pipeline.families.template import tidy
 from pipeline.problems.problem import Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
+from pipeline.stages.layered.asking import dressed_unit
 from pipeline.stages.match import definition_of, outputs, reverse, served_function
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
@@ -38,11 +39,13 @@ def rendered(db: Database, family: str, name: str) -> dict[str, str]:
     if subject is None:
         return {}
     try:
-        return kind.render(kind.plan(subject, facts), facts)
+        pieces = kind.render(kind.plan(subject, facts), facts)
     except SpecError as error:
         for problem in problems_of(error, *_place(db, family, name, error)):
             db.report(problem)
         return {}
+    found = unit(db, family, name) if family in facts.dressed else None
+    return pieces if found is None else dressed_unit(db, family, found, pieces)
 
 
 def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role, str, str]:

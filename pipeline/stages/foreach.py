@@ -13,6 +13,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.matching.foreach import PREFIX, find_reference, foreach_node, synthesize
 from pipeline.stages import infos
+from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import Listed, all_heads, function
 from pipeline.stages.set import release
 
@@ -24,6 +25,7 @@ DISPATCH_KEY = "Default"
 def references(db: Database) -> dict[str, Reference]:
     """The function whose derivatives serve each foreach function, in the order in which their Nodes are printed."""
     heads = dict(all_heads(db))
+    taken = dict(participants(db))
     given = {defined.function: defined for defined in infos.defined(db)}
     with_infos = infos.by_function(infos.rows(db))
     # Upstream looks among functions with infos first, then among those whose definition has no dispatch key at all.
@@ -31,7 +33,7 @@ def references(db: Database) -> dict[str, Reference]:
     functional = _by_base(ordered, heads, lambda head: head.kind == "functional")
     others = _by_base(ordered, heads, lambda head: head.kind != "functional")
     found = {}
-    for name, head in _without_definition(heads, given, with_infos):
+    for name, head in _without_definition(taken, heads, given, with_infos):
         base = head.base.split(PREFIX)[-1]
         if base not in functional and base not in others:
             continue
@@ -61,7 +63,7 @@ def _by_base(
 
 
 def _without_definition(
-    heads: dict[str, FunctionHead], given: dict[str, Defined], with_infos: Iterable[str]
+    taken: dict[str, FunctionHead], heads: dict[str, FunctionHead], given: dict[str, Defined], with_infos: Iterable[str]
 ) -> list[Listed]:
     """Foreach functions that nothing else serves, in the order in which upstream meets them: by C++ name.
 
@@ -70,7 +72,7 @@ def _without_definition(
     written = {heads[name].plain_signature for name in with_infos if heads[name].kind != "functional"}
     found = [
         (name, head)
-        for name, head in heads.items()
+        for name, head in taken.items()
         if head.base.startswith(PREFIX)
         and name not in given
         and not (head.generated and (head.kind == "out" or head.plain_signature in written))

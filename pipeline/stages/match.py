@@ -16,6 +16,7 @@ from pipeline.rules.kernels.derivative import differentiability_of, kernel_deriv
 from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.stages import foreach, infos
+from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import release
 
@@ -63,8 +64,7 @@ def _entry(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:
 def pairs(db: Database) -> list[Pair]:
     """All functions in the order in which upstream matches them, and whose infos serve them."""
     finder = _Finder(db)
-    listed = sorted(all_heads(db), key=lambda listed: listed[1].cpp_name)
-    return [Pair(name, head.schema, finder.find(name, head)) for name, head in listed]
+    return [Pair(name, head.schema, finder.find(name, head)) for name, head in participants(db)]
 
 
 class _Finder:

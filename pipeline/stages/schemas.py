@@ -29,7 +29,7 @@ from pipeline.rules.native.groups import (
     missing_variants,
     view_groups,
 )
-from pipeline.rules.native.heads import head_of
+from pipeline.rules.native.heads import head_of, within
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
@@ -252,7 +252,7 @@ def checked(db: Database) -> bool:
     _report(db, check_functions([head for _, head in listed]), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
     for name, head in all_heads(db):
-        other, other_head = first.setdefault(head.name, (name, head))
+        other, other_head = first.setdefault(within(head.namespace, head.name), (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
             twice = GroupError(0, f"operator '{head.name}' is declared twice", "use another overload name")
             db.report(_between(twice, entry_of(name), head.name, _FUNCTIONS))

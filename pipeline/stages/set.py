@@ -2,6 +2,7 @@
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.model.layers import Source
 from pipeline.problems.problem import Role
@@ -77,7 +78,18 @@ def functions_asked(db: Database) -> Functions:
 @query
 def family_rules(db: Database, family: str) -> Family | None:
     """How a family is printed for this set, None where nothing is said of it."""
-    return description(db).family.get(family)
+    said = description(db)
+    given = said.family.get(family)
+    if given is None or given.comment or not said.comment:
+        return given or (Family(comment=said.comment) if said.comment else None)
+    return replace(given, comment=said.comment)
+
+
+@query
+def families_described(db: Database) -> list[str]:
+    """The output families that a description asks for, or has a say in; none of a plain set."""
+    said = description(db)
+    return list(said.families or said.family)
 
 
 @query
@@ -90,8 +102,8 @@ def own_templates(db: Database, family: str) -> dict[str, str]:
 @unordered
 def release(db: Database) -> Release:
     """The facts of the release, and what the set adds to them."""
-    version = (db.input(RELEASE) or b"").decode()
-    return resolve(version, changes_of(description(db), version))
+    version, found = (db.input(RELEASE) or b"").decode(), described(db)
+    return resolve(version, () if found is None else changes_of(found.description, version))
 
 
 def asked_families(db: Database) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from pipeline.families.described import described_files, layout_of, located
 from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
@@ -21,8 +22,9 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
+from pipeline.stages.layered.asking import about_unit, namespaces, rules_of
 from pipeline.stages.match import used_keys
-from pipeline.stages.set import release, spec_set, template_label, unreadable
+from pipeline.stages.set import own_templates, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
 
 _BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
@@ -54,8 +56,18 @@ class Blocks(Struct, frozen=True, array_like=True):
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
     kind = Layout("split" if layout == "split" else "upstream", shards, tuple(used_keys(db)))
-    facts = release(db)
-    return {file.name: file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind, facts)}
+    return {file.name: file for name in families(db) for file in _files(db, name, kind)}
+
+
+def _files(db: Database, family: str, layout: Layout) -> list[File]:
+    """The files of a family."""
+    kind, members, facts = FAMILIES[family], units(db, family), release(db)
+    if family not in facts.dressed:
+        return kind.files(members, layout, facts)
+    rules, templates = rules_of(db, family), own_templates(db, family)
+    own = layout_of(layout, rules, namespaces(db))
+    found = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
+    return [located(file, templates) for file in found]
 
 
 @table
@@ -89,19 +101,20 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     except SpecError as error:
         db.report(Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template))
         return []
-    comment = generated_comment(spec_set(db).comment, file.template or file.name)
+    comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)
     values: dict[str, Value] = {"generated_comment": comment, **file.constants}
     blocks = {hole: piece for hole, piece in file.slots.items() if _is_block(template, hole)}
     for hole, piece in file.slots.items():
         inline = hole in template.names and hole not in blocks
-        values[hole] = [rendered(db, file.family, unit).get(piece, "") for unit in file.units] if inline else ""
-    found: list[str | Blocks] = []
+        found = [rendered(db, file.family, unit).get(piece, "") for unit in file.units] if inline else []
+        values[hole] = file.between.get(hole, "\n").join(filter(None, found)) if file.raw else found or ""
+    made: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
-            found.append(Blocks(blocks[part.name], part.indent or ""))
+            made.append(Blocks(blocks[part.name], part.indent or ""))
         else:
-            found.append(filled)
-    return found
+            made.append(filled)
+    return made
 
 
 def _template(db: Database, file: File) -> Template:
@@ -112,6 +125,11 @@ def _template(db: Database, file: File) -> Template:
     found = template_text(data)
     if file.reopens:
         found = _reopened(found, next(iter(file.slots)))
+    for hole in file.asked:
+        if f"${{{hole}}}" not in found and f"${hole}" not in found:
+            raise SpecError(f"the template has no hole '${{{hole}}}', which the description fills", needle=hole)
+    if file.raw:
+        return _checked(Template(found, blocks=False), {"generated_comment", *file.constants, *file.slots})
     trim = release(db).trims_lines
     if file.first:
         found = _checked(Template(found, trim=trim), set(file.first)).fill(file.first)

@@ -8,6 +8,8 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.native.heads import names_of
+from pipeline.stages.layered.asking import about_unit, rules_of
+from pipeline.stages.layered.taking import participants
 from pipeline.stages.match import kernels, node, nodes
 from pipeline.stages.schemas import (
     GENERATED,
@@ -19,12 +21,12 @@ from pipeline.stages.schemas import (
     groups,
     heads,
 )
-from pipeline.stages.set import asked_families, release, spec_set
+from pipeline.stages.set import asked_families, families_described, release, spec_set
 
 
 def families(db: Database) -> list[str]:
     """The families that are asked for, of those that the spec set has templates for."""
-    templates, asked = spec_set(db).templates, asked_families(db) or FAMILIES
+    templates, asked = spec_set(db).templates, asked_families(db) or families_described(db) or FAMILIES
     return [
         name for name, family in FAMILIES.items() if name in asked and (not family.needs or family.needs in templates)
     ]
@@ -33,6 +35,16 @@ def families(db: Database) -> list[str]:
 @query
 def units(db: Database, family: str) -> list[Unit]:
     """All units of a family, in the order in which they are printed."""
+    found = _all_units(db, family)
+    if family not in release(db).dressed:
+        return found
+    of = rules_of(db, family).functions
+    taken = {name for name, _ in participants(db)}
+    kind = FAMILIES[family].unit
+    return [unit for unit in found if (kind == "Node" or unit.function in taken) and about_unit(db, unit).holds(of)]
+
+
+def _all_units(db: Database, family: str) -> list[Unit]:
     kind = FAMILIES[family]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]

@@ -24,7 +24,7 @@ DEFINITION = "definition"
 def files(nodes: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """All files of the Nodes."""
     own = split_files(nodes, layout.shards) if layout.name == "split" else _upstream_files(nodes)
-    return own + python.files(nodes)
+    return own + python.files(nodes, layout)
 
 
 def _upstream_files(nodes: Sequence[Unit]) -> list[File]:

@@ -35,6 +35,12 @@ auto _tmp = ([&]() {
   }
 })();
 auto ${results} = ${value};
+//// call_not_decomposed, since 2.4
+auto _tmp = ([&]() {
+  ${guard}
+    return ${call};
+})();
+auto ${results} = ${value};
 //// debug_only, since 2.4
 #ifndef NDEBUG
 ${statements}

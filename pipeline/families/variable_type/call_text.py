@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pipeline.families.sections import Text
-from pipeline.families.template import Template
+from pipeline.families.template import GAP, Template
 from pipeline.families.variable_type.plan.call import Call, Result, Unpacked
-from pipeline.releases.model import Release
+from pipeline.releases.model import JIT_DECOMPOSITION, STORAGE_USE_COUNT, Release
 
 _TEXT = Text("variable_type/call.cpp")
 
@@ -13,23 +13,25 @@ _TEXT = Text("variable_type/call.cpp")
 def unpack(argument: Unpacked) -> str:
     """The line that unpacks an argument."""
     reference = "" if argument.is_list else "&"
+    if argument.as_it_is:
+        return f"auto{reference} {argument.name}_ = {argument.name};"
     return f'auto{reference} {argument.name}_ = unpack({argument.name}, "{argument.name}", {argument.position});'
 
 
 def call(plan: Call, release: Release) -> list[str]:
     """The call, between its checks."""
     text = _TEXT.of(release)
-    made = _call(plan, text)
+    made = _call(plan, text, release)
     if not plan.checked:
         return [made]
     before = [text[f"before_{kind}"].fill({"name": name}) for name, kind in plan.checked]
     after = [text[f"after_{kind}"].fill({"name": name}) for name, kind in plan.checked]
-    after += [check for result in plan.returned for check in _checks(result, plan.kernel, text)]
+    after += [check for result in plan.returned for check in _checks(result, plan.kernel, text, release)]
     debug_only = text["debug_only"]
     return [debug_only.fill({"statements": before}), made, debug_only.fill({"statements": after})]
 
 
-def _call(plan: Call, text: dict[str, Template]) -> str:
+def _call(plan: Call, text: dict[str, Template], release: Release) -> str:
     below = "AutoDispatchBelowAutograd" if plan.below_autograd else "AutoDispatchBelowADInplaceOrView"
     arguments = ", ".join(("ks & c10::after_autograd_keyset", *plan.arguments))
     values = {"guard": f"at::{below} guard;", "call": f"at::redispatch::{plan.function}({arguments})"}
@@ -41,17 +43,20 @@ def _call(plan: Call, text: dict[str, Template]) -> str:
     other = plan.decomposition
     if other is None:
         return text["call_for_results"].fill(values)
+    if JIT_DECOMPOSITION in release.left_out:
+        return text["call_not_decomposed"].fill(values)
     values |= {"condition": other.condition, "operator": other.operator, "overload": other.overload}
     values |= {"returns": other.returns, "arguments": ", ".join(other.arguments)}
     return text["call_or_decompose"].fill(values)
 
 
-def _checks(result: Result, kernel: str, text: dict[str, Template]) -> list[str]:
+def _checks(result: Result, kernel: str, text: dict[str, Template], release: Release) -> list[str]:
     found = []
     if result.aliased:
         found.append(text["same_storage"].fill({"name": result.aliased, "other": result.name}))
     if result.own_storage:
-        found.append(text["own_storage"].fill({"name": result.name, "kernel": kernel}))
+        check = text["own_storage"].fill({"name": result.name, "kernel": kernel})
+        found.append(GAP if STORAGE_USE_COUNT in release.left_out else check)
     if result.own_tensor:
         found.append(text["own_tensor"].fill({"name": result.name, "kernel": kernel}))
     return found

@@ -12,11 +12,15 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 
 _NAME = re.compile(r"(\w+)(?:\.\w+)?\(.*\)")
+_NAMESPACE = re.compile(r"\w+::(?=\w)")
 _OWN_KEYS = ("name", "dispatch", "output_differentiability")
 
 
-def parse_definition(value: object, release: Release) -> tuple[Definition, list[SpecError]]:
-    """The definition that the entry writes, and what is suspicious about it.
+def parse_definition(
+    value: object, release: Release, *, namespaced: bool = False
+) -> tuple[Definition, list[SpecError]]:
+    """The definition that the entry writes, and what is suspicious about it. `namespaced`: whether it may be for a
+    function of another namespace than PyTorch's.
 
     In `value`, `dispatch` is a mapping that keeps its order: see `PAIRS`.
     """
@@ -27,7 +31,8 @@ def parse_definition(value: object, release: Release) -> tuple[Definition, list[
         raise no_such_key(value, "name", "the entry has no name", "write name: the operator's schema")
     if not isinstance(schema, str):
         raise SpecError(f"not text: {schema!r}", field=("name",))
-    match = _NAME.match(schema)
+    own = _NAMESPACE.match(schema) if namespaced else None
+    match = _NAME.match(schema, own.end() if own is not None else 0)
     if match is None:
         raise SpecError(f"not a schema: '{schema}'", "copy it from native_functions.yaml", field=("name",))
     raw_differentiability = value.get("output_differentiability")

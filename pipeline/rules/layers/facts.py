@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.releases.model import Change, Release
+from pipeline.releases.model import OWN_KERNEL, PARTS, Change, Release
 from pipeline.specs.description import Description
 
-# The parts of kernels that may be left out.
-PARTS = ("jit_decomposition", "storage_use_count", "boxed_fallback")
+# The output families, all of which a description may have a say in.
+DRESSED = ("nodes", "variable_type", "inplace_or_view", "trace_type", "view_funcs", "factories")
 
 _WHY = "the description says so"
 
@@ -18,7 +18,7 @@ _WHY = "the description says so"
 def changes_of(description: Description, version: str) -> list[Change]:
     """The changes of a release's facts that a description asks for, of those that are known."""
     known = set(Release.__struct_fields__)
-    found = []
+    found = [Change(version, "dressed", _WHY, DRESSED)]
     for facts in description.facts:
         if holds(version, facts.since, facts.until):
             for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
@@ -29,6 +29,8 @@ def changes_of(description: Description, version: str) -> list[Change]:
         for field, words in (("left_out", rules.leave_out), ("not_unpacked", rules.not_unpacked)):
             if words:
                 found.append(Change(version, field, _WHY, words))
+        if rules.slots or rules.keys or any(file.slots for file in rules.file.values()):
+            found.append(Change(version, "left_out", "kernels are registered for a backend", (OWN_KERNEL,)))
     return found
 
 

@@ -13,7 +13,10 @@ class Operators:
 
     def __init__(self, heads: Sequence[FunctionHead], grouped: Sequence[int]) -> None:
         self.heads = heads
-        self.by_schema = {head.schema: i for i, head in enumerate(heads)}
+        plain = {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
+        others = {head.schema: i for i, head in enumerate(heads) if head.namespace != "aten"}
+        named = {f"{head.namespace}::{head.schema}": i for i, head in enumerate(heads)}
+        self.by_schema = named | others | plain  # one that names no namespace is of PyTorch's, where there is one
         self.by_signature: dict[str, list[int]] = {}
         for i in grouped:
             self.by_signature.setdefault(heads[i].signature, []).append(i)

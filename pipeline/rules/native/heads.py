@@ -13,20 +13,26 @@ from pipeline.rules.native.entry import is_view
 def names_of(parsed: NativeFunction) -> FunctionNames:
     """What a function is called."""
     schema = parsed.func
-    return FunctionNames(str(schema), str(schema.name), cpp_name(schema), schema.name.base)
+    return FunctionNames(str(schema), str(schema.name), cpp_name(schema), schema.name.base, parsed.namespace)
+
+
+def within(namespace: str, text: str) -> str:
+    """A name or a schema with its namespace, where that is not PyTorch's: functions of two are never variants."""
+    return text if namespace == "aten" else f"{namespace}::{text}"
 
 
 def head_of(parsed: NativeFunction) -> FunctionHead:
     """What others ask of a function."""
     schema = parsed.func
     name = schema.name
-    signature, plain = signatures(schema)
+    signature, plain = (within(parsed.namespace, text) for text in signatures(schema))
     view_kind: ViewKind = "non_aliasing" if not is_view(parsed) else "aliasing_inplace" if name.inplace else "aliasing"
     return FunctionHead(
         str(schema),
         str(name),
         cpp_name(schema),
         name.base,
+        parsed.namespace,
         name.unqualified,
         schema_kind(schema),
         view_kind,

@@ -25,6 +25,7 @@ class Unpacked(Struct, frozen=True, gc=False, array_like=True):
     name: str
     position: int
     is_list: bool
+    as_it_is: bool = False  # a null is not refused
 
 
 class Decomposition(Struct, frozen=True, gc=False, array_like=True):
@@ -63,7 +64,8 @@ class Call(Struct, frozen=True, gc=False, array_like=True):
 def unpacked(subject: Subject) -> tuple[Unpacked, ...]:
     """The arguments that are unpacked."""
     found = enumerate(subject.function.func.arguments)
-    return tuple(Unpacked(a.name, i, is_list(a.type)) for i, a in found if _is_unpacked(a))
+    as_it_is = str(subject.function.func.name) in subject.release.not_unpacked
+    return tuple(Unpacked(a.name, i, is_list(a.type), as_it_is) for i, a in found if _is_unpacked(a))
 
 
 def _is_unpacked(argument: Argument) -> bool:

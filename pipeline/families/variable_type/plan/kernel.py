@@ -15,7 +15,7 @@ from pipeline.families.variable_type.plan.subject import subject_of
 from pipeline.model.kernels import KernelDerivative, Served
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError
-from pipeline.releases.model import Release
+from pipeline.releases.model import BOXED_FALLBACK, Release
 from pipeline.rules.matching.differentiability import differentiable_outputs
 
 
@@ -52,7 +52,7 @@ def plan_function(served: Served, release: Release) -> FunctionPlan:
             f"those are {', '.join(sorted(release.manual_backend))}",
             field=("manual_kernel_registration",),
         )
-    if served.derivatives is None and falls_back(function, release):
+    if served.derivatives is None and BOXED_FALLBACK not in release.left_out and falls_back(function, release):
         return FunctionPlan(name, ())
     derivatives: tuple[KernelDerivative | None, ...] = served.derivatives or (None,)
     return FunctionPlan(name, tuple(_planned(function, each, release) for each in derivatives))

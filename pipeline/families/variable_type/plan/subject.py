@@ -9,7 +9,7 @@ from pipeline.model.kernels import KernelDerivative
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Argument, is_list, schema_kind
 from pipeline.problems.problem import SpecError
-from pipeline.releases.model import Release
+from pipeline.releases.model import OWN_KERNEL, Release
 from pipeline.rules.matching.differentiability import DifferentiableOutput, differentiable_outputs, is_differentiable
 
 
@@ -141,7 +141,8 @@ def _check(subject: Subject) -> None:
     derivative, function = subject.derivative, subject.function
     if derivative is None:
         return
-    if derivative.node is not None and not function.is_abstract:
+    checked = OWN_KERNEL not in subject.release.left_out
+    if checked and derivative.node is not None and not function.is_abstract:
         raise SpecError(
             f"there are derivatives of {subject.name}, or of its functional variant, which has no kernel of its own",
             "give it a dispatch section with explicit backends, or CompositeExplicitAutograd",

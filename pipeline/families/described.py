@@ -1,0 +1,147 @@
+"""The files of a family as a description has them: names, templates, slots, shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from pipeline.families.dressing import About, key_of
+from pipeline.families.family import Family as Kind
+from pipeline.families.family import Layout
+from pipeline.families.file import File
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+from pipeline.specs.description import Family, OutputFile, Slot
+
+_EVERYTHING = "Everything"
+
+Tell = Callable[[Unit], About]
+
+
+def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layout:
+    """A layout, with the shards and libraries of a description. `namespaces`: those of the functions."""
+    libraries = (rules.library,) if rules.library else tuple(namespaces)
+    return replace(
+        layout,
+        count=rules.shards,
+        synthesized=rules.foreach_bindings,
+        libraries=libraries,
+        registered=rules.keys,
+        slotted=tuple(name for name, each in rules.file.items() if each.slots) + (("",) if rules.slots else ()),
+    )
+
+
+def described_files(
+    kind: Kind, units: Sequence[Unit], layout: Layout, release: Release, rules: Family, tell: Tell
+) -> list[File]:
+    """The files of a family. `tell` says what holds of the function of a unit."""
+    made = kind.files(units, layout, release)
+    templates = dict.fromkeys(file.template for file in made)
+    chosen = [file for file in made if _is_made(file, rules)]
+    found = [_file(file, rules.file.get(file.template, OutputFile()), rules, units, tell) for file in chosen]
+    added = [name for name in rules.file if name not in templates]
+    for name in added:
+        found += _added(kind, name, rules.file[name], made, units, rules, tell)
+    return found
+
+
+def located(file: File, templates: Mapping[str, str]) -> File:
+    """A file with the set's own template in the place of upstream's, and the comment that names it."""
+    comment = file.comment.replace("${template}", file.template.rpartition("/")[2])
+    return replace(file, template=templates.get(file.template, file.template), comment=comment)
+
+
+def _is_made(file: File, rules: Family) -> bool:
+    if rules.files and file.template not in rules.files:
+        return False
+    return rules.everything or _EVERYTHING not in file.name
+
+
+def _file(file: File, own: OutputFile, rules: Family, units: Sequence[Unit], tell: Tell) -> File:
+    """One file as upstream has it, changed."""
+    slots, constants, asked = _slots({**rules.slots, **own.slots}, own, file.template)
+    whole = tuple(unit.name for unit in units)
+    return replace(
+        file,
+        name=_name(file, own),
+        slots={hole: piece for hole, piece in {**file.slots, **slots}.items() if hole not in constants},
+        constants={**file.constants, **constants},
+        units=_selected(file.units or (whole if slots and own.slots else ()), own, units, tell),
+        comment=own.comment or rules.comment,
+        raw=own.raw,
+        between=_between(own),
+        asked=asked,
+    )
+
+
+def _added(
+    kind: Kind,
+    name: str,
+    own: OutputFile,
+    made: Sequence[File],
+    units: Sequence[Unit],
+    rules: Family,
+    tell: Tell,
+) -> list[File]:
+    """A file that upstream does not have: one, or one for each shard."""
+    slots, constants, asked = _slots(own.slots, own, name)
+    whole = tuple(unit.name for unit in units)
+    shards = [(file, _shard(file)) for file in made if "shard_id" in file.constants] if own.sharded else []
+    shards = [(file, shard) for file, shard in shards if rules.everything or shard != _EVERYTHING]
+    first = shards[0][0].template if shards else ""
+    found = [(file.units, shard) for file, shard in shards if file.template == first] or [(whole, "")]
+    return [
+        File(
+            _named(own.name or name, shard),
+            name,
+            {**constants, "shard_id": shard},
+            slots,
+            _selected(members, own, units, tell),
+            family=kind.name,
+            comment=own.comment or rules.comment,
+            raw=own.raw,
+            between=_between(own),
+            asked=asked,
+        )
+        for members, shard in found
+    ]
+
+
+def _slots(
+    given: Mapping[str, str | Slot], own: OutputFile, template: str
+) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    """The holes that take a piece of each unit, those that take fixed text, and those that the file's own rules name."""
+    slots: dict[str, str] = {}
+    constants: dict[str, str] = {}
+    for hole, each in given.items():
+        slot = Slot(each) if isinstance(each, str) else each
+        if slot.text is not None or not slot.piece:
+            constants[hole] = slot.text or ""
+        else:
+            slots[hole] = key_of(template if hole in own.slots else "", hole)
+    return slots, constants, tuple(own.slots)
+
+
+def _selected(members: tuple[str, ...], own: OutputFile, units: Sequence[Unit], tell: Tell) -> tuple[str, ...]:
+    if not own.functions:
+        return members
+    by_name = {unit.name: unit for unit in units}
+    return tuple(name for name in members if tell(by_name[name]).holds(own.functions))
+
+
+def _between(own: OutputFile) -> dict[str, str]:
+    return {hole: each.between for hole, each in own.slots.items() if isinstance(each, Slot)}
+
+
+def _name(file: File, own: OutputFile) -> str:
+    return _named(own.name, _shard(file)) if own.name else file.name
+
+
+def _named(name: str, shard: str) -> str:
+    return name.replace("${shard}", shard)
+
+
+def _shard(file: File) -> str:
+    """What the name of a shard has behind that of its template."""
+    return str(file.constants.get("shard_id", "")) or file.name.removeprefix(file.template.partition(".")[0]).partition(".")[0]

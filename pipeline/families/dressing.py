@@ -1,0 +1,143 @@
+"""What a description does to the text of a unit: text replaced, put around pieces, and pieces chosen for slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from pipeline.specs.description import Family, Replace, Slot, Wrap, listed
+
+WORDS = (
+    *("all", "rest", "own", "base", "defined", "undefined", "generated", "declared"),
+    *("functional", "inplace", "out", "mutable", "scratch", "foreach", "factory", "symint"),
+)
+REST = "rest"  # the units that no other slot of the same piece takes
+KERNELS = ("variable_type", "inplace_or_view", "trace_type")  # whose pieces are kernels and their registrations
+ATEN = "aten"
+
+
+class About(Struct, frozen=True, gc=False, array_like=True):
+    """What a function is called and what holds of it, as far as a description may ask."""
+
+    operator: str  # `add_.Tensor`
+    base: str  # `add`
+    namespace: str
+    words: tuple[str, ...]
+    kernel: str = ""  # what its kernels are called where another namespace has a function of the same name
+
+    def holds(self, of: str) -> bool:
+        """Whether all words of a selection hold; a word with `::` at its end is a namespace."""
+        return all(word in self.words or word == f"{self.namespace}::" or word == "all" for word in of.split())
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What `${…}` stands for in the text of rules."""
+        name, _, overload = self.operator.partition(".")
+        return {
+            "operator": self.operator,
+            "name": f"{name}_{overload}" if overload else name,
+            "function": name,
+            "overload": overload,
+            "base": self.base,
+            "namespace": self.namespace,
+        }
+
+
+def key_of(file: str, hole: str) -> str:
+    """What the piece for a slot goes by."""
+    return f"{file}/{hole}"
+
+
+def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
+    """The slots of a family that take a piece: the file that they are in ("" for all), the hole, what goes in."""
+    for file, slots in (("", rules.slots), *((name, each.slots) for name, each in rules.file.items())):
+        for hole, given in slots.items():
+            slot = Slot(given) if isinstance(given, str) else given
+            if slot.text is None and slot.piece:
+                yield file, hole, slot
+
+
+def dressed(family: str, pieces: Mapping[str, str], rules: Family, about: About) -> dict[str, str]:
+    """The pieces of a unit as the description has them, with those for its slots."""
+    found = dict(pieces)
+    if family in KERNELS:
+        found = {piece: _in_namespace(text, about) for piece, text in found.items()}
+    for replace in rules.replace:
+        found = {piece: _replaced(piece, text, replace, about) for piece, text in found.items()}
+    for wrap in rules.wrap:
+        found = {piece: _wrapped(piece, text, wrap, about) for piece, text in found.items()}
+    return found | dict(_slots(found, rules, about)) | _elsewhere(family, found, rules, about)
+
+
+def _in_namespace(text: str, about: About) -> str:
+    """The text of a kernel of a function of another namespace than PyTorch's, which upstream has none of."""
+    if about.namespace == ATEN:
+        return text
+    text = text.replace('full_name("aten::', f'full_name("{about.namespace}::')
+    if about.kernel:
+        own = f"{about.namespace}_{about.kernel}"
+        text = text.replace(f" {about.kernel}(c10::DispatchKeySet ks", f" {own}(c10::DispatchKeySet ks")
+        text = text.replace(f"::{about.kernel})", f"::{own})")
+    return text
+
+
+def _applies(piece: str, rule: Replace | Wrap, about: About) -> bool:
+    pieces, functions = listed(rule.pieces), listed(rule.functions)
+    wanted = not pieces or piece in pieces or piece.partition(" ")[0] in pieces
+    return wanted and (not functions or about.operator in functions) and about.holds(rule.of)
+
+
+def _replaced(piece: str, text: str, rule: Replace, about: About) -> str:
+    if not _applies(piece, rule, about):
+        return text
+    return text.replace(_named(rule.from_, about), _named(rule.to, about))
+
+
+def _wrapped(piece: str, text: str, rule: Wrap, about: About) -> str:
+    if not text or not _applies(piece, rule, about):
+        return text
+    return _named(rule.text, about).replace("${text}", text)
+
+
+def _named(text: str, about: About) -> str:
+    if "${" in text:
+        for name, value in about.names.items():
+            text = text.replace(f"${{{name}}}", value)
+    return text
+
+
+def _slots(pieces: Mapping[str, str], rules: Family, about: About) -> Iterator[tuple[str, str]]:
+    slots = list(slots_of(rules))
+    taken = {
+        (file, slot.piece) for file, _, slot in slots if REST not in slot.of.split() and about.holds(slot.of)
+    }
+    for file, hole, slot in slots:
+        words = " ".join(word for word in slot.of.split() if word != REST)
+        if about.holds(words) and (words == slot.of or (file, slot.piece) not in taken):
+            text = piece_of(pieces, slot.piece)
+            if text:
+                yield key_of(file, hole), f"{_named(slot.before, about)}{text}{_named(slot.after, about)}"
+
+
+def piece_of(pieces: Mapping[str, str], name: str) -> str:
+    """A piece by its name; of pieces by dispatch key all of them; the declaration of a kernel is its head."""
+    if name in pieces:
+        return pieces[name]
+    if name == "declaration":
+        heads = [text.partition(" {\n")[0] for piece, text in pieces.items() if piece.startswith("definition")]
+        return "".join(f"{head};\n" for head in heads if head)
+    return "".join(text for piece, text in pieces.items() if piece.startswith(f"{name} "))
+
+
+def _elsewhere(family: str, pieces: Mapping[str, str], rules: Family, about: About) -> dict[str, str]:
+    """Registrations of a function of a namespace of its own, which belong into another library than PyTorch's."""
+    if family not in KERNELS or about.namespace == ATEN or rules.library:
+        return {}
+    moved = [piece for piece in pieces if piece.startswith("registration")]
+    return {library_piece(piece, about.namespace): pieces[piece] for piece in moved} | dict.fromkeys(moved, "")
+
+
+def library_piece(piece: str, namespace: str) -> str:
+    """What a registration in another library than PyTorch's goes by."""
+    return piece if namespace == ATEN else f"{piece} in {namespace}"

@@ -1,0 +1,67 @@
+"""What a description may ask of each function of a set of layers, and what it then does to the text of a unit."""
+
+from collections.abc import Mapping
+
+from pipeline.families.dressing import ATEN, About, dressed
+from pipeline.families.template import GAP
+from pipeline.model.native import FunctionHead
+from pipeline.model.units import Unit
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.specs.description import Family
+from pipeline.stages.layered.taking import base_names, is_own
+from pipeline.stages.match import pairs
+from pipeline.stages.schemas import all_heads
+from pipeline.stages.set import family_rules
+
+
+@table
+def about(db: Database) -> dict[str, About]:
+    """What a description may ask of each function."""
+    known = set(base_names(db))
+    served = {pair.function for pair in pairs(db) if pair.source}
+    found = {}
+    taken: dict[str, str] = {}
+    for name, head in all_heads(db):
+        kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
+        other = taken.setdefault(kernel, head.namespace)
+        words = _words(name, head, known, name in served)
+        found[name] = About(head.name, head.base, head.namespace, words, kernel if other != head.namespace else "")
+    return found
+
+
+def _words(name: str, head: FunctionHead, base: set[str], defined: bool) -> tuple[str, ...]:
+    return (
+        "own" if is_own(name, head, base) else "base",
+        "defined" if defined else "undefined",
+        "generated" if head.generated else "declared",
+        head.kind,
+        *(["foreach"] if head.is_foreach else []),
+        *(["factory"] if head.has_options else []),
+        *(["symint"] if "SymInt" in head.schema else []),
+    )
+
+
+@query
+def namespaces(db: Database) -> list[str]:
+    """The namespaces of all functions: PyTorch's, then the others by name."""
+    found = {head.namespace for _, head in all_heads(db)}
+    return [ATEN, *sorted(found - {ATEN})]
+
+
+
+
+def rules_of(db: Database, family: str) -> Family:
+    """How a family is printed; as upstream has it where nothing is said of it."""
+    return family_rules(db, family) or Family()
+
+
+def about_unit(db: Database, unit: Unit) -> About:
+    """What a description may ask of the function of a unit."""
+    return about.item(db, unit.function) or About(unit.op, unit.op.partition(".")[0], ATEN, ())
+
+
+def dressed_unit(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
+    """The pieces of a unit as the description has them."""
+    found = dressed(family, pieces, rules_of(db, family), about_unit(db, unit))
+    return {piece: text.replace(GAP, "") for piece, text in found.items()}

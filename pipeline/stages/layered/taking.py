@@ -1,0 +1,62 @@
+"""Which functions take part in the output of a set of layers, and which are its own."""
+
+from pipeline.families.dressing import ATEN
+from pipeline.model.layers import role_of
+from pipeline.model.native import FunctionHead
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.rules.layers.entry import operator_of
+from pipeline.specs.description import listed
+from pipeline.specs.entries import cut, head, parse_whole
+from pipeline.problems.problem import SpecError
+from pipeline.stages import infos
+from pipeline.stages.layered.texts import KEYS, name_of, text
+from pipeline.stages.schemas import GENERATED, Listed, all_heads, entry_of
+from pipeline.stages.set import functions_asked, source_keys
+
+
+@query
+def base_names(db: Database) -> list[str]:
+    """The operators of the base's file of functions, as it is before any diff."""
+    found: set[str] = set()
+    for key in source_keys(db, "native"):
+        if key.endswith(":base"):
+            whole = text(db, key) or ""
+            pieces = cut(whole)
+            if pieces is None:
+                try:
+                    found |= {operator_of(name_of(value, role_of(key))) for _, value in parse_whole(whole, "native")}
+                except SpecError:
+                    continue
+            else:
+                found |= {operator_of(head(piece.text).partition(f"{KEYS['native']}:")[2]) for piece in pieces}
+    return sorted(found)
+
+
+@query
+def participants(db: Database) -> list[Listed]:
+    """The functions that take part, in the order in which kernels are printed."""
+    asked = functions_asked(db)
+    found = all_heads(db)
+    if asked.take == "defined":
+        heads = dict(found)
+        defined = {heads[given.function].name for given in infos.defined(db)}
+        found = [(name, head) for name, head in found if head.name in defined or head.base in defined]
+    elif asked.take == "own":
+        known = set(base_names(db))
+        found = [(name, head) for name, head in found if is_own(name, head, known)]
+    left_out = set(listed(asked.exclude))
+    found = [(name, head) for name, head in found if head.name not in left_out and qualified(head) not in left_out]
+    return found if asked.order == "file" else sorted(found, key=lambda listed: listed[1].cpp_name)
+
+
+def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
+    """Whether a function is none of the base's, nor generated from one of these."""
+    if qualified(head) in base:
+        return False
+    return not (name.startswith(GENERATED) and operator_of(entry_of(name)) in base)
+
+
+def qualified(head: FunctionHead) -> str:
+    """The operator with its namespace, where it is not PyTorch's."""
+    return head.name if head.namespace == ATEN else f"{head.namespace}::{head.name}"
