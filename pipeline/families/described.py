@@ -12,7 +12,7 @@ from pipeline.families.family import Layout
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
-from pipeline.specs.description import Family, OutputFile, Slot
+from pipeline.specs.layers.description import Family, OutputFile, Slot
 
 _EVERYTHING = "Everything"
 
@@ -111,7 +111,7 @@ def _added(
 def _slots(
     given: Mapping[str, str | Slot], own: OutputFile, template: str
 ) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
-    """The holes that take a piece of each unit, those that take fixed text, and those that the file's own rules name."""
+    """The holes that take a piece of each unit, those that take fixed text, those that the file's own rules name."""
     slots: dict[str, str] = {}
     constants: dict[str, str] = {}
     for hole, each in given.items():
@@ -144,4 +144,7 @@ def _named(name: str, shard: str) -> str:
 
 def _shard(file: File) -> str:
     """What the name of a shard has behind that of its template."""
-    return str(file.constants.get("shard_id", "")) or file.name.removeprefix(file.template.partition(".")[0]).partition(".")[0]
+    return (
+        str(file.constants.get("shard_id", ""))
+        or file.name.removeprefix(file.template.partition(".")[0]).partition(".")[0]
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from pipeline.specs.description import Family, Replace, Slot, Wrap, listed
+from pipeline.specs.layers.description import Family, Replace, Slot, Wrap, listed
 
 WORDS = (
     *("all", "rest", "own", "base", "defined", "undefined", "generated", "declared"),
@@ -109,9 +109,7 @@ def _named(text: str, about: About) -> str:
 
 def _slots(pieces: Mapping[str, str], rules: Family, about: About) -> Iterator[tuple[str, str]]:
     slots = list(slots_of(rules))
-    taken = {
-        (file, slot.piece) for file, _, slot in slots if REST not in slot.of.split() and about.holds(slot.of)
-    }
+    taken = {(file, slot.piece) for file, _, slot in slots if REST not in slot.of.split() and about.holds(slot.of)}
     for file, hole, slot in slots:
         words = " ".join(word for word in slot.of.split() if word != REST)
         if about.holds(words) and (words == slot.of or (file, slot.piece) not in taken):

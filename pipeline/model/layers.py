@@ -12,8 +12,8 @@ LAYER_MARK = " @"  # between an entry's schema and the layer that it is from
 class Versions(Struct, frozen=True, forbid_unknown_fields=True):
     """Entries that hold for some releases only.
 
-    `keys`: the keys of an entry that say for which; it holds where one of them says so. `all`: the key of the file that
-    lists all releases, for those who say `all_version` or `newest`. `missing`: what an entry without any of the keys is.
+    `keys`: the keys of an entry that say for which; it holds where one of them says so. `all`: the key of the file
+    that lists all releases, for those who say `all_version` or `newest`. `missing`: what an entry without any key is.
     """
 
     keys: tuple[str, ...]

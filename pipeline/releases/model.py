@@ -2,7 +2,6 @@
 
 from msgspec import Struct
 
-
 # Parts of kernels that a set of layers may leave out.
 JIT_DECOMPOSITION = "jit_decomposition"  # for forward mode, of what has no forward formula
 STORAGE_USE_COUNT = "storage_use_count"  # the check that nobody else has a result's storage

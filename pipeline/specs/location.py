@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from pipeline.specs.text import MAX_BYTES
 
-
 NAME = "specset.toml"  # of the description of a set
 DESCRIPTION = "set"  # its key among the files
 

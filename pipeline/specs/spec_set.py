@@ -15,8 +15,8 @@ from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.location import DESCRIPTION, NAME, Location
 
 if TYPE_CHECKING:
-    from pipeline.specs.described import BaseSet
-    from pipeline.specs.description import Described
+    from pipeline.specs.layers.described import BaseSet
+    from pipeline.specs.layers.description import Described
 
 __all__ = ["OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
 
@@ -57,7 +57,9 @@ class SpecSet(Struct, frozen=True):
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with a label that no machine's path is in."""
         names = self.names()
-        return [(names[key], at) for key, at in self.files.items()] + [(f"templates/{name}", location) for name, location in self.templates.items()]
+        return [(names[key], at) for key, at in self.files.items()] + [
+            (f"templates/{name}", location) for name, location in self.templates.items()
+        ]
 
     def names(self) -> dict[str, str]:
         """What others are told of each file: its path within the set, which is no machine's."""
@@ -84,7 +86,7 @@ def find_spec_set(specs: str, release: str = "") -> SpecSet:
 
 
 def _described(path: str, release: str) -> SpecSet:
-    from pipeline.specs.described import find_described
+    from pipeline.specs.layers.described import find_described
 
     found = find_described(path, release, _base)
     told = {"version_file": found.version_file, "described": found.described}
@@ -93,7 +95,7 @@ def _described(path: str, release: str) -> SpecSet:
 
 def _base(specs: str, folder: str) -> BaseSet:
     """The base that a description names; paths are relative to its folder."""
-    from pipeline.specs.described import BaseSet
+    from pipeline.specs.layers.described import BaseSet
 
     found = _plain(specs if specs in ("core", "torch") else os.path.join(folder, specs))
     return BaseSet(found.files, found.templates, found.version, found.version_file or found.name)
@@ -108,7 +110,10 @@ def _plain(specs: str) -> SpecSet:
         return _folder(specs, os.path.basename(os.path.abspath(specs)))
     if specs.endswith(".whl") and os.path.isfile(specs):
         return _wheel(specs)
-    hint = nearest(specs, ("core", "torch")) or "write core, torch, or the path of a folder, of a torch .whl, or of a specset.toml"
+    hint = (
+        nearest(specs, ("core", "torch"))
+        or "write core, torch, or the path of a folder, of a torch .whl, or of a specset.toml"
+    )
     raise SpecError(f"specs={specs}: there is no such spec set", hint)
 
 

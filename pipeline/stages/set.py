@@ -11,7 +11,7 @@ from pipeline.query.query import query, unkept, unordered
 from pipeline.releases import resolve
 from pipeline.releases.model import Release
 from pipeline.rules.layers.facts import changes_of
-from pipeline.specs.description import Described, Description, Family, Functions
+from pipeline.specs.layers.description import Described, Description, Family, Functions
 
 SET = "set"  # the input that says what the spec set is
 RELEASE = "release"  # the input that says which release it is read as

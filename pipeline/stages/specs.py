@@ -18,7 +18,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest, encode
 from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole
-from pipeline.specs.lists import outdented
+from pipeline.specs.layers.lists import outdented
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.layered.choosing import Chosen, choose
 from pipeline.stages.layered.texts import KEYS, Named, is_layered, layer_cuts, layer_whole, name_of, of_file, text
@@ -52,8 +52,8 @@ def parsed(db: Database, key: str, group: str) -> list[Named] | None:
     """The entries of a group, None where they cannot be parsed apart from the rest."""
     found = []
     role = role_of(key)
-    for text in pieces.item(db, key, group) or []:
-        value = parse_plain(text, role) or parsed_as_yaml(db, role, text)
+    for piece in pieces.item(db, key, group) or []:
+        value = parse_plain(piece, role) or parsed_as_yaml(db, role, piece)
         if value is None:
             return None
         found.append((name_of(value, role), Raw(value)))

@@ -30,7 +30,9 @@ ANALYSIS = {
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
 _LAYERED = ("layered.texts", "layered.choosing", "layered.taking", "layered.asking")
-_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest", *_LAYERED))
+_MODULES = tuple(
+    f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest", *_LAYERED)
+)
 
 _BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, "pipeline.query.code")}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import OWN_KERNEL, PARTS, Change, Release
-from pipeline.specs.description import Description
+from pipeline.specs.layers.description import Description
 
 # The output families, all of which a description may have a say in.
 DRESSED = ("nodes", "variable_type", "inplace_or_view", "trace_type", "view_funcs", "factories")

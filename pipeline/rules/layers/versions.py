@@ -40,7 +40,8 @@ def holds(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], 
             missing = " or ".join(rules.keys)
             raise SpecError(f"the entry does not say for which releases it holds: it has no {missing}", _HINT)
         return rules.missing == "held"
-    return any([_says(entry[key], key, known, wanted) for key in said])
+    found = [_says(entry[key], key, known, wanted) for key in said]  # all are looked at: one may be wrong
+    return any(found)
 
 
 def _says(value: object, key: str, known: tuple[Key, ...], wanted: Key) -> bool:
@@ -53,7 +54,7 @@ def _says(value: object, key: str, known: tuple[Key, ...], wanted: Key) -> bool:
     items = value if isinstance(value, list) else [part for part in str(value).split(",") if part.strip()]
     if not items:
         raise SpecError("no release is named", _HINT, field=(key,))
-    return any([_version(item, key) == wanted for item in items])
+    return wanted in [_version(item, key) for item in items]
 
 
 def _in_range(value: list[object], key: str, known: tuple[Key, ...], wanted: Key) -> bool:

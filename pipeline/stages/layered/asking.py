@@ -8,7 +8,7 @@ from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.specs.description import Family
+from pipeline.specs.layers.description import Family
 from pipeline.stages.layered.taking import base_names, is_own
 from pipeline.stages.match import pairs
 from pipeline.stages.schemas import all_heads
@@ -47,8 +47,6 @@ def namespaces(db: Database) -> list[str]:
     """The namespaces of all functions: PyTorch's, then the others by name."""
     found = {head.namespace for _, head in all_heads(db)}
     return [ATEN, *sorted(found - {ATEN})]
-
-
 
 
 def rules_of(db: Database, family: str) -> Family:

@@ -12,7 +12,7 @@ from pipeline.query.query import query
 from pipeline.query.row import encode
 from pipeline.rules.layers.entry import in_namespace, looked_at, operator_of, rewritten
 from pipeline.rules.layers.versions import Key, holds, listed_versions
-from pipeline.specs.lists import value_of
+from pipeline.specs.layers.lists import value_of
 from pipeline.stages.layered.texts import Named, of_file, text
 from pipeline.stages.set import RELEASE, source
 
@@ -75,5 +75,3 @@ def _chosen(db: Database, key: str, rules: Source, name: str, raw: Raw) -> Raw |
 
 def _release(db: Database) -> str:
     return (db.input(RELEASE) or b"").decode()
-
-

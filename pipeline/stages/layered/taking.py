@@ -3,12 +3,12 @@
 from pipeline.families.dressing import ATEN
 from pipeline.model.layers import role_of
 from pipeline.model.native import FunctionHead
+from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.entry import operator_of
-from pipeline.specs.description import listed
 from pipeline.specs.entries import cut, head, parse_whole
-from pipeline.problems.problem import SpecError
+from pipeline.specs.layers.description import listed
 from pipeline.stages import infos
 from pipeline.stages.layered.texts import KEYS, name_of, text
 from pipeline.stages.schemas import GENERATED, Listed, all_heads, entry_of

@@ -2,15 +2,16 @@
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import unkept
 from pipeline.query.row import NAMES
-from pipeline.specs.diff import Line, apply, lines_of
 from pipeline.specs.entries import Piece, cut, parse_whole, read_text
-from pipeline.specs.lists import check_lists, cut_lists, whole_lists
+from pipeline.specs.layers.diff import Line, apply, lines_of
+from pipeline.specs.layers.lists import check_lists, cut_lists, whole_lists
 from pipeline.stages.set import source, spec_label, unreadable
 
 KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # what names an entry
@@ -28,7 +29,8 @@ def text(db: Database, key: str) -> str | None:
     """The text of a spec file, None where there is none that can be read."""
     data = db.input(spec_label(key))
     if data is None:
-        db.report(of_file(key, SpecError(f"cannot be read: {unreadable(db).get(spec_label(key), 'it is missing')}")))
+        why = SpecError(f"cannot be read: {unreadable(db).get(spec_label(key), 'it is missing')}")
+        db.report(replace(of_file(key, why), line=0, column=0))
         return None
     try:
         return read_text(data)

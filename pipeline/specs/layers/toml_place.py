@@ -21,9 +21,9 @@ def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int
     wanted = tuple(path)
     best: tuple[int, Path, int, str] = (0, (), 1, "")
     for line, found, statement in _statements(text):
-        if wanted[: len(found)] == found and len(found) >= best[0]:
-            if len(found) > best[0] or not best[3]:
-                best = (len(found), found, line, statement)
+        is_deeper = len(found) > best[0] or not best[3]
+        if wanted[: len(found)] == found and is_deeper:
+            best = (len(found), found, line, statement)
     depth, _, line, statement = best
     at = _offset(statement, [*wanted[depth:], needle])
     return line + statement.count("\n", 0, at), at - statement.rfind("\n", 0, at)

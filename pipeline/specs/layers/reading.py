@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.specs.description import Base, Description, Facts, Family, Functions, Layer, OutputFile, SpecFile
-from pipeline.specs.toml_place import place_in
+from pipeline.specs.layers.description import Base, Description, Facts, Family, Functions, Layer, OutputFile, SpecFile
+from pipeline.specs.layers.toml_place import place_in
 
 _PATH = re.compile(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
@@ -86,7 +86,7 @@ def _mistakes(value: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _parts(value: Any, said: str) -> tuple[Path, str]:
-    """The path that an error is about, and what it says. The keys of tables, which it leaves out, are found by trying."""
+    """The path that an error is about, and what it says. Keys of tables, which it leaves out, are found by trying."""
     match = _PATH.match(said)
     assert match is not None
     path: Path = ()

@@ -144,7 +144,9 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"laye
 
     name: Annotated[str, Meta(description="names the set's folders; without it, the description's folder does")] = ""
     release: Annotated[str, Meta(description="the PyTorch release, where the base does not say it")] = ""
-    families: Annotated[tuple[str, ...], Meta(description="the outputs that are made; without it, all that can be")] = ()
+    families: Annotated[
+        tuple[str, ...], Meta(description="the outputs that are made; without it, all that can be")
+    ] = ()
     comment: Annotated[str, Meta(description="what ${generated_comment} is filled with, in all families")] = ""
     base: Annotated[Base, Meta(description="what the layers are laid over")] = Base()
     layers: Annotated[tuple[Layer, ...], Meta(description="the layers, in their order")] = ()

@@ -1,4 +1,4 @@
-"""Unified diffs of spec files, applied as `patch` does: hunks may stand elsewhere than they say, and none is guessed."""
+"""Unified diffs of spec files, applied as `patch` does: hunks may stand elsewhere than they say."""
 
 from __future__ import annotations
 

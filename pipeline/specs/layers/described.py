@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from pipeline.model.layers import LAYER_MARK, Source
 from pipeline.problems.problem import Role, SpecError
-from pipeline.specs.description import Described, Description, Layer, SpecFile, SpecFiles, listed
+from pipeline.specs.layers.description import Described, Description, Facts, Layer, SpecFile, SpecFiles, listed
+from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
 from pipeline.specs.location import DESCRIPTION, Location
-from pipeline.specs.reading import Mistake, mistakes_in, read_description
 
 _ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
 _RELEASE = re.compile(r"\d+\.\d+(\.\d+)?")
@@ -96,7 +96,9 @@ class _Finding:
     def _add_diff(self, role: Role, file: SpecFile, at: tuple[str, ...]) -> None:
         place = next((i for i, source in enumerate(self.sources) if source.key == f"{role}:base"), None)
         if place is None:
-            self.mistakes.append(Mistake(at, f"there is no base whose {role} file the diff could change", "name a base"))
+            self.mistakes.append(
+                Mistake(at, f"there is no base whose {role} file the diff could change", "name a base")
+            )
             return
         key = f"diff:{file.diff}"
         self.files[key] = Location(os.path.join(self.folder, file.diff))
@@ -183,7 +185,8 @@ def _releases(description: Description) -> Iterator[tuple[tuple[str, ...], str]]
     yield ("release",), description.release
     for key in description.base.releases:
         yield ("base", "releases", key), key
-    for kind, items in (("layer", description.layers), ("facts", description.facts)):
+    bounded: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
+    for kind, items in bounded.items():
         for place, item in enumerate(items):
             yield (kind, str(place), "since"), item.since
             yield (kind, str(place), "until"), item.until
