@@ -201,7 +201,7 @@ class Rows:
         """The encoded value that a trace gave, None where it is not kept or was lost."""
         if trace is None:
             return None
-        return trace.value or self._unput.get(trace.digest) or self._store.value(trace.digest)
+        return trace.value or self._unput.get(trace.digest) or self._store.values.get(trace.digest)
 
     def items(self, table: Row) -> Items:
         """A table's items."""
@@ -220,7 +220,7 @@ class Rows:
 
     def load(self, found: bytes) -> bytes:
         """The encoded value with a digest."""
-        raw = self._unput.get(found) or self._store.value(found)
+        raw = self._unput.get(found) or self._store.values.get(found)
         if raw is None:
             raise Damaged
         self.note_decoded(len(raw))
@@ -243,7 +243,7 @@ class Rows:
         return found is not None and self._are_there(found)
 
     def _are_there(self, items: Items) -> bool:
-        return all(found in self._unput or self._store.value(found) is not None for found in items.parts())
+        return all(found in self._unput or self._store.values.get(found) is not None for found in items.parts())
 
     def hold(self, row: Row, value: Any, size: int) -> None:
         """Lets a value stay in memory, and makes room when there are many."""
@@ -280,6 +280,6 @@ class Rows:
 
     def put_values(self) -> None:
         """Puts values into the store."""
-        self._store.put(self._unput)
+        self._store.values.add(self._unput)
         self._weight -= sum(map(len, self._unput.values()))
         self._unput = {}

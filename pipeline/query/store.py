@@ -15,9 +15,8 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.files import Stat, make_way, move_file, seal_of, set_seal, stat_of
-from pipeline.query.row import ID, Record, Row, Trace, digest, encode, places, sealed, unsealed
-from pipeline.query.values import Place, Values
+from pipeline.query.files import Place, Stat, Values, make_way, move_file, seal_of, set_seal, stat_of
+from pipeline.query.row import ID, Record, Row, Trace, encode, places, sealed, unsealed
 
 FORMAT = 5  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
@@ -50,21 +49,26 @@ class Store:
         self.problem = ""  # why nothing can be kept
         self._building = ""  # what the names of new files end with, until they are committed
         self._connection: sqlite3.Connection | None = None
-        self._left: Stat | None = None  # what the system said of the file when this store last wrote it
+        self._left: list[Stat | None] = []  # what the system said of the files when this store last wrote them
         self._readers: dict[int, bytes] = {}  # as far as somebody asked
-        self._values = Values(None)
-        self._placed: dict[bytes, Place] = {}  # where values are that were added since the last commit
+        self.values = Values(None, self._place)
+
+    @property
+    def paths(self) -> tuple[str, str]:
+        """The files: rows, values."""
+        return self.path, self.path + _VALUES
 
     # ---- opening and closing
 
     def begin(self) -> bool:
         """Starts to read one state of the file. False where it is not the state that this store left it in."""
         open_ = self._connection is not None and not self._connection.in_transaction  # else a round was not kept
-        same = open_ and not self._building and stat_of(self.path) == self._left
+        now = list(map(stat_of, self.paths))
+        same = open_ and not self._building and now == self._left
         try:
             if not same:
                 self.close()
-                self.sound = stat_of(self.path) == seal_of(self.path)
+                self.sound = now == seal_of(self.path)
                 self._open()
             self._run("BEGIN")
             self.empty = self.note("format") != encode(FORMAT)
@@ -89,8 +93,8 @@ class Store:
         for end in _BESIDE:
             if os.path.isdir(self.path + end):
                 make_way(self.path + end)
-        self._values = Values(self.path + _VALUES)
-        self._connect(self.path)
+        self.values = Values(self.paths[1], self._place)
+        self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
         self._run("PRAGMA synchronous = OFF")  # first of all: the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
 
@@ -103,7 +107,7 @@ class Store:
             with open(path, "wb") as file:  # the system says why it cannot be; SQLite would not
                 file.write(bytes(_PAGE))
                 file.truncate(0)
-            self._values = Values(self.path + _VALUES + self._building, anew=True)
+            self.values = Values(self.paths[1] + self._building, self._place, anew=True)
             self._make(path)
             self.problem = ""
         except (OSError, sqlite3.Error) as error:
@@ -115,15 +119,12 @@ class Store:
 
     def _make(self, path: str) -> None:
         """A new database."""
-        self._connect(path)
+        self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
         self._run(f"PRAGMA page_size = {_PAGE}")
         self._run("PRAGMA journal_mode = OFF")
         self._run("PRAGMA synchronous = OFF")
         for statement in _TABLES:
             self._run(statement)
-
-    def _connect(self, path: str) -> None:
-        self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
 
     def _is_whole(self) -> bool:
         """Whether the file is a database throughout."""
@@ -134,12 +135,12 @@ class Store:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        self._values.close()
-        self._values, self._placed = Values(None), {}
+        self.values.close()
+        self.values = Values(None, self._place)
         if self._building and self._building != _MEMORY:
-            for end in (_VALUES, ""):
+            for path in self.paths:
                 with suppress(OSError):
-                    os.unlink(self.path + end + self._building)
+                    os.unlink(path + self._building)
         self._building = ""
 
     # ---- reading
@@ -173,16 +174,10 @@ class Store:
         except msgspec.MsgspecError:
             return []
 
-    def value(self, found: bytes) -> bytes | None:
-        """The encoded value with a digest; None where it is not kept or was damaged."""
-        place = self._placed.get(found)
-        if place is None:
-            payload = None if self.empty else unsealed(self._one("SELECT place FROM vals WHERE id = ?", _key(found)))
-            if payload is None:
-                return None
-            place = _place_decoder.decode(payload)
-        data = self._values.read(place)
-        return data if digest(data) == found else None
+    def _place(self, found: bytes) -> Place | None:
+        """Where the value with a digest is, as far as was kept."""
+        payload = None if self.empty else unsealed(self._one("SELECT place FROM vals WHERE id = ?", _key(found)))
+        return None if payload is None else _place_decoder.decode(payload)
 
     def readers(self, id_: bytes) -> set[bytes]:
         """The rows that once read this one, as far as is known."""
@@ -218,11 +213,6 @@ class Store:
 
     # ---- writing
 
-    def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Adds encoded values by their digests. OSError where they cannot be written."""
-        news = [id_ for id_ in values if id_ not in self._placed and (self.empty or self.value(id_) is None)]
-        self._placed.update(zip(news, self._values.add(values[id_] for id_ in news)))
-
     def add_records(self, records: Mapping[bytes, Record]) -> None:
         """Adds rows to a new file."""
         values = sorted((_key(id_), sealed(encode(record))) for id_, record in records.items())
@@ -254,7 +244,7 @@ class Store:
         """Keeps all that was added, and starts to read anew. False where it could not be kept."""
         assert self._connection is not None
         try:
-            placed = ((_key(id_), sealed(encode(place))) for id_, place in self._placed.items())
+            placed = ((_key(found), sealed(encode(place))) for found, place in self.values.placed.items())
             self._add("INSERT OR REPLACE INTO vals VALUES (?, ?)", sorted(placed))
             values = [(name, sealed(data)) for name, data in {"format": encode(FORMAT), **notes}.items()]
             self._add("INSERT OR REPLACE INTO notes VALUES (?, ?)", values)
@@ -264,8 +254,8 @@ class Store:
             elif self._building != _MEMORY:
                 self._put_in_place()
             if self._building != _MEMORY:
-                self._left = set_seal(self.path)
-            self.sound, self.empty, self._placed = True, False, {}
+                self._left = set_seal(*self.paths)
+            self.sound, self.empty, self.values.placed = True, False, {}
             return True
         except (sqlite3.Error, OSError) as error:
             self.give_up(error)
@@ -289,19 +279,13 @@ class Store:
         assert self._connection is not None
         self._connection.close()
         self._connection = None
-        self._values.close()
+        self.values.close()
         for end in _BESIDE:  # of the file that it replaces
             make_way(self.path + end)
-        for end in (_VALUES, ""):
-            move_file(self.path + end + self._building, self.path + end)
+        for path in reversed(self.paths):
+            move_file(path + self._building, path)
         self._building = ""
         self._open()
-
-
-def size_of(path: str) -> int:
-    """The bytes that a store takes on the disk."""
-    found = (stat_of(path + end) for end in ("", _VALUES))
-    return sum(stat[0] for stat in found if stat is not None)
 
 
 def _key(id_: bytes) -> int:

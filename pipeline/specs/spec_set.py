@@ -10,6 +10,7 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.location import DESCRIPTION, NAME, Location
@@ -52,6 +53,7 @@ class SpecSet(Struct, frozen=True):
     version: str  # the PyTorch release as the set tells it, "" when it does not
     template_comment: str = "packaged/autograd/templates"
     version_file: str = ""  # what tells it, where that is a file of its own
+    looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
     described: Described | None = None
 
     def inputs(self) -> list[tuple[str, Location]]:
@@ -79,18 +81,28 @@ class SpecSet(Struct, frozen=True):
 def find_spec_set(specs: str, release: str = "") -> SpecSet:
     """The set that `specs` names: `core`, `torch`, the path of a folder, of a wheel or of a description. `release`: as
     which it is to be read, "" where it is to tell."""
+    if specs in ("core", "torch"):
+        return _plain(specs)
     path = os.path.join(specs, NAME) if os.path.isdir(specs) else specs
     if path.endswith(".toml") and os.path.isfile(path):
         return _described(path, release)
-    return _plain(specs)
+    found = _plain(specs)
+    return replace(found, looked_for=(path, *found.looked_for)) if path != specs else found
 
 
 def _described(path: str, release: str) -> SpecSet:
     from pipeline.specs.layers.described import find_described
 
     found = find_described(path, release, _base)
-    told = {"version_file": found.version_file, "described": found.described}
-    return SpecSet(found.name, found.files, found.templates, found.version, **told)  # type: ignore[arg-type]
+    return SpecSet(
+        found.name,
+        found.files,
+        found.templates,
+        found.version,
+        version_file=found.version_file,
+        looked_for=found.looked_for,
+        described=found.described,
+    )
 
 
 def _base(specs: str, folder: str) -> BaseSet:
@@ -98,7 +110,7 @@ def _base(specs: str, folder: str) -> BaseSet:
     from pipeline.specs.layers.described import BaseSet
 
     found = _plain(specs if specs in ("core", "torch") else os.path.join(folder, specs))
-    return BaseSet(found.files, found.templates, found.version, found.version_file or found.name)
+    return BaseSet(found.files, found.templates, found.version, found.version_file or found.name, found.looked_for)
 
 
 def _plain(specs: str) -> SpecSet:
@@ -137,11 +149,13 @@ def _torch_folder() -> str:
 
 def _folder(folder: str, name: str) -> SpecSet:
     folder = os.path.normpath(folder)
-    for candidate in (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged")):
-        if os.path.isfile(os.path.join(candidate, _PACKAGED["native"])):
-            return _set(name, candidate, _PACKAGED, "autograd/templates")
+    candidates = (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged"))
+    looked_for = tuple(os.path.join(candidate, _PACKAGED["native"]) for candidate in candidates)
+    for candidate, path in zip(candidates, looked_for):
+        if os.path.isfile(path):
+            return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for)
     if os.path.isfile(os.path.join(folder, _FLAT["native"])):
-        return _set(name, folder, _FLAT, "templates")
+        return _set(name, folder, _FLAT, "templates", looked_for)
     raise SpecError(
         f"{folder}: no native_functions.yaml",
         "a spec set is a flat folder (native_functions.yaml, tags.yaml, derivatives.yaml, templates/),"
@@ -149,31 +163,34 @@ def _folder(folder: str, name: str) -> SpecSet:
     )
 
 
-def _set(name: str, folder: str, layout: dict[str, str], templates: str) -> SpecSet:
+def _set(name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...]) -> SpecSet:
     files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
     located = {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}
-    version, version_file = _version_near(folder)
-    return SpecSet(name, files, located, version, version_file=version_file)
+    near = _version_files(folder)
+    version, version_file = _version_in_one_of(near)
+    return SpecSet(name, files, located, version, version_file=version_file, looked_for=(*looked_for, *near))
 
 
-def _version_near(folder: str) -> tuple[str, str]:
-    """The release, and the file that says it: RELEASE in the folder, or the version.py of the torch package.
-
-    Empty where no file does.
-    """
-    path = os.path.join(folder, "RELEASE")
-    text = _text_of(path)
-    if text is not None:
-        return only_line(text, path), path
+def _version_files(folder: str) -> tuple[str, ...]:
+    """What may say the release: RELEASE in the folder, or the version.py of the torch package."""
     above = os.path.dirname(os.path.abspath(folder))
     beside = os.path.dirname(above)
-    for path in (
+    return (
+        os.path.join(folder, "RELEASE"),
         os.path.join(folder, "version.py"),
         os.path.join(above, "version.py"),
         os.path.join(beside, "torch", "version.py"),
         os.path.join(above, "torch", "version.py"),
         os.path.join(beside, "version.py"),
-    ):
+    )
+
+
+def _version_in_one_of(paths: tuple[str, ...]) -> tuple[str, str]:
+    """The release, and the first file that says it; empty where no file does."""
+    text = _text_of(paths[0])
+    if text is not None:
+        return only_line(text, paths[0]), paths[0]
+    for path in paths[1:]:
         found = _VERSION.search(_text_of(path) or "")
         if found:
             return found.group(1), path

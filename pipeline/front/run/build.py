@@ -258,8 +258,8 @@ class Build:
         if not kept and self._db.problem:
             sys.stderr.write(f"{self._db.problem}; the next run will do everything again\n")
         code = self.inputs.code()
-        beside = (*last_run.folders(code), self.store_path, self.notes_path)
-        outputs = {path: made for path, made in self.outputs.known.items() if stat_of(path) is not None}
+        beside = (*last_run.folders(code), self.store_path, f"{self.store_path}.values", self.notes_path)
+        outputs = self.outputs.there()
         complete = complete and all(path in outputs for path in (*map(self.path, files), self.manifest_path))
         last = last_run.Last(
             self.inputs.other_stats() | {path: stat_of(path) for path in beside},

@@ -26,6 +26,7 @@ class BaseSet(Struct, frozen=True):
     templates: dict[str, Location]
     version: str = ""
     version_file: str = ""
+    looked_for: tuple[str, ...] = ()
 
 
 class Found(Struct, frozen=True):
@@ -36,6 +37,7 @@ class Found(Struct, frozen=True):
     templates: dict[str, Location]
     version: str
     version_file: str
+    looked_for: tuple[str, ...]
     described: Described
 
 
@@ -49,6 +51,7 @@ class _Finding:
         self.files: dict[str, Location] = {}
         self.sources: list[Source] = []
         self.mistakes: list[Mistake] = []
+        self.looked_for = list(base.looked_for)
 
     def add_base(self) -> None:
         given = self.description.base
@@ -115,6 +118,7 @@ class _Finding:
             named = by_family.setdefault(family, {})
             for name in own if given.templates else ():
                 path = os.path.join(self.folder, given.templates, name)
+                self.looked_for.append(path)
                 if os.path.exists(path):
                     named[name] = f"{given.templates}/{name}"
             for name, file in given.file.items():
@@ -159,7 +163,8 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     name = description.name or os.path.basename(os.path.dirname(os.path.abspath(path)))
     files = {**finding.files, DESCRIPTION: Location(path)}
     described = Described(description, tuple(finding.sources), by_family)
-    return Found(name, files, templates, version, base.version_file or path, described)
+    told = base.version_file or path
+    return Found(name, files, templates, version, told, tuple(finding.looked_for), described)
 
 
 def _wrong(description: Description) -> Iterator[Mistake]:

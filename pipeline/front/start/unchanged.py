@@ -1,0 +1,36 @@
+"""What a whole run leaves: the answer to the same command line while nothing has changed."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+from pipeline.front.config import read_config
+from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.last import Last
+from pipeline.front.start.answer import Stat, note, note_path
+from pipeline.problems.problem import SpecError
+from pipeline.query.files import overwrite_file, stat_of
+
+
+def note_unchanged(build: Build, words: list[str]) -> None:
+    """Notes what this run saw and left, where that is all there is to do."""
+    last = build.last
+    if last is None or not last.complete:
+        return
+    stats: dict[str, Stat | None] = dict(last.stats)
+    stats |= {path: made.stat for made_of in (last.code, last.outputs) for path, made in made_of.items()}
+    # A folder in which something is added may give another set: asked for before the set is looked for once more.
+    beside = (build.last_path, *build.config.specs.looked_for, *sys.path)
+    stats = {path: stat_of(path) for path in beside} | stats
+    warning = f"warning: {build.config.warning}\n" if build.config.warning else ""
+    with suppress(OSError, SpecError):
+        if read_config(dict(word.split("=", 1) for word in words)) == build.config:
+            overwrite_file(note_path(words), note(words, said(last), warning + last.report, stats))
+
+
+def said(last: Last) -> str:
+    """What doit prints where nothing is to be done."""
+    units = [f"emit: {last.units} units"] if last.units else []
+    lines = [*ANALYSIS, *units, *(f"shard:{name}" for name in last.files), "manifest"]
+    return "".join(f"-- {line}\n" for line in lines)
