@@ -124,7 +124,7 @@ def _slots(
 
 
 def _selected(members: tuple[str, ...], own: OutputFile, units: Sequence[Unit], tell: Tell) -> tuple[str, ...]:
-    if not own.functions:
+    if own.functions == "all":
         return members
     by_name = {unit.name: unit for unit in units}
     return tuple(name for name in members if tell(by_name[name]).holds(own.functions))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from pipeline.specs.layers.description import Family, Replace, Slot, Wrap, listed
+from pipeline.specs.layers.description import Family, Replace, Slot, Words, Wrap, listed
 
 WORDS = (
     *("all", "rest", "own", "base", "defined", "undefined", "generated", "declared"),
@@ -26,8 +26,11 @@ class About(Struct, frozen=True, gc=False, array_like=True):
     words: tuple[str, ...]
     kernel: str = ""  # what its kernels are called where another namespace has a function of the same name
 
-    def holds(self, of: str) -> bool:
-        """Whether all words of a selection hold; a word with `::` at its end is a namespace."""
+    def holds(self, of: Words) -> bool:
+        """Whether a selection has the function: all its words hold, of which one with `::` at its end is a namespace; or
+        the function is in the list that it is."""
+        if isinstance(of, tuple):
+            return self.operator in of or f"{self.namespace}::{self.operator}" in of
         return all(word in self.words or word == f"{self.namespace}::" or word == "all" for word in of.split())
 
     @property
@@ -83,9 +86,9 @@ def _in_namespace(text: str, about: About) -> str:
 
 
 def _applies(piece: str, rule: Replace | Wrap, about: About) -> bool:
-    pieces, functions = listed(rule.pieces), listed(rule.functions)
+    pieces = listed(rule.pieces)
     wanted = not pieces or piece in pieces or piece.partition(" ")[0] in pieces
-    return wanted and (not functions or about.operator in functions) and about.holds(rule.of)
+    return wanted and about.holds(rule.of)
 
 
 def _replaced(piece: str, text: str, rule: Replace, about: About) -> str:
@@ -109,13 +112,21 @@ def _named(text: str, about: About) -> str:
 
 def _slots(pieces: Mapping[str, str], rules: Family, about: About) -> Iterator[tuple[str, str]]:
     slots = list(slots_of(rules))
-    taken = {(file, slot.piece) for file, _, slot in slots if REST not in slot.of.split() and about.holds(slot.of)}
+    taken = {(file, slot.piece) for file, _, slot in slots if not _is_rest(slot) and about.holds(slot.of)}
     for file, hole, slot in slots:
-        words = " ".join(word for word in slot.of.split() if word != REST)
-        if about.holds(words) and (words == slot.of or (file, slot.piece) not in taken):
+        if _is_rest(slot):
+            words = " ".join(word for word in str(slot.of).split() if word != REST)
+            fits = about.holds(words) and (file, slot.piece) not in taken
+        else:
+            fits = about.holds(slot.of)
+        if fits:
             text = piece_of(pieces, slot.piece)
             if text:
                 yield key_of(file, hole), f"{_named(slot.before, about)}{text}{_named(slot.after, about)}"
+
+
+def _is_rest(slot: Slot) -> bool:
+    return isinstance(slot.of, str) and REST in slot.of.split()
 
 
 def piece_of(pieces: Mapping[str, str], name: str) -> str:

@@ -81,7 +81,9 @@ class Slot(Struct, frozen=True, forbid_unknown_fields=True):
     """What goes into a hole of a template."""
 
     piece: Annotated[str, Meta(description="the piece of each unit; the family says which there are")] = ""
-    of: Annotated[str, Meta(description="which units: words that all must hold, or `rest`")] = "all"
+    of: Annotated[Words, Meta(description="which functions: words that all must hold, `rest`, or a list of names")] = (
+        "all"
+    )
     text: Annotated[str | None, Meta(description="fixed text, in place of a piece")] = None
     before: Annotated[str, Meta(description="in a raw file, what stands before each unit's piece")] = ""
     after: Annotated[str, Meta(description="in a raw file, what stands after each unit's piece")] = ""
@@ -93,8 +95,7 @@ class Replace(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
 
     from_: Annotated[str, Meta(description="the text; ${name}, ${operator} and so on stand for the function's")]
     to: Annotated[str, Meta(description="what it becomes")]
-    of: Annotated[str, Meta(description="which units")] = "all"
-    functions: Annotated[Words, Meta(description="these functions only")] = ()
+    of: Annotated[Words, Meta(description="which functions: words that all must hold, or a list of names")] = "all"
     pieces: Annotated[Words, Meta(description="these pieces only")] = ()
 
 
@@ -103,8 +104,7 @@ class Wrap(Struct, frozen=True, forbid_unknown_fields=True):
 
     text: Annotated[str, Meta(description="what the piece becomes, with ${text} for the piece")]
     pieces: Annotated[Words, Meta(description="these pieces")] = ("registration",)
-    of: Annotated[str, Meta(description="which units")] = "all"
-    functions: Annotated[Words, Meta(description="these functions only")] = ()
+    of: Annotated[Words, Meta(description="which functions: words that all must hold, or a list of names")] = "all"
 
 
 class OutputFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,7 +114,7 @@ class OutputFile(Struct, frozen=True, forbid_unknown_fields=True):
     template: Annotated[str, Meta(description="path of its template, relative to the description")] = ""
     comment: Annotated[str, Meta(description="what ${generated_comment} is filled with")] = ""
     slots: Annotated[dict[str, str | Slot], Meta(description="what goes into the template's holes")] = {}
-    functions: Annotated[str, Meta(description="which units are in it")] = ""
+    functions: Annotated[Words, Meta(description="which functions are in it: words, or a list of names")] = "all"
     raw: Annotated[bool, Meta(description="whether pieces are neither trimmed nor indented")] = False
     sharded: Annotated[bool, Meta(description="whether it is one of the shards' files")] = False
 
@@ -126,7 +126,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     comment: Annotated[str, Meta(description="what ${generated_comment} is filled with; ${template} is the name")] = ""
     shards: Annotated[int, Meta(description="how many shards there are; 0: as upstream", ge=0, le=512)] = 0
     everything: Annotated[bool, Meta(description="whether there is a file with all shards")] = True
-    functions: Annotated[str, Meta(description="which functions: words that all must hold")] = "all"
+    functions: Annotated[Words, Meta(description="which functions: words that all must hold, or names")] = "all"
     files: Annotated[tuple[str, ...], Meta(description="which of the files are made, by their templates")] = ()
     file: Annotated[dict[str, OutputFile], Meta(description="single files, by the names of their templates")] = {}
     slots: Annotated[dict[str, str | Slot], Meta(description="what goes into holes, whatever the template")] = {}

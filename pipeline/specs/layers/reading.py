@@ -9,8 +9,21 @@ from typing import Any
 
 import msgspec
 
+from pipeline.model.layers import Rewrite, Versions
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.specs.layers.description import Base, Description, Facts, Family, Functions, Layer, OutputFile, SpecFile
+from pipeline.specs.layers.description import (
+    Base,
+    Description,
+    Facts,
+    Family,
+    Functions,
+    Layer,
+    OutputFile,
+    Replace,
+    Slot,
+    SpecFile,
+    Wrap,
+)
 from pipeline.specs.layers.toml_place import place_in
 
 _PATH = re.compile(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
@@ -18,10 +31,26 @@ _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _AT = re.compile(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
-_KEYS = {
-    key
-    for type_ in (Description, Base, Layer, Functions, Facts, Family, OutputFile, SpecFile)
-    for key in type_.__struct_encode_fields__
+# The types of tables, by their paths: a number or a name of the author's own is a star.
+_TYPES: dict[str, type[msgspec.Struct]] = {
+    "": Description,
+    "base": Base,
+    "base.rewrite.*": Rewrite,
+    "layer.*": Layer,
+    "functions": Functions,
+    "facts.*": Facts,
+    "family.*": Family,
+    "family.*.slots.*": Slot,
+    "family.*.replace.*": Replace,
+    "family.*.wrap.*": Wrap,
+    "family.*.file.*": OutputFile,
+    "family.*.file.*.slots.*": Slot,
+    **{f"layer.*.{role}{place}": SpecFile for role in ("native", "tags", "derivatives") for place in ("", ".*")},
+    **{
+        f"layer.*.{role}{place}.versions": Versions
+        for role in ("native", "tags", "derivatives")
+        for place in ("", ".*")
+    },
 }
 _MANY = 20  # mistakes that are looked for
 
@@ -118,11 +147,17 @@ def _still_says(value: Any, path: Path, key: str, said: str) -> bool:
 def _said(path: Path, problem: str) -> Mistake:
     unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
     if unknown is not None:
-        hint = nearest(unknown[1], _KEYS) or "docs/vendors.md lists the keys"
+        keys = next((type_.__struct_encode_fields__ for at, type_ in _TYPES.items() if _fits(path, at)), ())
+        hint = nearest(unknown[1], keys) or f"keys: {', '.join(keys)}"
         return Mistake(path, f"there is no key '{unknown[1]}'", hint, unknown[1])
     if missing is not None:
         return Mistake(path, f"'{missing[1]}' is missing", f"write {missing[1]} = …")
     return Mistake(path, problem[:1].lower() + problem[1:], "docs/vendors.md has an example of every key")
+
+
+def _fits(path: Path, pattern: str) -> bool:
+    parts = pattern.split(".") if pattern else []
+    return len(parts) == len(path) and all(part in ("*", name) for part, name in zip(parts, path))
 
 
 def _take_out(value: Any, path: Path, problem: str) -> None:
