@@ -27,8 +27,10 @@ class About(Struct, frozen=True, gc=False, array_like=True):
     kernel: str = ""  # what its kernels are called where another namespace has a function of the same name
 
     def holds(self, of: Words) -> bool:
-        """Whether a selection has the function: all its words hold, of which one with `::` at its end is a namespace; or
-        the function is in the list that it is."""
+        """Whether a selection has the function: all its words hold, or it is in the list.
+
+        A word with `::` at its end is a namespace.
+        """
         if isinstance(of, tuple):
             return self.operator in of or f"{self.namespace}::{self.operator}" in of
         return all(word in self.words or word == f"{self.namespace}::" or word == "all" for word in of.split())

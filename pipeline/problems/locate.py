@@ -32,6 +32,12 @@ class Sources(Protocol):
     def entry(self, problem: Problem) -> tuple[int, str] | None:
         """The line that the problem's entry starts at, and its text."""
 
+    def key(self, problem: Problem) -> tuple[int, int]:
+        """Of a mistake in the description of the set, the line and column of the key that it is about."""
+
+    def origin(self, problem: Problem, line: int) -> tuple[str, int]:
+        """The file and the line that a line of the text is from: diffs may have put it there."""
+
 
 class Place(Struct, frozen=True, order=True):
     """Where a problem is; lines and columns count from 1, 0 stands for the file as a whole."""
@@ -40,25 +46,29 @@ class Place(Struct, frozen=True, order=True):
     file: str
     line: int
     column: int
+    shown: str = ""  # the line as it was read
 
 
 def place_of(problem: Problem, sources: Sources) -> Place:
     """Where a problem is, as exactly as can be told."""
-    order, path = ORDER.index(problem.role), sources.path(problem)
+    line, column = _line_and_column(problem, sources)
+    lines = sources.text(problem).split("\n") if line else []
+    shown = lines[line - 1] if line and line <= len(lines) else ""
+    path, line = sources.origin(problem, line)
+    return Place(ORDER.index(problem.role), path, line, column, shown)
+
+
+def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
+    """Where a problem is in the text as it was read."""
     if problem.role == "template":
-        line, column = _find(sources.text(problem), problem.needle) if problem.needle else (0, 0)
-        return Place(order, path, line, column)
+        return _find(sources.text(problem), problem.needle) if problem.needle else (0, 0)
+    if problem.role == "set":
+        return sources.key(problem)
     entry = sources.entry(problem) if problem.entry else None
     if entry is None:
-        return Place(order, path, problem.line, problem.column)
+        return problem.line, problem.column
     line, column = _place_in(entry[1], problem)
-    return Place(order, path, entry[0] + line, column + 1)
-
-
-def source_line(problem: Problem, place: Place, sources: Sources) -> str:
-    """The line that a place is in, "" when there is none."""
-    lines = sources.text(problem).split("\n") if place.line else []
-    return lines[place.line - 1] if place.line and place.line <= len(lines) else ""
+    return entry[0] + line, column + 1
 
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import astuple
 
-from pipeline.problems.locate import Place, Sources, place_of, source_line
+from pipeline.problems.locate import Place, Sources, place_of
 from pipeline.problems.problem import Problem
 
 MAX_SHOWN = 100  # problems; who has more has made one mistake many times
@@ -18,7 +18,7 @@ def render(problems: Iterable[Problem], sources: Sources, *, strict: bool = Fals
     found = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
     shown = ((place_of(p, sources), p) for p in found[:MAX_SHOWN])
     placed = sorted(shown, key=lambda pair: (pair[0], pair[1].problem))
-    text = "".join(_render(place, problem, source_line(problem, place, sources)) for place, problem in placed)
+    text = "".join(_render(place, problem) for place, problem in placed)
     errors = sum(not p.warning for p in found)
     counts = [
         f"{n} {what}{'s' if n > 1 else ''}" for n, what in ((errors, "error"), (len(found) - errors, "warning")) if n
@@ -28,7 +28,8 @@ def render(problems: Iterable[Problem], sources: Sources, *, strict: bool = Fals
     return f"{text}{' and '.join(counts)}{note}\n"
 
 
-def _render(place: Place, problem: Problem, source: str) -> str:
+def _render(place: Place, problem: Problem) -> str:
+    source = place.shown
     where = place.file if not place.line else f"{place.file}:{place.line}:{max(place.column, 1)}"
     what = [part for part in (problem.op, ": ".join(problem.field), problem.problem) if part]
     lines = [f"{where}: {'warning' if problem.warning else 'error'}: {': '.join(what)}"]

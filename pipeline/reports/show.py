@@ -22,7 +22,7 @@ from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, foreach, infos, match, schemas, shard, specs, units
 from pipeline.stages.emit import text
-from pipeline.stages.set import release, spec_set
+from pipeline.stages.set import release
 
 Row = dict[str, Any]
 Layout = tuple[str, int]  # of the generated files, and how many shards
@@ -77,15 +77,19 @@ def op_names(schema: str) -> set[str]:
 
 def _specs(db: Database, layout: Layout) -> Iterator[Listed]:
     for role in ROLES:
+        named = specs.files_of(db, role)
         for entry, piece in zip(db.names(specs.entries, role), specs.texts(db, role)):
             value = specs.value(db, role, entry)
             name = value.get(specs.KEYS[role]) if isinstance(value, dict) else None
-            yield {entry, *(op_names(name) if isinstance(name, str) else ())}, partial(_entry, db, role, entry, piece)
+            yield (
+                {entry, *(op_names(name) if isinstance(name, str) else ())},
+                partial(_entry, db, role, named[entry], entry, piece),
+            )
 
 
-def _entry(db: Database, role: Role, entry: str, piece: Piece) -> Row:
+def _entry(db: Database, role: Role, file: str, entry: str, piece: Piece) -> Row:
     raw = specs.entries.item(db, role, entry) or Raw()
-    where = {"file": spec_set(db).files[role], "entry": entry, "line": piece.line, "text": piece.text}
+    where = {"file": file, "entry": entry, "line": piece.line, "text": piece.text}
     return {**where, "value": plain(raw), "digest": digest(bytes(raw)).hex()}
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.model.layers import layer_of
 from pipeline.problems.problem import Role
 from pipeline.query.account import changed_items, changes, reads
 from pipeline.query.database import Database
 from pipeline.query.query import Query
 from pipeline.query.row import INPUT, ITEM, NAMES, Name
+from pipeline.specs.location import DESCRIPTION as SET_KEY
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
 from pipeline.stages.schemas import declared, entry_of, variants
-from pipeline.stages.set import FAMILIES, RELEASE, SET, spec_label, spec_set, template_label
-from pipeline.stages.specs import entries, lines
+from pipeline.stages.set import DESCRIBED, FAMILIES, RELEASE, SET, source_keys, spec_label, spec_set, template_label
+from pipeline.stages.specs import entries, keys_of, lines
 
 CODE: Name = (INPUT, "gradmill's own code")
 NEVER: Name = (INPUT, "it has not been made yet")
@@ -33,6 +35,7 @@ class Trail:
         self._db = db
         self._causes: dict[Name, Ends] = {}
         self._lines: dict[Role, dict[str, int]] = {}
+        self._keys: dict[Role, dict[str, str]] = {}
         self.edits = {role: self._edited(role) for role in ROLES}
 
     def _edited(self, role: Role) -> dict[str, str]:
@@ -88,16 +91,26 @@ class Trail:
         if end[0] != ITEM:
             return _input_name(self._db, str(end[1]), named)
         role, entry = end[2], end[3]
+        file = named[self._key(role, entry)]
         if entry == NAMES:
-            return f"{named[role]}: its entries were moved"
+            return f"{file}: its entries were moved"
         op = entry.partition("(")[0]
         line = self.line(role, entry)
-        return f"{named[role]}:{line} {op}" if line else f"{named[role]} {op} (deleted)"
+        return f"{file}:{line} {op}" if line else f"{file} {op} (deleted)"
 
     def reason(self, end: Name) -> str:
         """The same, as the reason why something would be made again."""
         said = self.describe(end)
         return said if end in (NEVER, TOUCHED) or end[-1] == NAMES or said.endswith(")") else f"{said} changed"
+
+    def _key(self, role: Role, entry: str) -> str:
+        """The key of the file that an entry is in; of what is no entry any more, that of a file of its layer."""
+        if role not in self._keys:
+            self._keys[role] = keys_of(self._db, role)
+        keys = source_keys(self._db, role)
+        layer = layer_of(entry)
+        near = [key for key in keys if layer and key.startswith(f"{role}:{layer}/")] or keys
+        return self._keys[role].get(entry) or next(iter(near), SET_KEY)
 
     def line(self, role: Role, entry: str) -> int:
         """The line that an entry starts at, 0 for what is no entry any more."""
@@ -132,6 +145,12 @@ def entry_end(role: Role, entry: str) -> Name:
 
 
 def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:
-    named = {spec_label(role): files[role] for role in ROLES}
+    named = {spec_label(key): file for key, file in files.items()}
     named |= {template_label(name): f"templates/{name}" for name in spec_set(db).templates}
-    return {**named, RELEASE: "the release", FAMILIES: "families=", SET: "the spec set"}.get(label, label)
+    return {
+        **named,
+        RELEASE: "the release",
+        FAMILIES: "families=",
+        SET: "the spec set",
+        DESCRIBED: "the description",
+    }.get(label, label)

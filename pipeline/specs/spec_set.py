@@ -109,7 +109,7 @@ def _base(specs: str, folder: str) -> BaseSet:
     """The base that a description names; paths are relative to its folder."""
     from pipeline.specs.layers.described import BaseSet
 
-    found = _plain(specs if specs in ("core", "torch") else os.path.join(folder, specs))
+    found = _plain(specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs)))
     return BaseSet(found.files, found.templates, found.version, found.version_file or found.name, found.looked_for)
 
 

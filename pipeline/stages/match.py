@@ -16,6 +16,7 @@ from pipeline.rules.kernels.derivative import differentiability_of, kernel_deriv
 from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.stages import foreach, infos
+from pipeline.stages.layered.checks import checked
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import release
@@ -171,7 +172,14 @@ def rewritten_of(db: Database, group: str) -> list[bytes]:
 @query
 def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
-    return len([db.digest(pairs), db.digest(nodes), *(db.digest(rewritten_of, group) for group in db.names(groups))])
+    return len(
+        [
+            db.digest(checked),
+            db.digest(pairs),
+            db.digest(nodes),
+            *(db.digest(rewritten_of, group) for group in db.names(groups)),
+        ]
+    )
 
 
 @table

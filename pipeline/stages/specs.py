@@ -143,11 +143,16 @@ def texts_of(db: Database, key: str) -> list[Piece]:
 
 
 @query
+def keys_of(db: Database, role: Role) -> dict[str, str]:
+    """The key of the file that each entry is in."""
+    keys = [key for key in source_keys(db, role) for _ in entries_of(db, key)]
+    return dict(zip(db.names(entries, role), keys))
+
+
 def files_of(db: Database, role: Role) -> dict[str, str]:
     """The file that each entry is in, as others are told."""
     named = spec_set(db).files
-    keys = [key for key in source_keys(db, role) for _ in entries_of(db, key)]
-    return dict(zip(db.names(entries, role), (named[key] for key in keys)))
+    return {entry: named[key] for entry, key in keys_of(db, role).items()}
 
 
 @query

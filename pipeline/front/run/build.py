@@ -29,7 +29,7 @@ ANALYSIS = {
     "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
-_LAYERED = ("layered.texts", "layered.choosing", "layered.taking", "layered.asking")
+_LAYERED = ("layered.texts", "layered.choosing", "layered.taking", "layered.asking", "layered.checks")
 _MODULES = tuple(
     f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest", *_LAYERED)
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipeline.problems.problem import Problem, Role, SpecError
+from pipeline.specs.layers.diff import Line
 from pipeline.specs.text import decode_text
-from pipeline.stages.set import source_keys, spec_label, template_label
+from pipeline.stages.layered.texts import changed
+from pipeline.stages.set import source, source_keys, sources, spec_label, template_label
 from pipeline.stages.specs import entries, texts_of
 
 if TYPE_CHECKING:
@@ -27,15 +30,42 @@ class Sources:
         return str(specs.templates[problem.file] if problem.role == "template" else specs.files[self._key(problem)])
 
     def text(self, problem: Problem) -> str:
-        """Its text, "" where there is none that can be read."""
-        template = problem.role == "template"
-        label = template_label(problem.file) if template else spec_label(self._key(problem))
+        """Its text as it was read, "" where there is none that can be read."""
+        label = template_label(problem.file) if problem.role == "template" else spec_label(self._key(problem))
         if label not in self._texts:
-            try:
-                self._texts[label] = decode_text(self._build.db.input(label) or b"")
-            except SpecError:
-                self._texts[label] = ""
+            self._texts[label] = self._read(label, self._key(problem) if problem.role != "template" else "")
         return self._texts[label]
+
+    def _read(self, label: str, key: str) -> str:
+        if key and key in self._changed:
+            return "\n".join(line.text for line in self._changed[key])
+        try:
+            return decode_text(self._build.db.input(label) or b"")
+        except SpecError:
+            return ""
+
+    @cached_property
+    def _changed(self) -> dict[str, list[Line]]:
+        """The lines of the files that diffs change."""
+        db = self._build.db
+        found = {source.key: changed(db, source.key) for source in sources(db) if source.diffs}
+        return {key: lines for key, lines in found.items() if lines is not None}
+
+    def origin(self, problem: Problem, line: int) -> tuple[str, int]:
+        """The file and the line that a line of the text is from."""
+        key = self._key(problem) if problem.role != "template" and line else ""
+        lines = self._changed.get(key, []) if key else []
+        if not 0 < line <= len(lines):
+            return self.path(problem), line
+        found = lines[line - 1]
+        files = (key, *source(self._build.db, key).diffs)
+        return str(self._build.config.specs.files[files[found.file]]), found.line
+
+    def key(self, problem: Problem) -> tuple[int, int]:
+        """The line and column of a key of the description."""
+        from pipeline.specs.layers.toml_place import place_in
+
+        return place_in(self.text(problem), problem.field, problem.needle)
 
     def entry(self, problem: Problem) -> tuple[int, str] | None:
         """The line that the problem's entry starts at, and its text."""

@@ -53,6 +53,9 @@ class _Finding:
         self.mistakes: list[Mistake] = []
         self.looked_for = list(base.looked_for)
 
+    def _at(self, path: str) -> Location:
+        return Location(os.path.normpath(os.path.join(self.folder, path)))
+
     def add_base(self) -> None:
         given = self.description.base
         for role in _ROLES:
@@ -81,11 +84,11 @@ class _Finding:
         if key in self.files:
             self.mistakes.append(Mistake(at, f"'{file.file}' stands twice in this layer", "remove one of them"))
             return
-        self.files[key] = Location(os.path.join(self.folder, file.file))
+        self.files[key] = self._at(file.file)
         self.sources.append(
             Source(
                 key,
-                file.file,
+                os.path.basename(file.file) if os.path.isabs(file.file) else os.path.normpath(file.file),
                 layer.name,
                 layer.namespace,
                 listed(file.lists),
@@ -104,7 +107,7 @@ class _Finding:
             )
             return
         key = f"diff:{file.diff}"
-        self.files[key] = Location(os.path.join(self.folder, file.diff))
+        self.files[key] = self._at(file.diff)
         old = self.sources[place]
         changed = {name: getattr(old, name) for name in old.__struct_fields__} | {"diffs": (*old.diffs, key)}
         self.sources[place] = Source(**changed)
@@ -126,7 +129,7 @@ class _Finding:
                     named[name] = file.template
                 elif not file.template and given.templates and name not in own:
                     named[name] = f"{given.templates}/{name}"
-            found |= {label: Location(os.path.join(self.folder, label)) for label in named.values()}
+            found |= {label: self._at(label) for label in named.values()}
         return found, by_family
 
 

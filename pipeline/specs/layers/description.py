@@ -81,9 +81,7 @@ class Slot(Struct, frozen=True, forbid_unknown_fields=True):
     """What goes into a hole of a template."""
 
     piece: Annotated[str, Meta(description="the piece of each unit; the family says which there are")] = ""
-    of: Annotated[Words, Meta(description="which functions: words that all must hold, `rest`, or a list of names")] = (
-        "all"
-    )
+    of: Annotated[Words, Meta(description="which functions: words that all must hold, `rest`, or names")] = "all"
     text: Annotated[str | None, Meta(description="fixed text, in place of a piece")] = None
     before: Annotated[str, Meta(description="in a raw file, what stands before each unit's piece")] = ""
     after: Annotated[str, Meta(description="in a raw file, what stands after each unit's piece")] = ""

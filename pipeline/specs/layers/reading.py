@@ -31,6 +31,7 @@ _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _AT = re.compile(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
+_PLACES = [f"{role}{one_of}" for role in ("native", "tags", "derivatives") for one_of in ("", ".*")]
 # The types of tables, by their paths: a number or a name of the author's own is a star.
 _TYPES: dict[str, type[msgspec.Struct]] = {
     "": Description,
@@ -45,12 +46,8 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     "family.*.wrap.*": Wrap,
     "family.*.file.*": OutputFile,
     "family.*.file.*.slots.*": Slot,
-    **{f"layer.*.{role}{place}": SpecFile for role in ("native", "tags", "derivatives") for place in ("", ".*")},
-    **{
-        f"layer.*.{role}{place}.versions": Versions
-        for role in ("native", "tags", "derivatives")
-        for place in ("", ".*")
-    },
+    **{f"layer.*.{place}": SpecFile for place in _PLACES},
+    **{f"layer.*.{place}.versions": Versions for place in _PLACES},
 }
 _MANY = 20  # mistakes that are looked for
 

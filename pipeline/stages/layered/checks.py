@@ -1,0 +1,166 @@
+"""What is wrong with a description beyond its form: names that nothing has, and keys that contradict one another."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pipeline.families.dressing import REST, WORDS
+from pipeline.families.table import FAMILIES
+from pipeline.problems.problem import Problem, nearest
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.rules.layers.facts import wrong_facts
+from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Words, Wrap, listed
+from pipeline.stages.layered.taking import base_names, qualified
+from pipeline.stages.schemas import all_heads
+from pipeline.stages.set import described, release, spec_set
+
+Path = tuple[str, ...]
+
+# What a family prints of a unit, in the words of descriptions.
+PIECES = {
+    "nodes": ("declaration", "definition", "initializer", "properties"),
+    "variable_type": ("definition", "registration", "declaration"),
+    "inplace_or_view": ("include", "definition", "registration", "declaration"),
+    "trace_type": ("include", "definition", "registration", "declaration"),
+    "view_funcs": ("include", "declaration", "definition"),
+    "factories": ("include", "definition"),
+}
+
+
+class Wrong(Struct, frozen=True):
+    """One mistake: where the description has it, and the text to point at."""
+
+    path: Path
+    problem: str
+    hint: str = ""
+    needle: str = ""
+
+
+@query
+def checked(db: Database) -> bool:
+    """Whether a set is described at all; what is wrong with its description is told."""
+    found = described(db)
+    if found is None:
+        return False
+    for wrong in _wrong(db, found.description):
+        db.report(Problem("set", "", "", wrong.problem, wrong.hint, wrong.path, wrong.needle))
+    return True
+
+
+def _wrong(db: Database, said: Description) -> Iterator[Wrong]:
+    for path, error in wrong_facts(said):
+        yield Wrong(path, error.problem, error.hint, path[-1])
+    yield from _wrong_base(db, said)
+    names = _Names(db)
+    for name in listed(said.functions.exclude):
+        yield from names.wrong(("functions", "exclude"), name)
+    for name in said.families:
+        yield from _wrong_family(("families",), name)
+    for name, rules in said.family.items():
+        at = ("family", name)
+        unknown = list(_wrong_family(at, name))
+        yield from unknown or _wrong_rules(db, at, name, rules, names)
+
+
+def _wrong_base(db: Database, said: Description) -> Iterator[Wrong]:
+    known = base_names(db)
+    rows: list[tuple[Path, str]] = [
+        (("base", "rewrite", str(i), "func"), each.func) for i, each in enumerate(said.base.rewrite)
+    ]
+    rows += [(("base", "exclude"), name) for name in listed(said.base.exclude)]
+    for path, name in rows:
+        if name not in known:
+            hint = nearest(name, known) or "name an operator with its overload, as in add.Tensor"
+            yield Wrong(path, f"the base has no function '{name}'", hint, name)
+
+
+def _wrong_family(path: Path, name: str) -> Iterator[Wrong]:
+    if name not in FAMILIES:
+        hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
+        yield Wrong(path, f"there is no family '{name}'", hint, name)
+
+
+class _Names:
+    """All functions, by what descriptions may call them."""
+
+    def __init__(self, db: Database) -> None:
+        heads = [head for _, head in all_heads(db)]
+        self._known = {name for head in heads for name in (head.name, qualified(head))}
+        self._namespaces = {f"{head.namespace}::" for head in heads}
+
+    def wrong(self, path: Path, name: str) -> Iterator[Wrong]:
+        if name not in self._known:
+            hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
+            yield Wrong(path, f"there is no function '{name}'", hint, name)
+
+    def wrong_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Wrong]:
+        if isinstance(of, tuple):
+            for name in of:
+                yield from self.wrong(path, name)
+            return
+        words = [word for word in WORDS if rest or word != REST]
+        for word in of.split():
+            if word not in words and word not in self._namespaces:
+                hint = (
+                    nearest(word, words) or f"words: {', '.join(words)}; a namespace as in aten::; or a list of names"
+                )
+                yield Wrong(path, f"no function is '{word}'", hint, word)
+
+
+def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Wrong]:
+    yield from names.wrong_selection((*at, "functions"), rules.functions)
+    for function in rules.not_unpacked:
+        yield from names.wrong((*at, "not_unpacked"), function)
+    touching: dict[str, tuple[Replace | Wrap, ...]] = {"replace": rules.replace, "wrap": rules.wrap}
+    for kind, each in touching.items():
+        for place, rule in enumerate(each):
+            path = (*at, kind, str(place))
+            yield from names.wrong_selection((*path, "of"), rule.of)
+            yield from _wrong_pieces((*path, "pieces"), name, listed(rule.pieces))
+    for place, wrap in enumerate(rules.wrap):
+        if "${text}" not in wrap.text:
+            hint = "write ${text} where the piece is to stand"
+            yield Wrong((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
+    keys = release(db).dispatch_keys
+    for key, other in rules.keys.items():
+        if other not in keys:
+            hint = nearest(other, sorted(keys)) or "write a dispatch key such as AutogradPrivateUse1"
+            yield Wrong((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
+    yield from _wrong_slots((*at, "slots"), name, rules.slots, names, OutputFile())
+    templates = spec_set(db).templates
+    for file in rules.files:
+        if file not in rules.file and file not in templates:
+            known = [*rules.file, *templates]
+            yield Wrong((*at, "files"), f"no file is made of '{file}'", nearest(file, known), file)
+    for file, own in rules.file.items():
+        yield from _wrong_file((*at, "file", file), name, own, names)
+
+
+def _wrong_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Wrong]:
+    yield from names.wrong_selection((*at, "functions"), own.functions)
+    yield from _wrong_slots((*at, "slots"), family, own.slots, names, own)
+    if own.name and own.sharded and "${shard}" not in own.name:
+        yield Wrong((*at, "name"), "all shards would have one name", "write ${shard} in it")
+
+
+def _wrong_slots(
+    at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile
+) -> Iterator[Wrong]:
+    for hole, given in slots.items():
+        slot, path = (Slot(given) if isinstance(given, str) else given), (*at, hole)
+        if bool(slot.piece) == (slot.text is not None) and given != "":
+            yield Wrong(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
+        yield from _wrong_pieces(path, family, (slot.piece,) if slot.piece else ())
+        yield from names.wrong_selection(path, slot.of, rest=True)
+        if not own.raw and (slot.before or slot.after or slot.between != "\n"):
+            hint = "write raw = true for the file; of other files, a `wrap` puts text around pieces"
+            yield Wrong(path, "before, after and between are for raw files", hint, hole)
+
+
+def _wrong_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[Wrong]:
+    known = PIECES[family]
+    for piece in pieces:
+        if piece.partition(" ")[0] not in known:
+            hint = nearest(piece, known) or f"pieces: {', '.join(known)}"
+            yield Wrong(path, f"'{family}' has no piece '{piece}'", hint, piece)
