@@ -16,9 +16,13 @@ class Versions(Struct, frozen=True, forbid_unknown_fields=True):
     that lists all releases, for those who say `all_version` or `newest`. `missing`: what an entry without any key is.
     """
 
-    keys: tuple[str, ...]
+    keys: str | tuple[str, ...]
     all: str = ""
     missing: Literal["held", "dropped", "error"] = "held"
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        return (self.keys,) if isinstance(self.keys, str) else self.keys
 
 
 class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):

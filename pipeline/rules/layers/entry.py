@@ -17,7 +17,7 @@ def operator_of(text: object) -> str:
 
 def looked_at(entry: Mapping[str, object], source: Source) -> Entry:
     """The keys of an entry that count, as the layer says."""
-    versions = source.versions.keys if source.versions is not None else ()
+    versions = source.versions.named if source.versions is not None else ()
     left = {*source.drop, *versions}
     return {key: value for key, value in entry.items() if key not in left and (not source.keep or key in source.keep)}
 

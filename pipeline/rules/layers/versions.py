@@ -34,10 +34,10 @@ def holds(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], 
     Where several keys are there, one that says so is enough. A SpecError for what is no release.
     """
     wanted = _version(release, "")
-    said = [key for key in rules.keys if entry.get(key) is not None]
+    said = [key for key in rules.named if entry.get(key) is not None]
     if not said:
         if rules.missing == "error":
-            missing = " or ".join(rules.keys)
+            missing = " or ".join(rules.named)
             raise SpecError(f"the entry does not say for which releases it holds: it has no {missing}", _HINT)
         return rules.missing == "held"
     found = [_says(entry[key], key, known, wanted) for key in said]  # all are looked at: one may be wrong

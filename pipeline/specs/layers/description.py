@@ -54,14 +54,17 @@ class Base(Struct, frozen=True, forbid_unknown_fields=True):
     exclude: Annotated[Words, Meta(description="functions of the base that are left out")] = ()
 
 
+Taken = Literal["all", "defined", "own"]
+
+
 class Functions(Struct, frozen=True, forbid_unknown_fields=True):
     """Which functions take part, and in which order."""
 
     take: Annotated[
-        Literal["all", "defined", "own"],
+        Taken | tuple[Taken, ...],
         Meta(
             description="all; `defined`: those whose name, or base name, has a definition; `own`: those that are not"
-            " in the base's native_functions.yaml"
+            " in the base's native_functions.yaml; a list takes those that one of its words takes"
         ),
     ] = "all"
     exclude: Annotated[Words, Meta(description="functions that get no kernels")] = ()

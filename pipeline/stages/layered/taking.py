@@ -38,16 +38,24 @@ def participants(db: Database) -> list[Listed]:
     """The functions that take part, in the order in which kernels are printed."""
     asked = functions_asked(db)
     found = all_heads(db)
-    if asked.take == "defined":
-        heads = dict(found)
-        defined = {heads[given.function].name for given in infos.defined(db)}
-        found = [(name, head) for name, head in found if head.name in defined or head.base in defined]
-    elif asked.take == "own":
-        known = set(base_names(db))
-        found = [(name, head) for name, head in found if is_own(name, head, known)]
+    take = listed(asked.take)
+    if take and "all" not in take:
+        defined = _defined(db, found) if "defined" in take else set()
+        known = set(base_names(db)) if "own" in take else None
+        found = [
+            (name, head)
+            for name, head in found
+            if head.name in defined or head.base in defined or (known is not None and is_own(name, head, known))
+        ]
     left_out = set(listed(asked.exclude))
     found = [(name, head) for name, head in found if head.name not in left_out and qualified(head) not in left_out]
     return found if asked.order == "file" else sorted(found, key=lambda listed: listed[1].cpp_name)
+
+
+def _defined(db: Database, listed: list[Listed]) -> set[str]:
+    """The names of the functions that definitions are for."""
+    heads = dict(listed)
+    return {heads[given.function].name for given in infos.defined(db)}
 
 
 def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:

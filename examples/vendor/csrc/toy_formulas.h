@@ -1,0 +1,20 @@
+#pragma once
+
+// What the formulas of toy_derivatives.yaml call, besides PyTorch's operators.
+
+#include <ATen/ATen.h>
+
+namespace toy::autograd {
+
+// Of x * tanh(softplus(x)).
+inline at::Tensor mish_gradient(const at::Tensor& grad, const at::Tensor& self) {
+  const at::Tensor inner = at::tanh(at::softplus(self));
+  return grad * (inner + self * (1 - inner * inner) * at::sigmoid(self));
+}
+
+// The gradient of a row: zeros around it.
+inline at::Tensor row_gradient(const at::Tensor& grad, c10::SymIntArrayRef sizes, int64_t index) {
+  return at::select_backward_symint(grad, sizes, 0, index);
+}
+
+} // namespace toy::autograd
