@@ -34,6 +34,21 @@ REGISTER_ALLOCATOR(DEVICE, &memory);
 
 // One stream, in order: there is nothing to wait for.
 struct Guard final : c10::impl::NoOpDeviceGuardImpl<DEVICE> {
+  c10::Device exchangeDevice(c10::Device) const override {
+    return {DEVICE, 0};
+  }
+  c10::Device getDevice() const override {
+    return {DEVICE, 0};
+  }
+  c10::Stream getStream(c10::Device) const noexcept override {
+    return c10::Stream(c10::Stream::DEFAULT, c10::Device(DEVICE, 0));
+  }
+  c10::Stream getDefaultStream(c10::Device) const override {
+    return c10::Stream(c10::Stream::DEFAULT, c10::Device(DEVICE, 0));
+  }
+  c10::Stream exchangeStream(c10::Stream) const noexcept override {
+    return c10::Stream(c10::Stream::DEFAULT, c10::Device(DEVICE, 0));
+  }
   void record(void**, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag) const override {}
   void block(void*, const c10::Stream&) const override {}
   bool queryEvent(void*) const override {
