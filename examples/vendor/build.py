@@ -1,7 +1,7 @@
 """Generates and compiles the toy backend: `python build.py FOLDER` leaves libtoy.so in FOLDER.
 
-One call of the compiler for all sources: torch's headers take most of the time. A real backend has a build system, which
-compiles the generated files one by one; examples/ninja shows how.
+One call of the compiler for all sources: torch's headers take most of the time. A real backend has a build system,
+which compiles the generated files one by one; examples/ninja shows how.
 """
 
 import subprocess
@@ -20,12 +20,20 @@ def main(folder: Path) -> None:
     torch = Path(found.submodule_search_locations[0])
     generated = folder / "generated"
     words = [f"specs={HERE}", f"generated={generated}", f"cache={folder / 'cache'}"]
-    subprocess.run([sys.executable, "-m", "pipeline", *words], check=True)
+    subprocess.run([sys.executable, "-m", "pipeline", *words], check=True)  # noqa: S603
     include = [torch / "include", torch / "include/torch/csrc/api/include", sysconfig.get_paths()["include"]]
     compiler = ["c++", "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{generated}", f"-I{HERE / 'csrc'}"]
     compiler += [word for place in include for word in ("-isystem", str(place))]
-    libraries = [f"-L{torch / 'lib'}", f"-Wl,-rpath,{torch / 'lib'}", "-ltorch_python", "-ltorch", "-ltorch_cpu", "-lc10"]
-    subprocess.run([*compiler, str(HERE / "csrc/all.cpp"), "-o", str(folder / "libtoy.so"), *libraries], check=True)
+    libraries = [
+        f"-L{torch / 'lib'}",
+        f"-Wl,-rpath,{torch / 'lib'}",
+        "-ltorch_python",
+        "-ltorch",
+        "-ltorch_cpu",
+        "-lc10",
+    ]
+    command = [*compiler, str(HERE / "csrc/all.cpp"), "-o", str(folder / "libtoy.so"), *libraries]
+    subprocess.run(command, check=True)  # noqa: S603
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def described_files(
 
 def located(file: File, templates: Mapping[str, str]) -> File:
     """A file with the set's own template in the place of upstream's, and the comment that names it."""
-    comment = file.comment.replace("${template}", file.template.rpartition("/")[2])
+    comment = file.comment.replace("${template}", (file.template or file.name).rpartition("/")[2])
     return replace(file, template=templates.get(file.template, file.template), comment=comment)
 
 

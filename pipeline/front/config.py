@@ -110,7 +110,8 @@ def _families(value: str, specs: SpecSet) -> tuple[str, ...]:
             hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
         needs = FAMILIES[name].needs
-        if needs and not specs.templates[needs].exists():
+        own = specs.described.templates.get(name) if specs.described is not None else None
+        if needs and not own and not specs.templates[needs].exists():
             raise SpecError(
                 f"families={value}: '{name}' is made from the template {needs}, which the spec set does not have",
                 f"leave {name} out, or add the template",

@@ -9,6 +9,7 @@ import msgspec
 
 from pipeline.model.manifest import Manifest
 from pipeline.query.query import Query
+from pipeline.specs.layers.description import Description
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs, units
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "units", "emit", "shard")
@@ -30,7 +31,11 @@ _MAIN: dict[str, Query[Any, Any]] = {
 
 def types() -> dict[str, Any]:
     """Every type that has a JSON Schema, by name: the manifest, stages, and queries as `stage.query`."""
-    found: dict[str, Any] = {"manifest": Manifest, **{name: query.result for name, query in _MAIN.items()}}
+    found: dict[str, Any] = {
+        "manifest": Manifest,
+        "specset": Description,
+        **{name: query.result for name, query in _MAIN.items()},
+    }
     for name in _MODULES:
         module = import_module(f"pipeline.stages.{name}")
         queries = {query for query in vars(module).values() if isinstance(query, Query)}

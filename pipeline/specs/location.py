@@ -12,6 +12,7 @@ from pipeline.specs.text import MAX_BYTES
 
 NAME = "specset.toml"  # of the description of a set
 DESCRIPTION = "set"  # its key among the files
+DIFF = "diff of the base/"  # in the keys of diffs
 
 
 class Location(Struct, frozen=True):

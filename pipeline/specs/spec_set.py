@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.location import DESCRIPTION, NAME, Location
+from pipeline.specs.location import DESCRIPTION, DIFF, NAME, Location
 
 if TYPE_CHECKING:
     from pipeline.specs.layers.described import BaseSet
@@ -67,7 +67,7 @@ class SpecSet(Struct, frozen=True):
         """What others are told of each file: its path within the set, which is no machine's."""
         known = {source.key: source.file for source in self.described.sources} if self.described is not None else {}
         return {
-            key: known.get(key) or key.partition(":")[2] or os.path.basename(at.member or at.path)
+            key: known.get(key) or key.partition(DIFF)[2] or os.path.basename(at.member or at.path)
             for key, at in self.files.items()
         }
 
@@ -106,9 +106,11 @@ def _described(path: str, release: str) -> SpecSet:
 
 
 def _base(specs: str, folder: str) -> BaseSet:
-    """The base that a description names; paths are relative to its folder."""
+    """The base that a description names; paths are relative to its folder. Where it names none, there are templates."""
     from pipeline.specs.layers.described import BaseSet
 
+    if not specs:
+        return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in TEMPLATES})
     found = _plain(specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs)))
     return BaseSet(found.files, found.templates, found.version, found.version_file or found.name, found.looked_for)
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pipeline.grammar.checks import check_schema
 from pipeline.grammar.schema import SchemaParser, parser
 from pipeline.model.entries import grouped
+from pipeline.model.layers import layer_of
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind
 from pipeline.problems.problem import Problem, SpecError, problem_of
@@ -254,7 +255,9 @@ def checked(db: Database) -> bool:
     for name, head in all_heads(db):
         other, other_head = first.setdefault(within(head.namespace, head.name), (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
-            twice = GroupError(0, f"operator '{head.name}' is declared twice", "use another overload name")
+            layer = layer_of(entry_of(other))
+            also = f": layer '{layer}' has it too" if layer != layer_of(entry_of(name)) else ""
+            twice = GroupError(0, f"operator '{head.name}' is declared twice{also}", "use another overload name")
             db.report(_between(twice, entry_of(name), head.name, _FUNCTIONS))
     return True
 

@@ -67,7 +67,8 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
     rules, templates = rules_of(db, family), own_templates(db, family)
     own = layout_of(layout, rules, namespaces(db))
     found = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
-    return [located(file, templates) for file in found]
+    there = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
+    return [located(file, templates) for file in found if file.template in there]
 
 
 @table

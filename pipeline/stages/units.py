@@ -21,15 +21,18 @@ from pipeline.stages.schemas import (
     groups,
     heads,
 )
-from pipeline.stages.set import asked_families, families_described, release, spec_set
+from pipeline.stages.set import asked_families, families_described, own_templates, release, spec_set
 
 
 def families(db: Database) -> list[str]:
     """The families that are asked for, of those that the spec set has templates for."""
-    templates, asked = spec_set(db).templates, asked_families(db) or families_described(db) or FAMILIES
-    return [
-        name for name, family in FAMILIES.items() if name in asked and (not family.needs or family.needs in templates)
-    ]
+    asked = asked_families(db) or families_described(db) or FAMILIES
+    return [name for name in FAMILIES if name in asked and _has_templates(db, name)]
+
+
+def _has_templates(db: Database, family: str) -> bool:
+    needs = FAMILIES[family].needs
+    return not needs or needs in spec_set(db).templates or bool(own_templates(db, family))
 
 
 @query

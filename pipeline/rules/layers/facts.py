@@ -51,7 +51,7 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
         for part in rules.leave_out:
             if part not in PARTS:
                 hint = nearest(part, PARTS) or f"write some of {', '.join(PARTS)}"
-                yield ("family", family, "leave_out"), SpecError(f"no kernel has a part '{part}'", hint)
+                yield ("family", family, "leave_out"), SpecError(f"no kernel has a part '{part}'", hint, needle=part)
 
 
 def is_collection(field: str) -> bool:

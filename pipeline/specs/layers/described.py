@@ -12,7 +12,7 @@ from pipeline.model.layers import LAYER_MARK, Source
 from pipeline.problems.problem import Role, SpecError
 from pipeline.specs.layers.description import Described, Description, Facts, Layer, SpecFile, SpecFiles, listed
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
-from pipeline.specs.location import DESCRIPTION, Location
+from pipeline.specs.location import DESCRIPTION, DIFF, Location
 
 _ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
 _RELEASE = re.compile(r"\d+\.\d+(\.\d+)?")
@@ -73,7 +73,8 @@ class _Finding:
             for number, file in enumerate(_files_of(getattr(layer, role))):
                 at = ("layer", str(place), role, str(number))
                 if bool(file.file) == bool(file.diff):
-                    self.mistakes.append(Mistake(at, "neither a file nor a diff", "write file = … or diff = …"))
+                    said = "both a file and a diff" if file.file else "neither a file nor a diff"
+                    self.mistakes.append(Mistake(at, said, "write file = … or diff = …"))
                 elif file.diff:
                     self._add_diff(role, file, at)
                 else:
@@ -106,7 +107,7 @@ class _Finding:
                 Mistake(at, f"there is no base whose {role} file the diff could change", "name a base")
             )
             return
-        key = f"diff:{file.diff}"
+        key = f"{role}:{DIFF}{file.diff}"
         self.files[key] = self._at(file.diff)
         old = self.sources[place]
         changed = {name: getattr(old, name) for name in old.__struct_fields__} | {"diffs": (*old.diffs, key)}
@@ -151,7 +152,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     told = release or description.release
     where, at = _base_of(description, told)
     try:
-        base = find_base(where, folder) if where else BaseSet({}, {})
+        base = find_base(where, folder)
     except SpecError as error:
         raise mistakes_in(path, text, [Mistake(at, error.problem.removeprefix("specs="), error.hint)]) from error
     finding = _Finding(folder, base, description)
@@ -160,6 +161,9 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     for place, layer in enumerate(description.layers):
         if _within(told or version, layer.since, layer.until):
             finding.add_layer(place, layer)
+    if not release and base.version and description.release and minor_of(base.version) != minor_of(description.release):
+        problem = f"the base is of release {base.version}"
+        finding.mistakes.append(Mistake(("release",), problem, "leave it out, or name another base"))
     if finding.mistakes:
         raise mistakes_in(path, text, finding.mistakes)
     templates, by_family = finding.templates()

@@ -12,6 +12,9 @@ from typing import Any
 
 Path = tuple[str, ...]
 
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_KEY = re.compile(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
+
 
 def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
     """Line and column, from 1, of the key at `path`, as deep as it is there. Members of lists go by their numbers.
@@ -50,11 +53,11 @@ def _statements(text: str) -> Iterator[tuple[int, Path, str]]:
         end, value = _statement(lines, at)
         if value:
             statement = "\n".join(lines[at:end])
-            path = _path_of(value)
             if lines[at].lstrip().startswith("["):
-                table = path = _table(path, lines[at].lstrip().startswith("[["), counts)
+                table = path = _table(_path_of(value), lines[at].lstrip().startswith("[["), counts)
             else:
-                path = (*table, *path)
+                key = _KEY.match(statement)
+                path = (*table, *_path_of(tomllib.loads(f"{key[1]} = 0") if key is not None else value))
             yield at + 1, path, statement
         at = end
 

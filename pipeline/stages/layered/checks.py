@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from pipeline.families.dressing import REST, WORDS
 from pipeline.families.table import FAMILIES
-from pipeline.problems.problem import Problem, nearest
+from pipeline.problems.problem import LAST, Problem, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.facts import wrong_facts
@@ -35,6 +35,7 @@ class Wrong(Struct, frozen=True):
     problem: str
     hint: str = ""
     needle: str = ""
+    follows: bool = False  # whether it may follow from any other mistake
 
 
 @query
@@ -44,13 +45,14 @@ def checked(db: Database) -> bool:
     if found is None:
         return False
     for wrong in _wrong(db, found.description):
-        db.report(Problem("set", "", "", wrong.problem, wrong.hint, wrong.path, wrong.needle))
+        rank = LAST if wrong.follows else 0
+        db.report(Problem("set", "", "", wrong.problem, wrong.hint, wrong.path, wrong.needle, rank=rank))
     return True
 
 
 def _wrong(db: Database, said: Description) -> Iterator[Wrong]:
     for path, error in wrong_facts(said):
-        yield Wrong(path, error.problem, error.hint, path[-1])
+        yield Wrong(path, error.problem, error.hint, error.needle or path[-1])
     yield from _wrong_base(db, said)
     names = _Names(db)
     for name in listed(said.functions.exclude):
@@ -92,7 +94,7 @@ class _Names:
     def wrong(self, path: Path, name: str) -> Iterator[Wrong]:
         if name not in self._known:
             hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
-            yield Wrong(path, f"there is no function '{name}'", hint, name)
+            yield Wrong(path, f"there is no function '{name}'", hint, name, follows=True)
 
     def wrong_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Wrong]:
         if isinstance(of, tuple):
@@ -102,10 +104,8 @@ class _Names:
         words = [word for word in WORDS if rest or word != REST]
         for word in of.split():
             if word not in words and word not in self._namespaces:
-                hint = (
-                    nearest(word, words) or f"words: {', '.join(words)}; a namespace as in aten::; or a list of names"
-                )
-                yield Wrong(path, f"no function is '{word}'", hint, word)
+                hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
+                yield Wrong(path, f"no function is '{word}'", hint, word, follows=word.endswith("::"))
 
 
 def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Wrong]:

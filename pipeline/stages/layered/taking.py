@@ -1,12 +1,12 @@
 """Which functions take part in the output of a set of layers, and which are its own."""
 
-from pipeline.families.dressing import ATEN
 from pipeline.model.layers import role_of
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.entry import operator_of
+from pipeline.rules.native.heads import within
 from pipeline.specs.entries import cut, head, parse_whole
 from pipeline.specs.layers.description import listed
 from pipeline.stages import infos
@@ -45,7 +45,9 @@ def participants(db: Database) -> list[Listed]:
         found = [
             (name, head)
             for name, head in found
-            if head.name in defined or head.base in defined or (known is not None and is_own(name, head, known))
+            if qualified(head) in defined
+            or within(head.namespace, head.base) in defined
+            or (known is not None and is_own(name, head, known))
         ]
     left_out = set(listed(asked.exclude))
     found = [(name, head) for name, head in found if head.name not in left_out and qualified(head) not in left_out]
@@ -55,7 +57,7 @@ def participants(db: Database) -> list[Listed]:
 def _defined(db: Database, listed: list[Listed]) -> set[str]:
     """The names of the functions that definitions are for."""
     heads = dict(listed)
-    return {heads[given.function].name for given in infos.defined(db)}
+    return {qualified(heads[given.function]) for given in infos.defined(db)}
 
 
 def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
@@ -67,4 +69,4 @@ def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
 
 def qualified(head: FunctionHead) -> str:
     """The operator with its namespace, where it is not PyTorch's."""
-    return head.name if head.namespace == ATEN else f"{head.namespace}::{head.name}"
+    return within(head.namespace, head.name)

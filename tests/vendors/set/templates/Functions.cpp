@@ -1,0 +1,3 @@
+#include "Functions.h"
+// ${generated_comment}
+${autograd_function_definitions}

@@ -1,0 +1,3 @@
+#pragma once
+// ${generated_comment}
+${autograd_function_declarations}

@@ -1,0 +1,5 @@
+#pragma once
+// ${generated_comment}
+namespace accel::VariableType {
+  ${declarations}
+}

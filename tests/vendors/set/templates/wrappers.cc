@@ -1,0 +1,5 @@
+// ${generated_comment}
+
+${definitions}
+void register_all() {
+${registrations}}

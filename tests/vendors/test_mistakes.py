@@ -1,0 +1,127 @@
+"""Mistakes in descriptions and vendors' files: each gives the message that stands in `mistakes/`, and writes nothing.
+
+To write the messages anew, and read them in the diff: UPDATE_GOLDEN=1 pytest tests/vendors/test_mistakes.py
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from vendors.vendor import Vendor
+
+GOLDEN = Path(__file__).parent / "mistakes"
+UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
+
+# ruff: noqa: E501 (edits stand on a line each)
+
+TOML, OWN, PATCH = "specset.toml", "accel/functions.yaml", "base_functions.patch"
+FUNCTIONS, DERIVATIVES = "plugin/config/functions.yaml", "plugin/config/derivatives.yaml"
+REWRITE = 'rewrite = [{ func = "mm", from = "Tensor mat2", to = "Tensor other" }]'
+
+# What is wrong: edits, each a file, what stands in it, what is to stand there. None for the text: the file is removed.
+CASES: dict[str, list[tuple[str, str | None, str]]] = {
+    # ---- the description
+    "toml": [(TOML, "[functions]\n", "[functions\n")],
+    "unknown-key": [(TOML, 'take = "defined"', 'takes = "defined"')],
+    "unknown-key-in-list": [(TOML, 'list = "custom", drop = "exposed"', 'list = "custom", dropp = "exposed"')],
+    "unknown-value": [(TOML, 'take = "defined"', 'take = "define"')],
+    "wrong-type": [(TOML, "raw = true", 'raw = "yes"')],
+    "several-at-once": [(TOML, 'take = "defined"', 'takes = "defined"'), (TOML, "raw = true", "raw = 1")],
+    "too-many-shards": [(TOML, 'templates = "templates"\nshards = 2', 'templates = "templates"\nshards = 4000')],
+    "layer-without-name": [(TOML, '[[layer]]\nname = "plugin"\n', "[[layer]]\n")],
+    "layer-name": [(TOML, '[[layer]]\nname = "plugin"\n', '[[layer]]\nname = "plug @in"\n')],
+    "layer-twice": [(TOML, '[[layer]]\nname = "plugin"\n', '[[layer]]\nname = "accel"\n')],
+    "namespace": [(TOML, 'namespace = "plugin"', 'namespace = "a::b"')],
+    "file-and-diff": [(TOML, '{ diff = "base', '{ file = "x.yaml", diff = "base')],
+    "neither-file-nor-diff": [(TOML, '{ diff = "base_functions.patch" }', "{}")],
+    "diff-without-base": [(TOML, 'specs = "../base"\n', "")],
+    "base-missing": [(TOML, 'specs = "../base"', 'specs = "../bse"')],
+    "base-misspelt": [(TOML, 'specs = "../base"', 'specs = "troch"')],
+    "release-malformed": [(TOML, 'since = "2.7"', 'since = "two"')],
+    "release-unknown": [(TOML, 'name = "accel"\ncomment', 'release = "2.1"\nname = "accel"\ncomment')],
+    "name-is-a-path": [(TOML, 'name = "accel"\ncomment', 'name = "a/b"\ncomment')],
+    "rewrite-unknown": [(TOML, 'func = "mm"', 'func = "mmm"')],
+    "rewrite-not-there": [(TOML, 'from = "Tensor mat2"', 'from = "Tensor mat3"')],
+    "exclude-unknown": [(TOML, 'exclude = ["square"]', 'exclude = ["squares"]')],
+    "exclude-unknown-function": [(TOML, 'exclude = ["noise"]', 'exclude = ["noize"]')],
+    "facts-unknown": [(TOML, "add.kernel_keys", "add.kernel_key")],
+    "facts-form": [(TOML, 'add.views = { head = "self" }', 'add.views = ["head"]')],
+    "family-unknown": [(TOML, "[family.nodes]", "[family.node]")],
+    "part-unknown": [(TOML, '"boxed_fallback"]', '"boxed_fallbacks"]')],
+    "word-unknown": [(TOML, 'of = "own aten::"', 'of = "owned aten::"')],
+    "namespace-unknown": [(TOML, 'of = "plugin::"', 'of = "plugins::"')],
+    "function-unknown": [(TOML, 'of = ["mm"]', 'of = ["nm"]')],
+    "piece-unknown": [(TOML, 'declarations = { piece = "declaration"', 'declarations = { piece = "declarations"')],
+    "slot-with-nothing": [(TOML, '{ piece = "declaration", of = "own" }', '{ of = "own" }')],
+    "raw-key": [(TOML, "raw = true\n", "")],
+    "wrap-without-text": [(TOML, "    ${text}}", "    text}")],
+    "output-unknown": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nfiles = ["VariableTypes.cpp"]\n')],
+    "library-key": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nkeys = { Default = "AutogradX" }\n')],
+    # ---- templates
+    "template-without-slot": [("templates/VariableType.cpp", "${registrations_accel}", "")],
+    "template-with-other-slot": [("templates/wrappers.cc", "${definitions}", "${definition}")],
+    "template-missing": [("templates/wrappers.cc", None, "")],
+    # ---- files of layers
+    "file-missing": [(OWN, None, "")],
+    "list-misspelt": [(OWN, "\ncustom:\n", "\ncustoms:\n")],
+    "no-such-list": [(OWN, "\ncustom:\n", "\nours:\n")],
+    "no-lists": [(TOML, 'native = { file = "accel/functions.yaml", list = "custom", drop', 'native = { file = "accel/functions.yaml", drop')],
+    "file-is-a-list": [(TOML, '{ file = "accel/functions.yaml",', '{ file = "../base/native_functions.yaml",')],
+    "key-unknown": [(OWN, "    exposed: True\n", "    exposd: True\n")],
+    "schema": [(OWN, "swish(Tensor self) -> Tensor", "swish(Tensr self) -> Tensor")],
+    "name-in-two-layers": [(FUNCTIONS, "custom_autograd:\n", "custom_autograd:\n- func: aten::swish(Tensor self) -> Tensor\n  fast: v2.13\n\n")],
+    "name-twice-for-a-release": [(FUNCTIONS, "slow: v2.12\n", "slow: all_version\n"), (FUNCTIONS, "bool twice=False", "bool twice")],
+    "version-malformed": [(DERIVATIVES, "version: v2.13,v2.14", "version: v2.13,next")],
+    "version-unknown": [(DERIVATIVES, "version: [v2.12, newest]", "version: [v2.11, newest]")],
+    "version-missing": [(DERIVATIVES, "  version: [v2.12, newest]\n", "")],
+    "versions-not-listed": [(FUNCTIONS, "all_version: [v2.12, v2.13, v2.14]\n", "")],
+    "definition-of-nothing": [(DERIVATIVES, "- name: plugin::add.Tensor(", "- name: plugin::sub.Tensor(")],
+    "definition-of-a-dropped-entry": [(DERIVATIVES, "  version: v2.12\n", "  version: all_version\n")],
+    "formula": [(DERIVATIVES, "swish_gradient(grad, self)", "swish_gradient(grad, slef)"), (DERIVATIVES, "  self: grad * mask", "  slef: grad * mask")],
+    "yaml": [(FUNCTIONS, "  slow: v2.12\n", "  slow: v2.12: x\n")],
+    "kernel-key": [(TOML, 'since = "2.7"', 'until = "2.7"')],
+    # ---- diffs
+    "diff-missing": [(PATCH, None, "")],
+    "diff-does-not-apply": [(PATCH, " - func: square(Tensor self) -> Tensor", " - func: squares(Tensor self) -> Tensor"), (PATCH, "   dispatch:\n     CompositeExplicit", "   dispatches:\n     CompositeExplicit")],
+    "diff-is-none": [(PATCH, "@@ -140,6 +140,11 @@", "@@")],
+    "diff-cut-off": [(PATCH, "@@ -140,6 +140,11 @@", "@@ -140,9 +140,14 @@")],
+    "mistake-in-a-diff": [(PATCH, "+  autogen: count.out\n", "+  autogn: count.out\n")],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    vendor = Vendor(tmp_path_factory.mktemp("vendor"))
+    vendor.build()
+    return vendor
+
+
+def test_there_is_a_message_for_each_mistake_and_no_other() -> None:
+    assert sorted(path.stem for path in GOLDEN.glob("*.txt")) == sorted(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_is_told_and_nothing_is_written(name: str, built: Vendor) -> None:
+    before, files = built.files(), {file: built.path(file).read_text() for file, _, _ in CASES[name]}
+    try:
+        for file, old, new in CASES[name]:
+            if old is None:
+                built.path(file).unlink()
+            else:
+                built.replace(file, old, new)
+        run = built.run()
+    finally:
+        for file, text in files.items():
+            built.path(file).write_text(text)
+    message = run.stderr.replace(str(built.folder), "FOLDER")
+    assert "Traceback" not in run.stdout + run.stderr
+    assert run.status != 0, run.stdout
+    assert built.files() == before
+    golden = GOLDEN / f"{name}.txt"
+    if UPDATE:
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(message)
+    assert message == golden.read_text()
