@@ -29,6 +29,7 @@ class Gc(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.run.collect import collect_cache
+        from pipeline.front.start.unchanged import remove_notes
 
         if arguments:
             raise SpecError(f"gc: '{arguments[0]}' is not expected here", "say doit gc [cache=DIR]")
@@ -36,6 +37,7 @@ class Gc(BuildCommand):
         from pipeline.stages.manifest import manifest
         from pipeline.stages.shard import made
 
+        remove_notes(build.config.cache)
         queries = [*(query.name for query, *_ in build.roots()), made.name, manifest.name]
         for name, done in collect_cache(build.config.cache, queries, options["grace"]):
             if done is None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 
 from pipeline.front.run.outputs import remove_abandoned
-from pipeline.front.start.answer import NOTE
 from pipeline.query.account import Collected, collect
 from pipeline.query.row import Name
 
@@ -16,7 +14,7 @@ _OWN = ("rows", "rows.seal", "rows.values", "doit", "set", "outputs", "manifest.
 
 
 def collect_cache(cache: str, queries: Iterable[str], grace: float) -> Iterator[tuple[str, Collected | None]]:
-    """Collects each spec set's rows: what the rows of `queries` need stays. Notes of runs go. None for a set that is left as it is:
+    """Collects each spec set's rows: what the rows of `queries` need stays. None for a set that is left as it is:
     another process uses it, or it was written to less than `grace` seconds ago."""
     roots = set(queries)
 
@@ -24,7 +22,6 @@ def collect_cache(cache: str, queries: Iterable[str], grace: float) -> Iterator[
         return name[0] in roots
 
     remove_abandoned(cache, _OWN)
-    remove_notes(cache)
     for name in _folders(cache):
         folder = os.path.join(cache, name)
         path = os.path.join(folder, "rows")
@@ -32,14 +29,6 @@ def collect_cache(cache: str, queries: Iterable[str], grace: float) -> Iterator[
             remove_abandoned(folder, [*_OWN, *(file for file in os.listdir(folder) if file.startswith("last-"))])
             young = os.path.getmtime(path) > time.time() - grace
             yield name, None if young else collect(path, is_root)
-
-
-def remove_notes(cache: str) -> None:
-    """Removes the answers to command lines: the next run of each notes its own again."""
-    with suppress(OSError):
-        for name in os.listdir(cache):
-            if name.startswith(NOTE):
-                os.unlink(os.path.join(cache, name))
 
 
 def _folders(cache: str) -> list[str]:
