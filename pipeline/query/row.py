@@ -18,6 +18,7 @@ _sorting = msgspec.msgpack.Encoder(order="deterministic")
 
 ID = 8  # bytes of a row's number
 READ = ID + 16  # bytes of a read: the row, the digest that it gave
+KIN = 2  # bytes that the number of an item has in common with that of its table
 MISSING = bytes(16)  # the digest of what is not there
 
 
@@ -47,8 +48,8 @@ def identity(name: tuple[object, ...]) -> bytes:
 
 
 def item_identity(table: bytes, item: str) -> bytes:
-    """The number that an item is known by, from that of its table."""
-    return xxh3_64_digest(table + item.encode())
+    """The number that an item is known by. It begins as that of its table does: so the table is found by it."""
+    return table[:KIN] + xxh3_64_digest(table + item.encode())[KIN:]
 
 
 def sealed(payload: bytes) -> bytes:
