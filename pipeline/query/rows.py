@@ -30,7 +30,7 @@ from pipeline.query.row import (
 )
 from pipeline.query.store import Store
 
-ROOM = 4_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
+ROOM = 2_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
 
 Find = Callable[[str], Query[Any, Any] | None]
 

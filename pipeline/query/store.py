@@ -18,7 +18,7 @@ import msgspec
 from pipeline.query.files import Place, Stat, Values, make_way, move_file, seal_of, set_seal, stat_of
 from pipeline.query.row import ID, Record, Row, Trace, encode, places, sealed, unsealed
 
-FORMAT = 6  # of all that is stored
+FORMAT = 7  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = (

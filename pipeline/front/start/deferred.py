@@ -16,6 +16,7 @@ from typing import Any
 # What is imported from each by name; whatever else is asked for is looked up in the module itself.
 _TAKEN = {
     "configparser": ("ConfigParser",),
+    "gettext": ("gettext", "ngettext"),  # by getopt
     "hashlib": (),
     "json": (),
     "multiprocessing": ("Process", "Queue"),
