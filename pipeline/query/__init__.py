@@ -37,8 +37,8 @@ What a round leaves in doubt, since nobody asked, stays in doubt for the next on
 where values are. The other has the values, one after another, equal ones once, and only grows. The first is changed by
 one transaction at the end, so that a kill leaves the state before; a process that finds that another wrote in the
 meantime keeps nothing, which costs time and nothing else. All has a checksum, and what is damaged is missing. When a
-file is not as a store left it, who reads whom is not relied on: every row that is asked for is then checked by its own reads, which is what holding
-means; the walk over changes only saves time.
+file is not as a store left it, who reads whom is not relied on: every row that is asked for is then checked by its own
+reads, which is what holding means; the walk over changes only saves time.
 
 Two walks over the reads exist, and they are one: `Engine._holds` decides, `account.changes` reports what it saw.
 

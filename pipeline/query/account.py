@@ -59,8 +59,13 @@ def ran_for(db: Database, root: Root, wanted: Callable[[Name], bool]) -> bool:
     """Whether rows of a kind ran in this round that a root is made from, by way of such rows: others may run that
     nobody needs any more."""
     query, *args = root
-    live = {identity((query.name, *args)): True}
-    return db.attempt(lambda: any(_is_live(db, db.rows.named(name), live, wanted) for name in db.ran if wanted(name)))
+    top = db.rows.named((query.name, *args))
+    ran = [db.rows.named(name) for name in db.ran if wanted(name)]
+    near = {id_ for id_, _ in unpacked(top.trace.reads)} if top.trace is not None else set()
+    if not near.isdisjoint(id_ for row in ran for id_ in (row.id, item_identity(row.id, NAMES))):
+        return True  # as is mostly so
+    live = {top.id: True}
+    return db.attempt(lambda: any(_is_live(db, row, live, wanted) for row in ran))
 
 
 def _is_live(
@@ -165,7 +170,7 @@ class Collected(Struct, frozen=True):
 def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     """Keeps the rows that roots were last made from, and no more. None where the file is not as a store left it, or
     cannot be replaced."""
-    before = _size(path)
+    before = size_of(path)
     old, new = Store(path), Store(path)
     try:
         old.begin()
@@ -187,11 +192,11 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     finally:
         old.close()
         new.close()
-    after = _size(path)
+    after = size_of(path)
     return Collected(len(records) - len(needed), len(needed), max(before - after, 0), after)
 
 
-def _size(path: str) -> int:
+def size_of(path: str) -> int:
     """The bytes that a store takes on the disk."""
     return sum(stat[0] for stat in map(stat_of, Store(path).paths) if stat is not None)
 

@@ -120,7 +120,8 @@ def seal_of(path: str) -> list[Stat | None]:
     return found
 
 
-Place = tuple[int, int]  # where a value begins, how long it is
+Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones
+_SIZE = 32  # bits of a size
 
 
 class Values:
@@ -141,7 +142,7 @@ class Values:
     def get(self, found: bytes) -> bytes | None:
         """The value with a digest, None where it is not there or was damaged."""
         place = self.placed.get(found) or self._index(found)
-        data = None if place is None else self._read(*place)
+        data = None if place is None else self._read(place >> _SIZE, place & (1 << _SIZE) - 1)
         return data if data is not None and digest(data) == found else None
 
     def add(self, values: Mapping[bytes, bytes]) -> None:
@@ -149,7 +150,7 @@ class Values:
         news = [found for found in values if found not in self.placed and self.get(found) is None]
         begin = self._append(b"".join([values[found] for found in news]))
         for found in news:
-            self.placed[found] = begin, len(values[found])
+            self.placed[found] = begin << _SIZE | len(values[found])
             begin += len(values[found])
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from pipeline.query.row import (
     ABSENT,
     INPUT,
     ITEM,
+    KIN,
     MISSING,
     NAMES,
     Items,
@@ -29,7 +30,7 @@ from pipeline.query.row import (
 )
 from pipeline.query.store import Store
 
-ROOM = 4_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
+ROOM = 2_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
 
 Find = Callable[[str], Query[Any, Any] | None]
 
@@ -63,11 +64,11 @@ class Rows:
         self.unsaved: dict[bytes, Row] = {}
         self.tables: set[bytes] = set()
         self.readers = Readers(store)
-        self._all_items: dict[bool, dict[bytes, tuple[Row, str]]] = {}
+        self._items_of_kin: dict[tuple[bytes, bool], dict[bytes, tuple[Row, str]]] = {}
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
         """Starts a round, in which nothing is known to have changed."""
-        self.inputs, self.touched, self.moved, self.met, self._all_items = inputs, set(), {}, [], {}
+        self.inputs, self.touched, self.moved, self.met, self._items_of_kin = inputs, set(), {}, [], {}
 
     # ---- finding
 
@@ -114,17 +115,18 @@ class Rows:
         row.fresh = self.touched is not None and row.id not in self.touched
 
     def item(self, id_: bytes, *, once: bool = True) -> tuple[Row, str] | None:
-        """The table of an item by the item's number, and its name. All tables are looked through for that; also for
-        items that they had `once`, unless all that changed is known."""
+        """The table of an item by the item's number, and its name. Also for items that the table had `once`, unless all
+        that changed is known."""
         once = once or self.touched is None
-        if once not in self._all_items:
+        kin = id_[:KIN]
+        if (kin, once) not in self._items_of_kin:
             found: dict[bytes, tuple[Row, str]] = {}
-            for table in filter(None, map(self.numbered, self.tables)):
+            for table in filter(None, map(self.numbered, [table for table in self.tables if table[:KIN] == kin])):
                 for trace in (table.trace, *(self.older(table) if once else ())):
                     for item in (NAMES, ABSENT, *self._names_of(trace)):
                         found[item_identity(table.id, item)] = table, item
-            self._all_items[once] = found
-        return self._all_items[once].get(id_)
+            self._items_of_kin[kin, once] = found
+        return self._items_of_kin[kin, once].get(id_)
 
     def _names_of(self, trace: Trace | None) -> list[str]:
         """The names of the items that a trace gave, as far as that is still known."""

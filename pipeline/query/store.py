@@ -18,7 +18,7 @@ import msgspec
 from pipeline.query.files import Place, Stat, Values, make_way, move_file, seal_of, set_seal, stat_of
 from pipeline.query.row import ID, Record, Row, Trace, encode, places, sealed, unsealed
 
-FORMAT = 5  # of all that is stored
+FORMAT = 7  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = (
@@ -181,11 +181,11 @@ class Store:
 
     def readers(self, id_: bytes) -> set[bytes]:
         """The rows that once read this one, as far as is known."""
-        pairs = self._pairs(id_[0])
+        pairs = self._pairs(id_[-1])
         return {pairs[at + ID : at + 2 * ID] for at in places(pairs, id_, 2 * ID)}
 
     def _pairs(self, number: int) -> bytes:
-        """Rows and who reads them, of all rows whose number starts so."""
+        """Rows and who reads them, of all rows whose number ends so."""
         found = self._readers.get(number)
         if found is None:
             data = None if self.empty else self._one("SELECT data FROM readers WHERE id = ?", number)
@@ -230,7 +230,7 @@ class Store:
         """Adds who reads which row: pairs of a row and its reader."""
         added: dict[int, list[bytes]] = {number: [] for number in range(256)}
         for id_, reader in reads:
-            added[id_[0]].append(id_ + reader)
+            added[id_[-1]].append(id_ + reader)
         found = ((number, b"".join(pairs)) for number, pairs in added.items() if pairs)
         values = [(number, sealed(self._pairs(number) + pairs)) for number, pairs in found]
         self._add("INSERT OR REPLACE INTO readers VALUES (?, ?)", values)

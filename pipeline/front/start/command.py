@@ -18,6 +18,11 @@ def main(words: list[str]) -> int:
     """Does what a command line asks for; gives the exit status."""
     answer = answer_to(words) if is_plain(words) else None
     if answer is None:
+        from pipeline.front.start.deferred import defer, defer_metadata
+
+        defer()
+        if is_plain(words):
+            defer_metadata()
         from pipeline.front.main import main as run_doit
 
         return int(run_doit(words) or 0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 
 from pipeline.front.config import read_config
 from pipeline.front.run.build import ANALYSIS, Build
 from pipeline.front.run.last import Last
-from pipeline.front.start.answer import Stat, note, note_path
+from pipeline.front.start.answer import NOTE, Stat, note, note_path
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import overwrite_file, stat_of
 
@@ -34,3 +35,11 @@ def said(last: Last) -> str:
     units = [f"emit: {last.units} units"] if last.units else []
     lines = [*ANALYSIS, *units, *(f"shard:{name}" for name in last.files), "manifest"]
     return "".join(f"-- {line}\n" for line in lines)
+
+
+def remove_notes(cache: str) -> None:
+    """Removes the answers to command lines: the next run of each notes its own again."""
+    with suppress(OSError):
+        for name in os.listdir(cache):
+            if name.startswith(NOTE):
+                os.unlink(os.path.join(cache, name))
