@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from pipeline.families.dressing import About, key_of
+from pipeline.families.family import ATEN, Layout, library_piece
 from pipeline.families.family import Family as Kind
-from pipeline.families.family import Layout
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Family, OutputFile, Slot
 
 _EVERYTHING = "Everything"
+REGISTRATION = "registration"  # the piece of families whose functions have one kernel
 
 Tell = Callable[[Unit], About]
 
 
+# The template with the registrations of a family, and its hole for them.
+_REGISTRATIONS = {
+    "variable_type": ("VariableType.cpp", "wrapper_registrations"),
+    "inplace_or_view": ("ADInplaceOrViewType.cpp", "inplace_or_view_wrapper_registrations"),
+    "trace_type": ("TraceType.cpp", "trace_wrapper_registrations"),
+}
+
+
+def stands_apart(family: str, rules: Family, own: Iterable[str]) -> bool:
+    """Whether registrations of other namespaces than PyTorch's get a block of their own: where the description does not
+    say where they are to be. `own`: the templates that the set has of its own."""
+    template, hole = _REGISTRATIONS.get(family, ("", ""))
+    if not template or rules.library or hole in rules.slots:
+        return False
+    if family == "variable_type":
+        return not rules.slots and not rules.file.get(template, OutputFile()).slots
+    return template not in own
+
+
 def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layout:
-    """A layout, with the shards and libraries of a description. `namespaces`: those of the functions."""
-    libraries = (rules.library,) if rules.library else tuple(namespaces)
+    """A layout, with the shards and libraries of a description. `namespaces`: those that have blocks of their own."""
+    libraries = (rules.library,) if rules.library else tuple(namespaces) or (ATEN,)
     return replace(
         layout,
         count=rules.shards,
@@ -39,7 +60,7 @@ def described_files(
     made = kind.files(units, layout, release)
     templates = dict.fromkeys(file.template for file in made)
     chosen = [file for file in made if _is_made(file, rules)]
-    found = [_file(file, rules.file.get(file.template, OutputFile()), rules, units, tell) for file in chosen]
+    found = [_file(file, rules.file.get(file.template, OutputFile()), rules, units, layout, tell) for file in chosen]
     added = [name for name in rules.file if name not in templates]
     for name in added:
         found += _added(kind, name, rules.file[name], made, units, rules, tell)
@@ -58,21 +79,64 @@ def _is_made(file: File, rules: Family) -> bool:
     return rules.everything or _EVERYTHING not in file.name
 
 
-def _file(file: File, own: OutputFile, rules: Family, units: Sequence[Unit], tell: Tell) -> File:
+def _file(file: File, own: OutputFile, rules: Family, units: Sequence[Unit], layout: Layout, tell: Tell) -> File:
     """One file as upstream has it, changed."""
     slots, constants, asked = _slots({**rules.slots, **own.slots}, own, file.template)
     whole = tuple(unit.name for unit in units)
+    libraries = _copies(file, slots, layout)
     return replace(
         file,
         name=_name(file, own),
-        slots={hole: piece for hole, piece in {**file.slots, **slots}.items() if hole not in constants},
+        slots={hole: piece for hole, piece in {**file.slots, **slots, **libraries}.items() if hole not in constants},
         constants={**file.constants, **constants},
         units=_selected(file.units or (whole if slots and own.slots else ()), own, units, tell),
         comment=own.comment or rules.comment,
         raw=own.raw,
         between=_between(own),
+        edits=_edits(rules),
+        libraries=layout.libraries[1:] if libraries else (),
         asked=asked,
     )
+
+
+def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    """The holes for registrations in other libraries than the first, of a template that upstream fills once."""
+    hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
+    if not hole or hole in slots:
+        return {}
+    return {library_hole(hole, library): library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
+
+
+def _edits(rules: Family) -> tuple[tuple[str, str], ...]:
+    """What is replaced in the text of templates; first of all the libraries and keys of registrations."""
+    found = [(f"TORCH_LIBRARY_IMPL({ATEN}, ", f"TORCH_LIBRARY_IMPL({rules.library}, ")] if rules.library else []
+    found += [(f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()]
+    return (*found, *((edit.from_, edit.to) for edit in rules.in_templates))
+
+
+def library_hole(hole: str, library: str) -> str:
+    """The hole for the registrations in another library."""
+    return f"{hole}_{library}"
+
+
+_LIBRARY = re.compile(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
+
+
+def edited(text: str, file: File) -> str:
+    """The text of a template with what a description replaces in it, and with a block for each library."""
+    for old, new in file.edits:
+        text = text.replace(old, new)
+    hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
+    for match in _LIBRARY.finditer(text) if file.libraries else ():
+        if f"${{{hole}}}" in match[0]:
+            copies = [_copy(match, hole, library) for library in file.libraries]
+            return text[: match.end()] + "".join(copies) + text[match.end() :]
+    return text
+
+
+def _copy(block: re.Match[str], hole: str, library: str) -> str:
+    rest = block[0].partition(", ")[2].replace(f"${{{hole}}}", f"${{{library_hole(hole, library)}}}")
+    return f"\nTORCH_LIBRARY_IMPL({library}, {rest}"
 
 
 def _added(

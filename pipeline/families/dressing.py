@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pipeline.specs.layers.description import Family, Replace, Slot, Words, Wrap, listed
+from pipeline.families.family import ATEN, library_piece
+from pipeline.model.layers import Words, listed
+
+if TYPE_CHECKING:
+    from pipeline.specs.layers.description import Family, Replace, Slot, Wrap
 
 WORDS = (
     *("all", "rest", "own", "base", "defined", "undefined", "generated", "declared"),
@@ -14,7 +19,6 @@ WORDS = (
 )
 REST = "rest"  # the units that no other slot of the same piece takes
 KERNELS = ("variable_type", "inplace_or_view", "trace_type")  # whose pieces are kernels and their registrations
-ATEN = "aten"
 
 
 class About(Struct, frozen=True, gc=False, array_like=True):
@@ -56,6 +60,8 @@ def key_of(file: str, hole: str) -> str:
 
 def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
     """The slots of a family that take a piece: the file that they are in ("" for all), the hole, what goes in."""
+    from pipeline.specs.layers.description import Slot
+
     for file, slots in (("", rules.slots), *((name, each.slots) for name, each in rules.file.items())):
         for hole, given in slots.items():
             slot = Slot(given) if isinstance(given, str) else given
@@ -63,8 +69,11 @@ def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
                 yield file, hole, slot
 
 
-def dressed(family: str, pieces: Mapping[str, str], rules: Family, about: About) -> dict[str, str]:
-    """The pieces of a unit as the description has them, with those for its slots."""
+def dressed(
+    family: str, pieces: Mapping[str, str], rules: Family, about: About, *, apart: bool = False
+) -> dict[str, str]:
+    """The pieces of a unit as the description has them, with those for its slots. `apart`: whether registrations of
+    functions of another namespace than PyTorch's stand in a block of their own."""
     found = dict(pieces)
     if family in KERNELS:
         found = {piece: _in_namespace(text, about) for piece, text in found.items()}
@@ -72,7 +81,7 @@ def dressed(family: str, pieces: Mapping[str, str], rules: Family, about: About)
         found = {piece: _replaced(piece, text, replace, about) for piece, text in found.items()}
     for wrap in rules.wrap:
         found = {piece: _wrapped(piece, text, wrap, about) for piece, text in found.items()}
-    return found | dict(_slots(found, rules, about)) | _elsewhere(family, found, rules, about)
+    return found | dict(_slots(found, rules, about)) | (_elsewhere(found, about) if apart else {})
 
 
 def _in_namespace(text: str, about: About) -> str:
@@ -141,14 +150,9 @@ def piece_of(pieces: Mapping[str, str], name: str) -> str:
     return "".join(text for piece, text in pieces.items() if piece.startswith(f"{name} "))
 
 
-def _elsewhere(family: str, pieces: Mapping[str, str], rules: Family, about: About) -> dict[str, str]:
+def _elsewhere(pieces: Mapping[str, str], about: About) -> dict[str, str]:
     """Registrations of a function of a namespace of its own, which belong into another library than PyTorch's."""
-    if family not in KERNELS or about.namespace == ATEN or rules.library:
+    if about.namespace == ATEN:
         return {}
     moved = [piece for piece in pieces if piece.startswith("registration")]
     return {library_piece(piece, about.namespace): pieces[piece] for piece in moved} | dict.fromkeys(moved, "")
-
-
-def library_piece(piece: str, namespace: str) -> str:
-    """What a registration in another library than PyTorch's goes by."""
-    return piece if namespace == ATEN else f"{piece} in {namespace}"

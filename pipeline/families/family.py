@@ -13,6 +13,8 @@ from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
+ATEN = "aten"  # the namespace of PyTorch's functions
+
 
 class Layout(Struct, frozen=True, array_like=True):
     """How units are put into files: as upstream has them, or split over so many shards."""
@@ -52,6 +54,11 @@ def shard_of(key: str, shards: int) -> int:
     """The shard that upstream puts a name into: string_stable_hash, SHA-1 read as a little-endian number."""
     sha1 = hashlib.sha1(key.encode("latin1", "replace"), usedforsecurity=False)
     return int.from_bytes(sha1.digest(), "little") % shards
+
+
+def library_piece(piece: str, namespace: str) -> str:
+    """What a registration in another library than PyTorch's goes by."""
+    return piece if namespace == ATEN else f"{piece} in {namespace}"
 
 
 def generated_comment(folder: str, template: str) -> str:

@@ -17,5 +17,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     comment: str = ""  # what the generated comment is, where it is not upstream's
     raw: bool = False  # whether pieces are neither trimmed nor indented
     between: dict[str, str] = {}  # of a raw file, what stands between the pieces of a hole
+    edits: tuple[tuple[str, str], ...] = ()  # text of the template that is replaced
+    libraries: tuple[str, ...] = ()  # namespaces of which the block of registrations has a copy each
     asked: tuple[str, ...] = ()  # holes that the template must have
     first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own

@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role
 
+Words = str | tuple[str, ...]  # one, or a list of them
+
 LAYER_MARK = " @"  # between an entry's schema and the layer that it is from
 
 
@@ -16,13 +18,13 @@ class Versions(Struct, frozen=True, forbid_unknown_fields=True):
     that lists all releases, for those who say `all_version` or `newest`. `missing`: what an entry without any key is.
     """
 
-    keys: str | tuple[str, ...]
+    keys: Words
     all: str = ""
     missing: Literal["held", "dropped", "error"] = "held"
 
     @property
     def named(self) -> tuple[str, ...]:
-        return (self.keys,) if isinstance(self.keys, str) else self.keys
+        return listed(self.keys)
 
 
 class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -52,6 +54,11 @@ class Source(Struct, frozen=True, array_like=True):
     @property
     def role(self) -> Role:
         return role_of(self.key)
+
+
+def listed(words: Words) -> tuple[str, ...]:
+    """A list of one where there is one."""
+    return (words,) if isinstance(words, str) else words
 
 
 def role_of(key: str) -> Role:

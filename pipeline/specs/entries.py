@@ -79,6 +79,15 @@ def head(piece: str) -> str:
     return ""
 
 
+def outdented(piece: str) -> str:
+    """The text of an item as it would stand in a list without indentation; as it is where a line is less indented."""
+    indent = len(piece) - len(piece.lstrip(" "))
+    lines = piece.split("\n")
+    if not indent or any(line[:indent].strip(" ") for line in lines):
+        return piece
+    return "\n".join(line[indent:] for line in lines)
+
+
 def refers(piece: str) -> bool:
     """Whether an entry may mean what another one says."""
     return any(hint.search(piece) for hint in _HINTS) and _REFERENCE.search(piece) is not None

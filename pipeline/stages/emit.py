@@ -11,7 +11,6 @@ from pipeline.families.template import tidy
 from pipeline.problems.problem import Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.layered.asking import dressed_unit
 from pipeline.stages.match import definition_of, outputs, reverse, served_function
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
@@ -45,7 +44,11 @@ def rendered(db: Database, family: str, name: str) -> dict[str, str]:
             db.report(problem)
         return {}
     found = unit(db, family, name) if family in facts.dressed else None
-    return pieces if found is None else dressed_unit(db, family, found, pieces)
+    if found is None:
+        return pieces
+    from pipeline.stages.layered.asking import dressed_unit
+
+    return dressed_unit(db, family, found, pieces)
 
 
 def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role, str, str]:

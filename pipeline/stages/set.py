@@ -1,17 +1,21 @@
 """What every stage may ask: the spec set, the release, the inputs by name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from pipeline.model.layers import Source
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.query import query, unkept, unordered
+from pipeline.query.query import query, unordered
 from pipeline.releases import resolve
 from pipeline.releases.model import Release
-from pipeline.rules.layers.facts import changes_of
-from pipeline.specs.layers.description import Described, Description, Family, Functions
+
+if TYPE_CHECKING:
+    from pipeline.specs.layers.description import Described
 
 SET = "set"  # the input that says what the spec set is
 RELEASE = "release"  # the input that says which release it is read as
@@ -35,17 +39,19 @@ def spec_set(db: Database) -> Set:
     return msgspec.msgpack.decode(db.input(SET) or b"", type=Set)
 
 
+def is_described(db: Database) -> bool:
+    """Whether the set is one of layers, with a description."""
+    return db.input(DESCRIBED) is not None
+
+
 def described(db: Database) -> Described | None:
     """What a set is described by, None where it is a plain one."""
     data = db.input(DESCRIBED)
-    return None if data is None else msgspec.msgpack.decode(data, type=Described)
+    if data is None:
+        return None
+    from pipeline.specs.layers.description import Described
 
-
-@unkept
-def description(db: Database) -> Description:
-    """The description of a set; one that says nothing where it is a plain one."""
-    found = described(db)
-    return Description() if found is None else found.description
+    return msgspec.msgpack.decode(data, type=Described)
 
 
 @query
@@ -70,26 +76,10 @@ def source_keys(db: Database, role: Role) -> list[str]:
 
 
 @query
-def functions_asked(db: Database) -> Functions:
-    """Which functions take part."""
-    return description(db).functions
-
-
-@query
-def family_rules(db: Database, family: str) -> Family | None:
-    """How a family is printed for this set, None where nothing is said of it."""
-    said = description(db)
-    given = said.family.get(family)
-    if given is None or given.comment or not said.comment:
-        return given or (Family(comment=said.comment) if said.comment else None)
-    return replace(given, comment=said.comment)
-
-
-@query
 def families_described(db: Database) -> list[str]:
     """The output families that a description asks for, or has a say in; none of a plain set."""
-    said = description(db)
-    return list(said.families or said.family)
+    found = described(db)
+    return [] if found is None else list(found.description.families or found.description.family)
 
 
 @query
@@ -103,7 +93,11 @@ def own_templates(db: Database, family: str) -> dict[str, str]:
 def release(db: Database) -> Release:
     """The facts of the release, and what the set adds to them."""
     version, found = (db.input(RELEASE) or b"").decode(), described(db)
-    return resolve(version, () if found is None else changes_of(found.description, version))
+    if found is None:
+        return resolve(version)
+    from pipeline.rules.layers.facts import changes_of
+
+    return resolve(version, changes_of(found.description, version))
 
 
 def asked_families(db: Database) -> list[str]:

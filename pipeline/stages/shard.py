@@ -12,7 +12,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from pipeline.families.described import described_files, layout_of, located
 from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
@@ -23,7 +22,6 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.layered.asking import about_unit, namespaces, rules_of
 from pipeline.stages.match import used_keys
 from pipeline.stages.set import own_templates, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
@@ -65,8 +63,11 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
     kind, members, facts = FAMILIES[family], units(db, family), release(db)
     if family not in facts.dressed:
         return kind.files(members, layout, facts)
+    from pipeline.families.described import described_files, layout_of, located, stands_apart
+    from pipeline.stages.layered.asking import about_unit, namespaces, rules_of
+
     rules, templates = rules_of(db, family), own_templates(db, family)
-    own = layout_of(layout, rules, namespaces(db))
+    own = layout_of(layout, rules, namespaces(db) if stands_apart(family, rules, templates) else ())
     found = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
     there = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
     return [located(file, templates) for file in found if file.template in there]
@@ -127,6 +128,10 @@ def _template(db: Database, file: File) -> Template:
     found = template_text(data)
     if file.reopens:
         found = _reopened(found, next(iter(file.slots)))
+    if file.edits or file.libraries:
+        from pipeline.families.described import edited
+
+        found = edited(found, file)
     for hole in file.asked:
         if f"${{{hole}}}" not in found and f"${hole}" not in found:
             raise SpecError(f"the template has no hole '${{{hole}}}', which the description fills", needle=hole)

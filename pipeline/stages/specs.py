@@ -17,11 +17,9 @@ from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest, encode
-from pipeline.specs.entries import Piece, cut, head, parse_pieces, parse_plain, parse_whole
-from pipeline.specs.layers.lists import outdented
+from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages.layered.choosing import Chosen, choose
-from pipeline.stages.layered.texts import KEYS, Named, is_layered, layer_cuts, layer_whole, name_of, of_file, text
+from pipeline.stages.layered.files import KEYS, Chosen, Named, is_layered, name_of, of_file, text
 from pipeline.stages.set import source_keys, spec_set
 
 __all__ = ["KEYS", "text"]
@@ -33,6 +31,8 @@ _NONE = digest(encode(None))
 def cuts(db: Database, key: str) -> list[Piece]:
     """The entries of a file as text, with their lines; none where the text cannot be cut."""
     if is_layered(key):
+        from pipeline.stages.layered.texts import layer_cuts
+
         return layer_cuts(db, key)
     whole = text(db, key)
     return (cut(whole) or []) if whole is not None else []
@@ -78,6 +78,8 @@ def parsed_whole(db: Database, key: str) -> list[Named]:
 def _whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
     """The entries of a file as text and as values, all parsed at once."""
     if is_layered(key):
+        from pipeline.stages.layered.texts import layer_whole
+
         return layer_whole(db, key)
     whole = text(db, key)
     if whole is None:
@@ -117,6 +119,8 @@ def _groups(db: Database, key: str) -> list[str]:
 @query
 def chosen(db: Database, key: str, group: str) -> list[Chosen]:
     """What a layer makes of the entries of a group: those that hold for the release, as it has them."""
+    from pipeline.stages.layered.choosing import choose
+
     found = parsed_whole(db, key) if group == WHOLE else parsed(db, key, group)
     return choose(db, key, found or [])
 

@@ -8,7 +8,6 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.native.heads import names_of
-from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.match import kernels, node, nodes
 from pipeline.stages.schemas import (
@@ -41,6 +40,8 @@ def units(db: Database, family: str) -> list[Unit]:
     found = _all_units(db, family)
     if family not in release(db).dressed:
         return found
+    from pipeline.stages.layered.asking import about_unit, rules_of
+
     of = rules_of(db, family).functions
     taken = {name for name, _ in participants(db)}
     kind = FAMILIES[family].unit

@@ -244,3 +244,28 @@ def test_reports_work_on_layers(built: Vendor) -> None:
 def test_the_json_schema_of_descriptions(built: Vendor) -> None:
     schema = json.loads(built.run("schema", "specset").stdout)
     assert {"Layer", "Family", "Slot"} <= set(schema["$defs"])
+
+
+def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(tmp_path: Path) -> None:
+    """Where templates are PyTorch's, or made as these are: those of core here."""
+    vendor = Vendor(tmp_path)
+    vendor.path("own.yaml").write_text("- func: plugin::swish_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: x\n")
+    vendor.path("specset.toml").write_text(
+        '[base]\nspecs = "core"\n[[layer]]\nname = "plugin"\nnative = "own.yaml"\n[functions]\ntake = "own"\n'
+        '[family.variable_type]\nkeys = { Default = "AutogradPrivateUse1" }\nshards = 1\neverything = false\n'
+        "[family.inplace_or_view]\nshards = 1\neverything = false\n"
+        '[family.trace_type]\nlibrary = "other"\nshards = 1\neverything = false\n'
+    )
+    found = vendor.build()
+    text = found["VariableType_0.cpp"]
+    assert registered(block(text, "plugin, AutogradPrivateUse1")) == ["swish_"]
+    assert not registered(block(text, "aten, AutogradPrivateUse1"))
+    text = found["ADInplaceOrViewType_0.cpp"]
+    assert registered(block(text, "plugin, ADInplaceOrView")) == ["swish_"]
+    assert not registered(block(text, "aten, ADInplaceOrView"))
+    assert registered(block(found["TraceType_0.cpp"], "other, Tracer")) == ["swish_"]
+
+
+def test_text_of_templates_is_replaced(vendor: Vendor) -> None:
+    vendor.append("specset.toml", '[[family.variable_type.in_templates]]\nfrom = "namespace accel"\nto = "namespace a"\n')
+    assert "namespace a::VariableType" in vendor.build()["VariableType_0.cpp"]

@@ -7,7 +7,8 @@ import pytest
 from pipeline.model.layers import Versions
 from pipeline.problems.problem import SpecError
 from pipeline.rules.layers.versions import holds, listed_versions
-from pipeline.specs.layers.lists import cut_lists, outdented, value_of, whole_lists
+from pipeline.specs.entries import outdented
+from pipeline.specs.layers.lists import cut_lists, value_of, whole_lists
 from pipeline.specs.layers.toml_place import place_in
 
 TOML = """name = "x"

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_title
-from pipeline.families.dressing import ATEN, library_piece
-from pipeline.families.family import Family, Layout
+from pipeline.families.family import ATEN, Family, Layout, library_piece
 from pipeline.families.file import File
 from pipeline.families.sharded import shards_of
 from pipeline.families.variable_type.plan.kernel import FunctionPlan, plan_function

@@ -29,12 +29,12 @@ ANALYSIS = {
     "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
-_LAYERED = ("layered.texts", "layered.choosing", "layered.taking", "layered.asking", "layered.checks")
-_MODULES = tuple(
-    f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest", *_LAYERED)
-)
+_OTHERS = ("set", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
+# What only sets of layers need.
+_LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
 
-_BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, "pipeline.query.code")}
+_BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, *_LAYERED, "pipeline.query.code")}
 
 Root = tuple[Any, ...]  # a query and its key
 
@@ -112,7 +112,7 @@ class Build:
     def refresh(self) -> None:
         """Takes the inputs anew, and starts a round."""
         assert self._db is not None
-        for name in _MODULES:
+        for name in (*_MODULES, *(_LAYERED if self.config.specs.described is not None else ())):
             import_module(name)
         self._db.begin(self.inputs.take(self.last))
         self._forget()

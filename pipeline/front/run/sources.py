@@ -6,14 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipeline.problems.problem import Problem, Role, SpecError
-from pipeline.specs.layers.diff import Line
 from pipeline.specs.text import decode_text
-from pipeline.stages.layered.texts import changed
 from pipeline.stages.set import source, source_keys, sources, spec_label, template_label
 from pipeline.stages.specs import entries, texts_of
 
 if TYPE_CHECKING:
     from pipeline.front.run.build import Build
+    from pipeline.specs.layers.diff import Line
 
 
 class Sources:
@@ -47,6 +46,8 @@ class Sources:
     @cached_property
     def _changed(self) -> dict[str, list[Line]]:
         """The lines of the files that diffs change."""
+        from pipeline.stages.layered.texts import changed
+
         db = self._build.db
         found = {source.key: changed(db, source.key) for source in sources(db) if source.diffs}
         return {key: lines for key, lines in found.items() if lines is not None}

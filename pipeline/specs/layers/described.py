@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from pipeline.model.layers import LAYER_MARK, Source
+from pipeline.model.layers import LAYER_MARK, Source, listed
 from pipeline.problems.problem import Role, SpecError
-from pipeline.specs.layers.description import Described, Description, Facts, Layer, SpecFile, SpecFiles, listed
+from pipeline.specs.layers.description import Described, Description, Facts, Layer, SpecFile, SpecFiles
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
 from pipeline.specs.location import DESCRIPTION, DIFF, Location
 

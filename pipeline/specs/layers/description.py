@@ -6,14 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from pipeline.model.layers import Rewrite, Source, Versions
-
-Words = str | tuple[str, ...]  # one, or a list of them
-
-
-def listed(words: Words) -> tuple[str, ...]:
-    """A list of one where there is one."""
-    return (words,) if isinstance(words, str) else words
+from pipeline.model.layers import Rewrite, Source, Versions, Words
 
 
 class SpecFile(Struct, frozen=True, forbid_unknown_fields=True, rename={"lists": "list"}):
@@ -100,6 +93,13 @@ class Replace(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
     pieces: Annotated[Words, Meta(description="these pieces only")] = ()
 
 
+class Edit(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """Plain text that is replaced in a template."""
+
+    from_: Annotated[str, Meta(description="the text")]
+    to: Annotated[str, Meta(description="what it becomes")]
+
+
 class Wrap(Struct, frozen=True, forbid_unknown_fields=True):
     """Text that is put around a piece, which stands where it says ${text}."""
 
@@ -138,6 +138,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     foreach_bindings: Annotated[bool, Meta(description="whether Nodes of foreach functions get bindings too")] = False
     replace: Annotated[tuple[Replace, ...], Meta(description="text that is replaced")] = ()
     wrap: Annotated[tuple[Wrap, ...], Meta(description="text around pieces")] = ()
+    in_templates: Annotated[tuple[Edit, ...], Meta(description="text that is replaced in templates")] = ()
 
 
 class Description(Struct, frozen=True, forbid_unknown_fields=True, rename={"layers": "layer"}):

@@ -6,14 +6,14 @@ The items of such a list may be indented, or not. Whatever else the mapping has 
 from __future__ import annotations
 
 import re
-
-import yaml
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from typing import TYPE_CHECKING
 
 from pipeline.problems.problem import Role, SpecError, TextMistake, nearest
 from pipeline.specs.entries import Piece, encoded
 from pipeline.specs.text import check_shape
-from pipeline.specs.values import Loader, NodeBudget, plain_value
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):(?:[ ]+(?![|>&*!%@`])(.*))?$")
 
@@ -78,17 +78,12 @@ def _is_item(line: str) -> bool:
     return line.lstrip(" ").startswith("-")
 
 
-def outdented(piece: str) -> str:
-    """The text of an item as it would stand in a list without indentation; as it is where a line is less indented."""
-    indent = len(piece) - len(piece.lstrip(" "))
-    lines = piece.split("\n")
-    if not indent or any(line[:indent].strip(" ") for line in lines):
-        return piece
-    return "\n".join(line[indent:] for line in lines)
-
-
 def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Piece, bytes]]:
     """All entries with their values, by a YAML parser; a TextMistake at its place."""
+    from yaml.nodes import ScalarNode, SequenceNode
+
+    from pipeline.specs.values import NodeBudget, plain_value
+
     check_shape(text)
     mapping = _mapping(text)
     lines = text.split("\n")
@@ -117,11 +112,19 @@ def value_of(text: str, key: str) -> object:
             return None
         _, own, below = sections[key]
         text = "\n".join([f"{key}: {own}", *below])
+    from pipeline.specs.values import NodeBudget, plain_value
+
     node = _mapping(text).get(key)
     return None if node is None else plain_value(node, NodeBudget(text))
 
 
 def _mapping(text: str) -> dict[str, Node]:
+    """The values of the mapping that a text writes; a TextMistake where it writes none."""
+    import yaml
+    from yaml.nodes import MappingNode, ScalarNode
+
+    from pipeline.specs.values import Loader
+
     try:
         node = yaml.compose(text, Loader=Loader)
     except yaml.MarkedYAMLError as error:

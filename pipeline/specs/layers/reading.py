@@ -14,6 +14,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.layers.description import (
     Base,
     Description,
+    Edit,
     Facts,
     Family,
     Functions,
@@ -44,6 +45,7 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     "family.*.slots.*": Slot,
     "family.*.replace.*": Replace,
     "family.*.wrap.*": Wrap,
+    "family.*.in_templates.*": Edit,
     "family.*.file.*": OutputFile,
     "family.*.file.*.slots.*": Slot,
     **{f"layer.*.{place}": SpecFile for place in _PLACES},

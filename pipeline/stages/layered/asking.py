@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping
 
-from pipeline.families.dressing import ATEN, About, dressed
+from msgspec.structs import replace
+
+from pipeline.families.described import stands_apart
+from pipeline.families.dressing import About, dressed
+from pipeline.families.family import ATEN
 from pipeline.families.template import GAP
 from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.specs.layers.description import Family
+from pipeline.specs.layers.description import Description, Family
 from pipeline.stages.layered.taking import base_names, is_own
 from pipeline.stages.match import pairs
 from pipeline.stages.schemas import all_heads
-from pipeline.stages.set import family_rules
+from pipeline.stages.set import described, own_templates
 
 
 @table
@@ -49,9 +53,13 @@ def namespaces(db: Database) -> list[str]:
     return [ATEN, *sorted(found - {ATEN})]
 
 
+@query
 def rules_of(db: Database, family: str) -> Family:
     """How a family is printed; as upstream has it where nothing is said of it."""
-    return family_rules(db, family) or Family()
+    found = described(db)
+    said = Description() if found is None else found.description
+    given = said.family.get(family, Family())
+    return given if given.comment else replace(given, comment=said.comment)
 
 
 def about_unit(db: Database, unit: Unit) -> About:
@@ -61,5 +69,7 @@ def about_unit(db: Database, unit: Unit) -> About:
 
 def dressed_unit(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
     """The pieces of a unit as the description has them."""
-    found = dressed(family, pieces, rules_of(db, family), about_unit(db, unit))
+    rules = rules_of(db, family)
+    apart = stands_apart(family, rules, own_templates(db, family))
+    found = dressed(family, pieces, rules, about_unit(db, unit), apart=apart)
     return {piece: text.replace(GAP, "") for piece, text in found.items()}

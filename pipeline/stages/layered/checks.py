@@ -6,11 +6,12 @@ from msgspec import Struct
 
 from pipeline.families.dressing import REST, WORDS
 from pipeline.families.table import FAMILIES
+from pipeline.model.layers import Words, listed
 from pipeline.problems.problem import LAST, Problem, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.facts import wrong_facts
-from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Words, Wrap, listed
+from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
 from pipeline.stages.layered.taking import base_names, qualified
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import described, release, spec_set

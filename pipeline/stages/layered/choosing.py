@@ -13,10 +13,8 @@ from pipeline.query.row import encode
 from pipeline.rules.layers.entry import in_namespace, looked_at, operator_of, rewritten
 from pipeline.rules.layers.versions import Key, holds, listed_versions
 from pipeline.specs.layers.lists import value_of
-from pipeline.stages.layered.texts import Named, of_file, text
+from pipeline.stages.layered.files import Chosen, Named, of_file, text
 from pipeline.stages.set import RELEASE, source
-
-Chosen = tuple[int, str, Raw]  # the place of an entry in its group, its name, its value
 
 
 @query

@@ -1,6 +1,10 @@
 """Which functions take part in the output of a set of layers, and which are its own."""
 
-from pipeline.model.layers import role_of
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.model.layers import listed, role_of
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
@@ -8,11 +12,13 @@ from pipeline.query.query import query
 from pipeline.rules.layers.entry import operator_of
 from pipeline.rules.native.heads import within
 from pipeline.specs.entries import cut, head, parse_whole
-from pipeline.specs.layers.description import listed
 from pipeline.stages import infos
-from pipeline.stages.layered.texts import KEYS, name_of, text
+from pipeline.stages.layered.files import KEYS, name_of, text
 from pipeline.stages.schemas import GENERATED, Listed, all_heads, entry_of
-from pipeline.stages.set import functions_asked, source_keys
+from pipeline.stages.set import described, source_keys
+
+if TYPE_CHECKING:
+    from pipeline.specs.layers.description import Functions
 
 
 @query
@@ -33,12 +39,18 @@ def base_names(db: Database) -> list[str]:
     return sorted(found)
 
 
-@query
 def participants(db: Database) -> list[Listed]:
-    """The functions that take part, in the order in which kernels are printed."""
-    asked = functions_asked(db)
-    found = all_heads(db)
-    take = listed(asked.take)
+    """The functions that take part, in the order in which kernels are printed: of a plain set all, by name."""
+    asked = described(db)
+    return _by_name(all_heads(db)) if asked is None else _taken(db, asked.description.functions)
+
+
+def _by_name(listed: list[Listed]) -> list[Listed]:
+    return sorted(listed, key=lambda listed: listed[1].cpp_name)
+
+
+def _taken(db: Database, asked: Functions) -> list[Listed]:
+    found, take = all_heads(db), listed(asked.take)
     if take and "all" not in take:
         defined = _defined(db, found) if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
@@ -51,7 +63,7 @@ def participants(db: Database) -> list[Listed]:
         ]
     left_out = set(listed(asked.exclude))
     found = [(name, head) for name, head in found if head.name not in left_out and qualified(head) not in left_out]
-    return found if asked.order == "file" else sorted(found, key=lambda listed: listed[1].cpp_name)
+    return found if asked.order == "file" else _by_name(found)
 
 
 def _defined(db: Database, listed: list[Listed]) -> set[str]:

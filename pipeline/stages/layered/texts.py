@@ -1,42 +1,14 @@
-"""The texts of spec files, and of those of a set of layers: diffs applied, lists found. Part of the stage `specs`."""
-
-import msgspec
-from msgspec import Raw
-from msgspec.structs import replace
+"""The texts of the files of a set of layers: diffs applied, lists found. Part of the stage `specs`."""
 
 from pipeline.model.layers import role_of
-from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
+from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import unkept
-from pipeline.query.row import NAMES
-from pipeline.specs.entries import Piece, cut, parse_whole, read_text
+from pipeline.specs.entries import Piece, cut, parse_whole
 from pipeline.specs.layers.diff import Line, apply, lines_of
 from pipeline.specs.layers.lists import check_lists, cut_lists, whole_lists
-from pipeline.stages.set import source, spec_label, unreadable
-
-KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # what names an entry
-
-Named = tuple[str, Raw]  # an entry's name, its value
-
-
-def is_layered(key: str) -> bool:
-    """Whether a file is one of a set of layers."""
-    return ":" in key
-
-
-@unkept
-def text(db: Database, key: str) -> str | None:
-    """The text of a spec file, None where there is none that can be read."""
-    data = db.input(spec_label(key))
-    if data is None:
-        why = SpecError(f"cannot be read: {unreadable(db).get(spec_label(key), 'it is missing')}")
-        db.report(replace(of_file(key, why), line=0, column=0))
-        return None
-    try:
-        return read_text(data)
-    except SpecError as error:
-        db.report(of_file(key, error))
-        return None
+from pipeline.stages.layered.files import of_file, text
+from pipeline.stages.set import source
 
 
 @unkept
@@ -90,18 +62,3 @@ def layer_whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
     except SpecError as error:
         db.report(of_file(key, error))
         return []
-
-
-def name_of(value: bytes, role: Role) -> str:
-    """What names an entry."""
-    found = msgspec.msgpack.decode(value)
-    name = found.get(KEYS[role]) if isinstance(found, dict) else None
-    return name if isinstance(name, str) and NAMES not in name else "?"
-
-
-def of_file(key: str, error: SpecError) -> Problem:
-    """A mistake of a file as a whole, or at a line of it. The role of a plain set's file says which it is."""
-    line, column = (error.line, error.column) if isinstance(error, TextMistake) else (1, 1)
-    role = role_of(key)
-    file = key if is_layered(key) else ""
-    return Problem(role, "", "", error.problem, error.hint, line=line, column=column, file=file)
