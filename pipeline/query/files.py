@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import msgspec
+from xxhash import xxh3_64_digest
 
 from pipeline.query.row import MISSING, digest, encode
 
@@ -118,6 +119,16 @@ def seal_of(path: str) -> list[Stat | None]:
     except msgspec.MsgspecError:
         return []
     return found
+
+
+def sealed(payload: bytes) -> bytes:
+    """`payload` with a checksum ahead of it."""
+    return xxh3_64_digest(payload) + payload
+
+
+def unsealed(data: bytes | None) -> bytes | None:
+    """The payload, None where the checksum does not hold."""
+    return data[8:] if data and xxh3_64_digest(data[8:]) == data[:8] else None
 
 
 Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones

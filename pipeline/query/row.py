@@ -56,16 +56,6 @@ def item_identity(table: bytes, item: str) -> bytes:
     return table[:KIN] + xxh3_64_digest(table + item.encode())[KIN:]
 
 
-def sealed(payload: bytes) -> bytes:
-    """`payload` with a checksum ahead of it."""
-    return xxh3_64_digest(payload) + payload
-
-
-def unsealed(data: bytes | None) -> bytes | None:
-    """The payload, None where the checksum does not hold."""
-    return data[8:] if data and xxh3_64_digest(data[8:]) == data[:8] else None
-
-
 INPUT, ITEM = "input", "item"  # the first words of the names of what is no call
 NAMES = "\0"  # the item of a table that stands for the names of all its items
 ABSENT = "\0\0"  # one that no table has: who read a missing item is known to read the table by this one,
@@ -175,6 +165,7 @@ def unpacked_ids(data: bytes) -> set[bytes]:
 
 
 CHUNK = 32  # items, on the average
+FEW = 6  # items that stand in the outline itself
 
 
 class Item(Struct, frozen=True, gc=False, array_like=True):
@@ -184,15 +175,18 @@ class Item(Struct, frozen=True, gc=False, array_like=True):
     value: bytes
 
 
+Chunk = dict[str, Item]
+
+
 class Outline(Struct, frozen=True, gc=False, array_like=True):
     """The encoded value of a table."""
 
     names: bytes  # the digest of the names of all items, in order
-    first: tuple[str, ...]  # of each chunk: the first name in it,
-    chunks: tuple[bytes, ...]  # and the digest
+    few: Chunk  # the items themselves, where they are few; else
+    first: tuple[str, ...] = ()  # of each chunk: the first name in it,
+    chunks: tuple[bytes, ...] = ()  # and the digest
 
 
-Chunk = dict[str, Item]
 Load = Callable[[bytes], bytes]  # an encoded value by its digest
 Keep = Callable[[bytes, bytes], None]  # takes a digest, and the encoded value
 
@@ -215,7 +209,7 @@ class Items:
         """An item by its name."""
         place = bisect_right(self.outline.first, name) - 1
         if place < 0:
-            return None
+            return self.outline.few.get(name)
         chunk = self._chunks.get(place)
         return (chunk if chunk is not None else self._chunk(place)).get(name)
 
@@ -228,7 +222,7 @@ class Items:
 
     def names(self) -> list[str]:
         """The names of all items, in order."""
-        return _names_decoder.decode(self._load(self.outline.names))
+        return _names_decoder.decode(self._load(self.outline.names)) if self.outline.first else list(self.outline.few)
 
     def all(self) -> Iterator[tuple[str, Item]]:
         """All items, in order."""
@@ -246,8 +240,9 @@ class Items:
 
     def parts(self) -> Iterator[bytes]:
         """The digests that all of it is stored under."""
-        yield self.outline.names
-        yield from self.outline.chunks
+        if self.outline.first:
+            yield self.outline.names
+            yield from self.outline.chunks
 
     def drop(self) -> None:
         """Lets go of what was decoded."""
@@ -255,7 +250,7 @@ class Items:
 
     def _but_for(self, other: "Items") -> Chunk:
         """The items of the chunks that another table does not have."""
-        found: Chunk = {}
+        found = dict(self.outline.few)
         same = set(other.outline.chunks)
         for place, chunk in enumerate(self.outline.chunks):
             if chunk not in same:
@@ -271,17 +266,25 @@ class Items:
 
 def made_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
     """The items of a table that gave `values`, all of which `keep` is given."""
+    names = encode(list(values))
+    if len(values) <= FEW:
+        return Items(Outline(digest(names), {name: _item(value) for name, value in values.items()}), load)
     chunks: list[Chunk] = []
     for name in sorted(values):
         if not chunks or xxh3_64_intdigest(name.encode()) % CHUNK == 0:
             chunks.append({})
-        raw = encode(values[name])
-        chunks[-1][name] = Item(digest(raw), raw)
-    raws = [encode(list(values)), *map(encode, chunks)]
+        chunks[-1][name] = _item(values[name])
+    raws = [names, *map(encode, chunks)]
     digests = [digest(raw) for raw in raws]
     for found, raw in zip(digests, raws):
         keep(found, raw)
-    return Items(Outline(digests[0], tuple(next(iter(chunk)) for chunk in chunks), tuple(digests[1:])), load, chunks)
+    outline = Outline(digests[0], {}, tuple(next(iter(chunk)) for chunk in chunks), tuple(digests[1:]))
+    return Items(outline, load, chunks)
+
+
+def _item(value: object) -> Item:
+    raw = encode(value)
+    return Item(digest(raw), raw)
 
 
 def outline_of(raw: bytes) -> Outline | None:

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.files import Place, Stat, Values, make_way, move_file, seal_of, set_seal, stat_of
-from pipeline.query.row import ID, Record, Row, Trace, encode, places, sealed, unsealed
+from pipeline.query.files import Place, Stat, Values, make_way, move_file, seal_of, sealed, set_seal, stat_of, unsealed
+from pipeline.query.row import ID, Record, Row, Trace, encode, places
 
-FORMAT = 7  # of all that is stored
+FORMAT = 8  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = (
