@@ -11,6 +11,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from pipeline.model.autograd import Info, Reverse
+from pipeline.model.layers import layer_of
 from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
@@ -131,7 +132,8 @@ def defined(db: Database) -> list[Defined]:
         target = known.get(shape.definition)
         if target is None:
             continue
-        if target.function in found:
+        before = found.get(target.function)
+        if before is not None and layer_of(before.definition) == layer_of(shape.definition):
             again = SpecError(
                 f"a second definition for {target.schema}", "the later one wins: remove one of them", field=("name",)
             )

@@ -249,7 +249,8 @@ def test_the_json_schema_of_descriptions(built: Vendor) -> None:
 def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(tmp_path: Path) -> None:
     """Where templates are PyTorch's, or made as these are: those of core here."""
     vendor = Vendor(tmp_path)
-    vendor.path("own.yaml").write_text("- func: plugin::swish_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: x\n")
+    entry = "- func: plugin::swish_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: x\n"
+    vendor.path("own.yaml").write_text(entry)
     vendor.path("specset.toml").write_text(
         '[base]\nspecs = "core"\n[[layer]]\nname = "plugin"\nnative = "own.yaml"\n[functions]\ntake = "own"\n'
         '[family.variable_type]\nkeys = { Default = "AutogradPrivateUse1" }\nshards = 1\neverything = false\n'
@@ -267,5 +268,13 @@ def test_functions_of_another_namespace_are_registered_in_a_block_of_their_own(t
 
 
 def test_text_of_templates_is_replaced(vendor: Vendor) -> None:
-    vendor.append("specset.toml", '[[family.variable_type.in_templates]]\nfrom = "namespace accel"\nto = "namespace a"\n')
+    edit = 'from = "namespace accel"\nto = "namespace a"\n'
+    vendor.append("specset.toml", f"[[family.variable_type.in_templates]]\n{edit}")
     assert "namespace a::VariableType" in vendor.build()["VariableType_0.cpp"]
+
+
+def test_a_release_that_no_file_lists_is_told(vendor: Vendor) -> None:
+    for name in ("functions", "derivatives"):
+        vendor.replace(f"plugin/config/{name}.yaml", "v2.13, v2.14]", "v2.14]")
+    run = vendor.run(families="nodes")
+    assert "functions.yaml:1:1: warning: 'all_version' does not list the release 2.13" in run.stderr

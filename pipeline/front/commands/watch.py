@@ -16,6 +16,8 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE, CodeChanged
 from pipeline.front.run.resident import Resident
 from pipeline.problems.problem import SpecError
+from pipeline.specs.location import DESCRIPTION
+from pipeline.specs.spec_set import find_spec_set
 
 # Milliseconds: how long to collect events of one save, and how often to look.
 DEBOUNCE = 8
@@ -52,6 +54,8 @@ class Watch(BuildCommand):
                 continue
             if any(map(_is_source, changed)):
                 _start_anew()
+            if _describes_anew(build):
+                _start_anew("the description of the spec set changed")
             self._pass(resident)
             if not watching:  # what was saved before the watcher was there has been seen by now
                 watching = True
@@ -103,8 +107,20 @@ def _is_source(path: str) -> bool:
     return path.startswith(PACKAGE + os.sep) and path.endswith((".py", ".cpp"))
 
 
-def _start_anew() -> None:
-    print("gradmill's own code changed: starting anew", flush=True)
+def _describes_anew(build: Build) -> bool:
+    """Whether a set of layers is described in another way than when this process began."""
+    specs = build.config.specs
+    if specs.described is None:
+        return False
+    try:
+        return find_spec_set(specs.files[DESCRIPTION].path, build.config.release) != specs
+    except SpecError as error:
+        print("\n  ".join(filter(None, (error.problem, error.hint))), file=sys.stderr, flush=True)
+        return False
+
+
+def _start_anew(why: str = "gradmill's own code changed") -> None:
+    print(f"{why}: starting anew", flush=True)
     time.sleep(SETTLE)
     start_anew()
 

@@ -11,7 +11,7 @@ from pipeline.problems.problem import SpecError
 from pipeline.query.files import Stat, read_file, replace_file, stat_of
 from pipeline.query.row import digest
 
-_MARK = re.compile(rb"@generated (from|by \S+ from) ")  # in the first lines of every generated file
+_MARK = re.compile(rb"@ ?generated (from|by) ")  # in the first lines of every generated file
 _HEAD = 4096
 
 

@@ -28,6 +28,11 @@ def listed_versions(value: object, key: str) -> tuple[Key, ...]:
     return tuple(_version(item, key) for item in items)
 
 
+def is_listed(release: str, known: tuple[Key, ...]) -> bool:
+    """Whether a release is one of those that a file lists."""
+    return _version(release, "") in known
+
+
 def holds(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], release: str) -> bool:
     """Whether an entry holds for a release. `known`: the releases that its file lists; none where it lists none.
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from pipeline.model.layers import LAYER_MARK, Source, role_of
 from pipeline.problems.problem import Problem, SpecError
@@ -11,7 +12,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.query.row import encode
 from pipeline.rules.layers.entry import in_namespace, looked_at, operator_of, rewritten
-from pipeline.rules.layers.versions import Key, holds, listed_versions
+from pipeline.rules.layers.versions import Key, holds, is_listed, listed_versions
 from pipeline.specs.layers.lists import value_of
 from pipeline.stages.layered.files import Chosen, Named, of_file, text
 from pipeline.stages.set import RELEASE, source
@@ -25,10 +26,15 @@ def releases_of(db: Database, key: str) -> tuple[Key, ...]:
     if rules is None or whole is None:
         return ()
     try:
-        return listed_versions(value_of(whole, rules.all), rules.all)
+        found = listed_versions(value_of(whole, rules.all), rules.all)
     except SpecError as error:
         db.report(of_file(key, error))
         return ()
+    release = _release(db)
+    if not is_listed(release, found):
+        unlisted = SpecError(f"'{rules.all}' does not list the release {release}: entries do not hold for it")
+        db.report(replace(of_file(key, unlisted), warning=True))
+    return found
 
 
 def choose(db: Database, key: str, found: Sequence[Named]) -> list[Chosen]:
