@@ -1,7 +1,7 @@
-"""The whole graph as a Ninja file: a rule per stage and generated file, so that Ninja alone decides what to run.
+"""gradmill as one rule of a Ninja file, with every generated file as an output.
 
-Every edge calls gradmill for one task and asks for a stamp of what that task made. A stamp keeps its time when nothing
-changed, and `restat` makes Ninja stop there. All paths are absolute: the file works wherever it is put.
+A file that did not change keeps its time, and `restat` makes Ninja stop there; what gradmill reads the depfile says.
+All paths are absolute: the file works wherever it is put, also within another one (`include`).
 """
 
 from __future__ import annotations
@@ -11,74 +11,37 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping
 
-from msgspec import Struct
-
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE
 
-_CODE = "gradmill_code"
-_HEAD = """\
+_TEXT = """\
 # Written by `gradmill export ninja`: export again when the set of generated files changes.
 ninja_required_version = 1.8
-builddir = {stamps}
-
-pool gradmill
-  depth = 1
+builddir = {folder}
 
 rule gradmill
-  command = cd {root} && {command} $task stamp=$stamp
-  description = gradmill $task
+  command = cd {root} && {command}
+  description = gradmill
+  depfile = {manifest}.d
+  deps = gcc
   restat = 1
-  pool = gradmill
 
+build {manifest} | {generated}: gradmill
+
+build generated: phony {generated}
+default {manifest}
 """
 
 
-class Edge(Struct, frozen=True):
-    """One build statement. `outputs`: what it makes beside its stamp."""
-
-    task: str
-    stamp: str
-    inputs: list[str]
-    outputs: tuple[str, ...] = ()
-
-
-def ninja_file(build: Build, variables: Mapping[str, str], after: Mapping[str, list[str]]) -> str:
-    """The text of the Ninja file. `variables` are those of the command line, `after` says what each stage reads."""
-    stamps = os.path.abspath(os.path.join(build.config.folder, "stamps"))
+def ninja_file(build: Build, variables: Mapping[str, str]) -> str:
+    """The text of the Ninja file. `variables` are those of the command line."""
     command = [sys.executable, "-m", "pipeline", *(f"{name}={value}" for name, value in variables.items())]
-    head = _HEAD.format(
-        stamps=_path(stamps), root=_value(shlex.quote(os.path.dirname(PACKAGE))), command=_value(shlex.join(command))
-    )
-    code = _paths(map(os.path.abspath, build.inputs.code_paths()))
-    made = list(_edges(build, stamps, after))
-    generated = [path for edge in made for path in edge.outputs]
-    text = "".join(map(_statement, made))
-    return f"{head}build {_CODE}: phony {code}\n\n{text}build generated: phony {_paths(generated)}\ndefault generated\n"
-
-
-def _edges(build: Build, stamps: str, after: Mapping[str, list[str]]) -> Iterable[Edge]:
-    specs = build.config.specs
-    for stage in ANALYSIS:
-        inputs = [os.path.join(stamps, other) for other in after[stage]]
-        files = [os.path.abspath(at.path) for at in specs.files.values()] if stage == "specs" else []
-        yield Edge(stage, os.path.join(stamps, stage), [*inputs, *files])
-    shards = []
-    for file in build.files():
-        template = specs.templates.get(file.template)
-        inputs = [os.path.join(stamps, "match"), *([os.path.abspath(template.path)] if template is not None else [])]
-        shards.append(os.path.join(stamps, file.name))
-        yield Edge(f"shard:{file.name}", shards[-1], inputs, (os.path.abspath(build.path(file.name)),))
-    yield Edge("manifest", os.path.join(stamps, "manifest"), shards, (os.path.abspath(build.manifest_path),))
-
-
-def _statement(edge: Edge) -> str:
-    """A build statement; gradmill's own code is an implicit input of all."""
-    made = f"{_paths(edge.outputs)} | {_path(edge.stamp)}" if edge.outputs else _path(edge.stamp)
-    return (
-        f"build {made}: gradmill {_paths(dict.fromkeys(edge.inputs))} | {_CODE}\n"
-        f"  task = {_value(edge.task)}\n"
-        f"  stamp = {_value(shlex.quote(edge.stamp))}\n\n"
+    return _TEXT.format(
+        folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),
+        root=_value(shlex.quote(os.path.dirname(PACKAGE))),
+        command=_value(shlex.join(command)),
+        manifest=_path(os.path.abspath(build.manifest_path)),
+        generated=_paths(os.path.abspath(build.path(file.name)) for file in build.files()),
     )
 
 

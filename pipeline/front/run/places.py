@@ -108,7 +108,8 @@ def write_manifest(build: Build) -> bool:
 
     absolute = os.path.isabs(build.config.generated)
     place = os.path.abspath if absolute else os.path.relpath
-    inputs = [place(path) for path in (*build.inputs.spec_paths(), *build.inputs.code_paths())]
+    read = (*build.inputs.spec_paths(), *build.inputs.code_paths())
+    inputs = [place(path) for path in read if os.path.exists(path)]  # what is missing would be out of date for ever
     targets = [build.manifest_path]
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())
