@@ -18,7 +18,7 @@ from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.stages import foreach, infos
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import is_described, release
+from pipeline.stages.set import release
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
@@ -171,12 +171,7 @@ def rewritten_of(db: Database, group: str) -> list[bytes]:
 @query
 def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
-    found = [db.digest(pairs), db.digest(nodes)]
-    if is_described(db):
-        from pipeline.stages.layered.checks import checked
-
-        found.append(db.digest(checked))
-    return len([*found, *(db.digest(rewritten_of, group) for group in db.names(groups))])
+    return len([db.digest(pairs), db.digest(nodes), *(db.digest(rewritten_of, group) for group in db.names(groups))])
 
 
 @table

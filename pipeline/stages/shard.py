@@ -23,7 +23,7 @@ from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
 from pipeline.stages.match import used_keys
-from pipeline.stages.set import own_templates, release, spec_set, template_label, unreadable
+from pipeline.stages.set import is_described, own_templates, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
 
 _BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
@@ -237,4 +237,9 @@ def made(db: Database, layout: str, shards: int, name: str) -> Made:
 @query
 def stage(db: Database, layout: str, shards: int) -> int:
     """All parts of all generated files."""
-    return len([db.digest(parts, layout, shards, name) for name in db.names(files, layout, shards)])
+    found = [db.digest(parts, layout, shards, name) for name in db.names(files, layout, shards)]
+    if is_described(db):
+        from pipeline.stages.layered.checks import checked
+
+        found.append(db.digest(checked))
+    return len(found)

@@ -1,0 +1,53 @@
+"""docs/vendors.md has every key, and its examples are descriptions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from project import ROOT
+
+from pipeline.families.dressing import WORDS
+from pipeline.families.table import FAMILIES
+from pipeline.model.layers import Rewrite, Versions
+from pipeline.releases.model import PARTS, Release
+from pipeline.rules.layers.facts import is_collection
+from pipeline.specs.layers import description
+from pipeline.specs.layers.reading import read_description
+from pipeline.stages.layered.checks import PIECES
+
+DOC = (ROOT / "docs" / "vendors.md").read_text()
+EXAMPLES = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
+TYPES = [
+    *(type_ for type_ in vars(description).values() if isinstance(type_, type) and issubclass(type_, msgspec.Struct)),
+    *(Rewrite, Versions),
+]
+QUOTED = " ".join(re.findall(r"`([^`\n]+)`", DOC)) + " ".join(EXAMPLES)
+KEYS = {key for type_ in TYPES if type_ is not description.Described for key in type_.__struct_encode_fields__}
+KEYS -= {"key", "at", "layer"} & set()  # none is left out
+
+
+@pytest.mark.parametrize("key", sorted(KEYS - {"key", "at", "diffs", "rewrites", "lists"}))
+def test_every_key_is_documented(key: str) -> None:
+    assert re.search(rf"\b{re.escape(key)}\b", QUOTED), key
+
+
+def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
+    facts = [field for field in Release.__struct_fields__ if is_collection(field)]
+    internal = {"left_out", "not_unpacked", "dressed", "dtype_classes"}
+    names = {*facts, *WORDS, *PARTS, *FAMILIES, *(piece for pieces in PIECES.values() for piece in pieces)}
+    missing = [name for name in sorted(names - internal) if not re.search(rf"\b{name}\b", QUOTED)]
+    assert missing == []
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_every_example_is_a_description(number: int, tmp_path: Path) -> None:
+    text = EXAMPLES[number]
+    if not text.lstrip().startswith("versions") and "[" in text:
+        read_description("specset.toml", text.encode())
+
+
+def test_internal_facts_cannot_be_added_to() -> None:
+    assert {"left_out", "not_unpacked", "dressed"} <= set(Release.__struct_fields__)
