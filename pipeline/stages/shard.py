@@ -55,7 +55,13 @@ class Blocks(Struct, frozen=True, array_like=True):
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
     kind = Layout("split" if layout == "split" else "upstream", shards, tuple(used_keys(db)))
-    return {file.name: file for name in families(db) for file in _files(db, name, kind)}
+    found: dict[str, File] = {}
+    for file in (file for name in families(db) for file in _files(db, name, kind)):
+        if file.name in found:
+            twice = f"two files are called '{file.name}'"
+            db.report(Problem("set", "", "", twice, "give one another name", ("family", file.family), file.name))
+        found[file.name] = file
+    return found
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:

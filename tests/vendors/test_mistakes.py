@@ -60,6 +60,8 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "wrap-without-text": [(TOML, "    ${text}}", "    text}")],
     "output-unknown": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nfiles = ["VariableTypes.cpp"]\n')],
     "library-key": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nkeys = { Default = "AutogradX" }\n')],
+    "file-elsewhere": [(TOML, '[family.variable_type.file."wrappers.cc"]\n', '[family.variable_type.file."wrappers.cc"]\nname = "../wrappers.cc"\n')],
+    "two-files-of-one-name": [(TOML, '[family.variable_type.file."wrappers.cc"]\n', '[family.variable_type.file."wrappers.cc"]\nname = "VariableType.h"\n')],
     # ---- templates
     "template-without-slot": [("templates/VariableType.cpp", "${registrations_accel}", "")],
     "template-with-other-slot": [("templates/wrappers.cc", "${definitions}", "${definition}")],
@@ -88,6 +90,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "diff-does-not-apply": [(PATCH, " - func: square(Tensor self) -> Tensor", " - func: squares(Tensor self) -> Tensor"), (PATCH, "   dispatch:\n     CompositeExplicit", "   dispatches:\n     CompositeExplicit")],
     "diff-is-none": [(PATCH, "@@ -140,6 +140,11 @@", "@@")],
     "diff-cut-off": [(PATCH, "@@ -140,6 +140,11 @@", "@@ -140,9 +140,14 @@")],
+    "diff-of-other-files": [(PATCH, "+++ b/aten/src/ATen/native/native_functions.yaml\n", "+++ b/a.yaml\n+++ b/b.yaml\n")],
     "mistake-in-a-diff": [(PATCH, "+  autogen: count.out\n", "+  autogn: count.out\n")],
 }  # fmt: skip
 

@@ -186,11 +186,21 @@ def _wrong(description: Description) -> Iterator[Mistake]:
         if layer.namespace and not layer.namespace.isidentifier():
             yield Mistake((*at[:2], "namespace"), f"'{layer.namespace}' is no namespace", "write a C++ identifier")
     name = description.name
-    if name and (os.sep in name or name.startswith(".")):
+    if name and not _is_plain(name):
         yield Mistake(("name",), f"'{name}' cannot name a folder", "write a plain name")
+    for family, rules in description.family.items():
+        for template, file in rules.file.items():
+            if not _is_plain(file.name or template):
+                at = ("family", family, "file", template, *(("name",) if file.name else ()))
+                yield Mistake(at, f"'{file.name or template}' cannot name a file", "write a plain name: name = …")
     for path, release in _releases(description):
         if release and not _RELEASE.fullmatch(release):
             yield Mistake(path, f"'{release}' is no release", "write one such as 2.13")
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name leads nowhere else."""
+    return not (re.search(r"[/\\\0]", name) or name.startswith("."))
 
 
 def _releases(description: Description) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from pipeline.problems.problem import TextMistake
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_FILE = re.compile(r"\+\+\+ (\S+)")
 _FUZZ = 2  # lines of context at either end that may differ, as GNU patch has it
 
 
@@ -34,11 +35,14 @@ def lines_of(text: str) -> list[Line]:
     return [Line(line, 0, number) for number, line in enumerate(text.split("\n"), 1)]
 
 
-def apply(lines: list[Line], diff: str, number: int) -> list[Line]:
-    """The lines after the nth diff; a TextMistake, at a line of the diff, where it does not apply."""
+def apply(lines: list[Line], diff: str, number: int, name: str = "") -> list[Line]:
+    """The lines after the nth diff; a TextMistake, at a line of the diff, where it does not apply.
+
+    Of a diff of several files, the part for the one that is called `name` counts.
+    """
     found = list(lines)
     shift = 0
-    for hunk in _hunks(diff):
+    for hunk in _hunks(diff, name):
         at, cut_before, cut_after = _place(found, hunk, hunk.start + shift)
         old = hunk.old[cut_before : len(hunk.old) - cut_after]
         made = _made(found, hunk, at, number)[cut_before : len(hunk.new) - cut_after]
@@ -92,19 +96,27 @@ def _matches(lines: list[Line], old: tuple[str, ...], at: int) -> bool:
     return inside and all(lines[at + i].text == text for i, text in enumerate(old))
 
 
-def _hunks(diff: str) -> list[_Hunk]:
+def _hunks(diff: str, name: str) -> list[_Hunk]:
     lines = diff.split("\n")
+    files = {match[1].rpartition("/")[2] for match in map(_FILE.match, lines) if match is not None}
+    counts = len(files) < 2 or not name  # whether the part that is looked at is for the file
     found = []
     at = 0
     while at < len(lines):
-        match = _HUNK.match(lines[at])
-        if match is None:
+        file, match = _FILE.match(lines[at]), _HUNK.match(lines[at])
+        if file is not None and len(files) > 1 and name:
+            counts = file[1].rpartition("/")[2] == name
+        if match is None or not counts:
             at += 1
             continue
         size = [int(match[group] or 1) for group in (2, 4)]
         end, hunk = _hunk(lines, at, int(match[1]), size)
         found.append(hunk)
         at = end
+    if not found and len(files) > 1:
+        raise TextMistake(
+            f"of the files of this diff none is called '{name}'", f"they are {', '.join(sorted(files))}", 1, 1
+        )
     if not found:
         raise TextMistake("this is no unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
     return found

@@ -20,7 +20,7 @@ def changed(db: Database, key: str) -> list[Line] | None:
         change = text(db, diff)
         if lines is not None and change is not None:
             try:
-                lines = apply(lines, change, number)
+                lines = apply(lines, change, number, source(db, key).file)
             except SpecError as error:
                 db.report(of_file(diff, error))
     return lines
