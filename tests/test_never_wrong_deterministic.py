@@ -28,7 +28,7 @@ def _rows(project: Project) -> dict[str, bytes]:
     found = {}
     for record in store.records().values():
         trace = record.trace
-        parts = (trace.digest, trace.reads, trace.problems, trace.height, trace.value or store.value(trace.digest))
+        parts = (trace.digest, trace.reads, trace.problems, trace.height, trace.value or store.values.get(trace.digest))
         found[f"row {record.name}"] = encode(parts)
     store.close()
     assert len(found) > ROWS
