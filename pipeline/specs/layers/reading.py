@@ -84,12 +84,25 @@ def read_description(file: str, data: bytes) -> tuple[Description, str]:
         raise SpecError(f"{file}: byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8") from error
     try:
         value = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(_syntax(file, text, str(error)), "a description is TOML: toml.io has the syntax") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is nested too deep"
+        raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
+    value = _plain(value)
     found = list(_mistakes(value))
     if found:
         raise mistakes_in(file, text, found)
     return msgspec.convert(value, Description), text
+
+
+def _plain(value: Any) -> Any:
+    """A value of which all that no key takes is text: dates, and numbers that are too large."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, (str, bool, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
+        return value
+    return str(value)
 
 
 def _syntax(file: str, text: str, problem: str) -> str:
@@ -102,7 +115,7 @@ def _syntax(file: str, text: str, problem: str) -> str:
 
 def _mistakes(value: dict[str, Any]) -> Iterator[Mistake]:
     """What is wrong with the values: each mistake is taken out, and the rest looked at again."""
-    rest = msgspec.msgpack.decode(msgspec.msgpack.encode(value, enc_hook=str))
+    rest = msgspec.msgpack.decode(msgspec.msgpack.encode(value))
     for _ in range(_MANY):
         try:
             msgspec.convert(rest, Description)
