@@ -84,8 +84,7 @@ def source(db: Database, file: str) -> Source:
         return Source({}, {}, Context({}, {}, {}), [])
     found = read_source(data)
     for mistake in found.mistakes:
-        place = {"line": mistake.line, "column": mistake.column}
-        db.report(Problem("graph", "", "", mistake.problem, mistake.hint, file=file, **place))
+        db.report(_problem(file, "", mistake.problem, mistake.hint, mistake.line, mistake.column))
     return found
 
 
@@ -121,8 +120,11 @@ def graph(db: Database, file: str, name: str) -> Function | None:
 
 def problem_in(file: str, name: str, mistake: TextMistake) -> Problem:
     """A mistake in a function, whose lines count from the function's own first line."""
-    place = {"line": mistake.line, "column": mistake.column}
-    return Problem("graph", name, name, mistake.problem, mistake.hint, file=file, **place)
+    return _problem(file, name, mistake.problem, mistake.hint, mistake.line, mistake.column)
+
+
+def _problem(file: str, name: str, problem: str, hint: str, line: int, column: int) -> Problem:
+    return Problem("graph", name, name, problem, hint, line=line, column=column, file=file)
 
 
 @query
