@@ -21,6 +21,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
+from pipeline.stages.graph_text import whole
 from pipeline.stages.match import used_keys
 from pipeline.stages.set import release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
@@ -84,6 +85,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     file = files.item(db, layout, shards, name)
     if file is None:
         return []
+    if file.whole:
+        return [whole(db, name)]
     try:
         template = _template(db, file)
     except SpecError as error:

@@ -15,8 +15,10 @@ from pipeline.query.files import Stat, stat_of
 from pipeline.specs.spec_set import OPTIONAL, ROLES
 
 if TYPE_CHECKING:
+    from pipeline.front.graph_files import Archive
     from pipeline.query.code import Source
     from pipeline.query.row import Taken
+    from pipeline.specs.location import Location
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
@@ -106,7 +108,7 @@ class Inputs:
 
         config, specs = self._config, self._config.specs
         templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
-        labels = {spec_label(role): specs.files[role] for role in ROLES}
+        labels: dict[str, Location | Archive] = {spec_label(role): specs.files[role] for role in ROLES}
         labels |= {template_label(name): at for name, at in templates.items()}
         graphs = config.graphs.files()
         labels |= {graph_label(name): at for name, at in graphs.items()}
@@ -132,8 +134,8 @@ class Inputs:
     def spec_paths(self) -> list[str]:
         """The files of the spec set, and of the graphs."""
         specs = self._config.specs
-        graphs = self._config.graphs.files()
-        found = [at.path for at in (*specs.files.values(), *specs.templates.values(), *graphs.values())]
+        found = [at.path for at in (*specs.files.values(), *specs.templates.values())]
+        found += self._config.graphs.paths()
         return list(dict.fromkeys([*found, *([specs.version_file] if specs.version_file else [])]))
 
     def code_paths(self) -> list[str]:
