@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pipeline.front.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.spec_set import SpecSet, find_spec_set
 
@@ -17,6 +18,8 @@ VARIABLES = (
     "cache",
     "strict",
     "families",
+    "graphs",
+    "namespace",
     "layout",
     "shards",
     "stamp",
@@ -40,6 +43,8 @@ class Config(Struct, frozen=True):
     shards: int = 16  # of the split layout
     stamp: str = ""  # a file that tells what a run made, for other build systems
     warning: str = ""  # about the release
+    graphs: GraphFiles = NO_GRAPHS
+    namespace: str = "gradmill"  # of the operators that graphs become
     families: tuple[str, ...] = ()  # the output families to make; none: all that the spec set has templates for
 
     @property
@@ -82,7 +87,9 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _shards(variables.get("shards", "16")),
         _stamp(variables.get("stamp", "")),
         warning,
-        _families(variables.get("families", ""), specs),
+        graphs=find_graphs(variables.get("graphs", "")),
+        namespace=read_namespace(variables.get("namespace", "gradmill")),
+        families=_families(variables.get("families", ""), specs),
     )
 
 

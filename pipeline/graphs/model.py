@@ -12,8 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-# What reads numbers, shapes and the like is no operator: its results carry no gradient and alias nothing. Calls to these
-# have this namespace, `python::add`, and are listed in `pipeline/graphs/scalars.py`.
+# What reads numbers, shapes and the like is no operator: its results carry no gradient and alias nothing. Calls to
+# these have this namespace, `python::add`, and are listed in `pipeline/graphs/scalars.py`.
 PYTHON = "python"
 
 

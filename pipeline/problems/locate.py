@@ -17,7 +17,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import Problem, Role
 
-ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "set")  # of files in a report
+ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "graph", "set")  # of files in a report
 
 
 class Sources(Protocol):
@@ -49,6 +49,9 @@ def place_of(problem: Problem, sources: Sources) -> Place:
         line, column = _find(sources.text(problem), problem.needle) if problem.needle else (0, 0)
         return Place(order, path, line, column)
     entry = sources.entry(problem) if problem.entry else None
+    if problem.role == "graph":
+        before = entry[0] - 1 if entry is not None and problem.line else 0
+        return Place(order, path, before + problem.line, problem.column)
     if entry is None:
         return Place(order, path, problem.line, problem.column)
     line, column = _place_in(entry[1], problem)

@@ -12,6 +12,7 @@ from pipeline.releases.model import Release
 SET = "set"  # the input that says what the spec set is
 RELEASE = "release"  # the input that says which release it is read as
 FAMILIES = "families"  # the input that says which output families are asked for; empty: all
+GRAPHS = "graphs"  # the input that says which graph files there are; none where graphs= is not given
 UNREADABLE = "unreadable"  # the input that says why files could not be read
 
 
@@ -50,6 +51,11 @@ def unreadable(db: Database) -> dict[str, str]:
 def spec_label(role: Role) -> str:
     """The name of a spec file among the inputs."""
     return f"spec/{role}"
+
+
+def graph_label(name: str) -> str:
+    """The name of a graph file among the inputs."""
+    return f"graph/{name}"
 
 
 def template_label(name: str) -> str:

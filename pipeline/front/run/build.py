@@ -63,7 +63,8 @@ class Build:
         """Where the last run of this configuration is kept."""
         config = self.config
         asked = ",".join(config.families)
-        named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated)))
+        graphs = [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
+        named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated), *graphs))
         from xxhash import xxh3_64_hexdigest
 
         return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")

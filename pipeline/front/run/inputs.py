@@ -92,12 +92,24 @@ class Inputs:
     def _take_specs(self) -> dict[str, Taken]:
         from pipeline.query.files import Input
         from pipeline.query.row import encode
-        from pipeline.stages.set import FAMILIES, RELEASE, SET, UNREADABLE, Set, spec_label, template_label
+        from pipeline.stages.set import (
+            FAMILIES,
+            GRAPHS,
+            RELEASE,
+            SET,
+            UNREADABLE,
+            Set,
+            graph_label,
+            spec_label,
+            template_label,
+        )
 
         config, specs = self._config, self._config.specs
         templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
         labels = {spec_label(role): specs.files[role] for role in ROLES}
         labels |= {template_label(name): at for name, at in templates.items()}
+        graphs = config.graphs.files()
+        labels |= {graph_label(name): at for name, at in graphs.items()}
         names = {role: os.path.basename(at.member or at.path) for role, at in specs.files.items()}
         self.stats.update({path: stat_of(path) for path in self.spec_paths()})
         found: dict[str, Taken] = {}
@@ -112,13 +124,16 @@ class Inputs:
         found[SET] = Input(encode(described))
         found[RELEASE] = Input(config.release.encode())
         found[FAMILIES] = Input(",".join(config.families).encode())
+        if config.graphs.given:
+            found[GRAPHS] = Input(encode({"files": list(graphs), "namespace": config.namespace}))
         found[UNREADABLE] = Input(encode(unreadable))
         return found
 
     def spec_paths(self) -> list[str]:
-        """The files of the spec set."""
+        """The files of the spec set, and of the graphs."""
         specs = self._config.specs
-        found = [at.path for at in (*specs.files.values(), *specs.templates.values())]
+        graphs = self._config.graphs.files()
+        found = [at.path for at in (*specs.files.values(), *specs.templates.values(), *graphs.values())]
         return list(dict.fromkeys([*found, *([specs.version_file] if specs.version_file else [])]))
 
     def code_paths(self) -> list[str]:

@@ -21,15 +21,17 @@ class Sources:
 
     def path(self, problem: Problem) -> str:
         """The file that a problem is in."""
+        if problem.role == "graph":
+            return self._build.config.graphs.path(problem.file)
         specs = self._build.config.specs
         return str(specs.templates[problem.file] if problem.role == "template" else specs.files[problem.role])
 
     def text(self, problem: Problem) -> str:
         """Its text, "" where there is none that can be read."""
-        from pipeline.stages.set import spec_label, template_label
+        from pipeline.stages.set import graph_label, spec_label, template_label
 
-        template = problem.role == "template"
-        label = template_label(problem.file) if template else spec_label(problem.role)
+        named = {"template": template_label, "graph": graph_label}.get(problem.role)
+        label = named(problem.file) if named is not None else spec_label(problem.role)
         if label not in self._texts:
             try:
                 self._texts[label] = decode_text(self._build.db.input(label) or b"")
@@ -41,6 +43,11 @@ class Sources:
         """The line that the problem's entry starts at, and its text."""
         from pipeline.stages.specs import entries, texts
 
+        if problem.role == "graph":
+            from pipeline.stages.graphs import lines
+
+            line = lines(self._build.db, problem.file).get(problem.entry)
+            return None if line is None else (line, "")
         if problem.role not in self._entries:
             names = self._build.db.names(entries, problem.role)
             pieces = texts(self._build.db, problem.role)
