@@ -106,6 +106,7 @@ class Functional(Struct, frozen=True):
     """A function without mutation."""
 
     function: Function
+    names: dict[str, str]  # what inputs are called
     steps: tuple[Step, ...]
     updates: tuple[Update, ...] = ()
     metadata: tuple[tuple[str, Link], ...] = ()  # in-place views of inputs, in order

@@ -35,6 +35,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
     outputs = outputs_of(state)
     return Functional(
         function,
+        state.inputs,
         _needed(state),
         updates_of(state),
         tuple(state.metadata),

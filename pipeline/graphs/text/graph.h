@@ -72,6 +72,24 @@ inline const Tensor& whole(const Tensor& base) {
   return base;
 }
 
+inline std::optional<Tensor> maybe(const Tensor& tensor) {
+  return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
+}
+
+inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& tensors) {
+  c10::List<std::optional<Tensor>> found;
+  for (const Tensor& tensor : tensors) {
+    found.push_back(maybe(tensor));
+  }
+  return found;
+}
+
+template <class Call>
+auto without_grad(Call call) {
+  at::NoGradGuard guard;
+  return call();
+}
+
 inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
   std::vector<Tensor> found;
   for (const Tensor& tensor : tensors) {
@@ -80,7 +98,7 @@ inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
   return found;
 }
 
-inline const Tensor& item(const std::vector<Tensor>& list, int64_t index) {
+inline Tensor item(at::TensorList list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
   TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
   return list[index < 0 ? index + size : index];
@@ -92,6 +110,16 @@ inline std::vector<Tensor> of_length(std::vector<Tensor> list, size_t length) {
 }
 
 // ---- Numbers: as Python has them ----
+
+template <class T>
+T item(const std::vector<T>& list, int64_t index) {
+  const auto size = static_cast<int64_t>(list.size());
+  TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
+  return list[index < 0 ? index + size : index];
+}
+inline int64_t item(at::IntArrayRef list, int64_t index) {
+  return item(list.vec(), index);
+}
 
 inline int64_t floordiv(int64_t a, int64_t b) {
   TORCH_CHECK(b != 0, "integer division or modulo by zero");
@@ -148,6 +176,10 @@ struct Like {
   Like() = default;
   Like(const Tensor& of) : sizes(of.sizes().begin(), of.sizes().end()), dtype(of.scalar_type()) {}
 };
+
+inline std::vector<Like> likes(at::TensorList list) {
+  return std::vector<Like>(list.begin(), list.end());
+}
 
 // The gradient of a value, from one that may be of what the value was broadcast or cast to. The engine does the same
 // between two Nodes.
