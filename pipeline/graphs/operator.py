@@ -17,6 +17,7 @@ class Operator(Struct, frozen=True):
     functional: NativeFunction | None = None  # the functional variant of an in-place operator, where there is one
     reverse: Reverse | None = None  # its derivatives, of the variant that they are written for
     outputs: tuple[str, ...] = ()  # those that carry a history, by name
+    printable: bool = False  # whether its formulas can be printed: the set has the helpers that they call
     tracked: bool = True  # whether autograd looks at it at all
 
     @property

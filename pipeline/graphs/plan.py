@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pipeline.cpp.bindings import return_names
 from pipeline.cpp.dispatcher import Signature, signature_of
 from pipeline.families.nodes.plan import NodePlan, plan_node
 from pipeline.graphs.backward.histories import Histories
@@ -15,7 +16,7 @@ from pipeline.graphs.backward.program import Backward, CallBlock
 from pipeline.graphs.functional.program import Check, Functional, Given, Refuse, Scatter, Shared, Shown
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Function, Item, Many, Ref, Value
-from pipeline.graphs.operator import Operator
+from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.releases.model import Release
 
 
@@ -50,6 +51,8 @@ class GraphPlan(Struct, frozen=True):
     called: dict[str, Signature]  # what is called for an operator
     original: dict[str, Signature]  # the operator itself
     nodes: dict[str, NodePlan]
+    results: dict[str, tuple[str, ...]]  # what formulas call an operator's results
+    viewed: dict[str, str]  # what an operator's result is a view of
 
 
 def operators_of(function: Function) -> list[str]:
@@ -57,10 +60,8 @@ def operators_of(function: Function) -> list[str]:
     return list(dict.fromkeys(call.function for call in function.calls if not call.is_python))
 
 
-def plan_graph(
-    function: Function, operators: Mapping[str, Operator], release: Release, *, helpers: bool
-) -> GraphPlan:
-    """The plan; a GraphError for what cannot be. `helpers`: whether the set has the helpers of its formulas."""
+def plan_graph(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+    """The plan; a GraphError for what cannot be."""
     program = functional(function, operators)
     types = {program.names[given.name]: given.type for given in function.inputs}
     tensors = tuple(
@@ -72,7 +73,7 @@ def plan_graph(
     changed = {*program.written, *(name for name, _ in program.metadata)}
     keeper = Keeper(program, types, changed, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
-    backward = plan_backward(program, operators, histories, keeper, outputs, helpers=helpers)
+    backward = plan_backward(program, operators, histories, keeper, outputs)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
     return GraphPlan(
         program,
@@ -85,6 +86,8 @@ def plan_graph(
         {identity: signature_of(operator.called, release) for identity, operator in operators.items()},
         {identity: signature_of(operator.function, release) for identity, operator in operators.items()},
         {identity: _node(operators[identity], release) for identity in sorted(used)},
+        {identity: return_names(operators[identity].called.func) for identity in sorted(used)},
+        {i: viewed for i, operator in operators.items() if (viewed := viewed_argument(operator.schema)) is not None},
     )
 
 

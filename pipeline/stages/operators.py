@@ -8,10 +8,13 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.schema import schema_kind
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
+from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages import infos
 from pipeline.stages.match import differentiable, node, pairs, reverse
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import release
+from pipeline.stages.set import release, spec_set
+
+HELPERS = "graph_formulas.h"  # a template: what declares the helpers of a set's own formulas, for all to include
 
 
 @table
@@ -38,13 +41,15 @@ def operator(db: Database, identity: str) -> Operator | None:
     if found is None:
         return None
     variant = functional_variants.item(db, identity)
-    derivatives = _derivatives(db, identity)
+    printable = HELPERS in spec_set(db).templates
+    derivatives = _derivatives(db, identity) if printable or IMPLICIT not in found.dispatch else None
     return Operator(
         identity,
         found,
         None if variant is None else function(db, variant),
         derivatives,
         tuple(differentiable(db, identity) or ()) if derivatives is not None or found.is_abstract else (),
+        printable,
         _tracked(db, found),
     )
 

@@ -22,9 +22,8 @@ _CASTS = frozenset("to contiguous expand_as broadcast_to type_as positive".split
 class _Planner:
     """Goes through the steps in reverse."""
 
-    def __init__(self, program: Functional, operators: Mapping[str, Operator], histories: Histories, keeper: Keeper, *, helpers: bool) -> None:
+    def __init__(self, program: Functional, operators: Mapping[str, Operator], histories: Histories, keeper: Keeper) -> None:
         self.program, self.operators, self.histories, self.keeper = program, operators, histories, keeper
-        self.helpers = helpers
         self.reached: set[str] = set()
         self.blocks: list[Block] = []
 
@@ -68,6 +67,9 @@ class _Planner:
         needs = frozenset[int]().union(*(self.histories.needs(value) for value, _ in results))
         if not needs or not any(self._is_reached(value) for value, _ in results):
             return
+        for value, listed in results:
+            if listed:
+                self.keeper.mark("length", value, needs)
         style = self._style(operator)
         names = differentiable(operator)
         arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
@@ -94,7 +96,7 @@ class _Planner:
 
     def _style(self, operator: Operator) -> Style:
         if operator.reverse is not None:
-            return "own" if self.helpers else "library"
+            return "own" if operator.printable else "library"
         if not operator.composite:
             return "missing"
         if operator.schema.name.base in _CASTS:
@@ -161,11 +163,9 @@ def plan_backward(
     histories: Histories,
     keeper: Keeper,
     outputs: list[Value],
-    *,
-    helpers: bool,
 ) -> Backward:
-    """The backward, where `outputs` have gradients. `helpers`: whether formulas can be printed, as the set has its own."""
-    planner = _Planner(program, operators, histories, keeper, helpers=helpers)
+    """The backward, where `outputs` have gradients."""
+    planner = _Planner(program, operators, histories, keeper)
     planner.start(outputs)
     planner.run()
     return Backward(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
-from pipeline.graphs.functional.program import Apply, Check, Link, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Check, Link, Number, Scatter, Step
 from pipeline.graphs.functional.storage import Alias, Handle, Storage
-from pipeline.graphs.model import Call, Function, Item, Many, Place, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Place, Ref, Result, Value
+from pipeline.graphs.operator import Operator
 
 _COPIED = "whether this makes a view or a copy is known at run time only, and one of the two is written to"
 _COPIED_HINT = "write view() or clone()"
@@ -94,9 +95,22 @@ class State:
             return self.read(self.handle(value).alias)
         return value
 
-    def arguments(self, call: Call) -> dict[str, Value]:
-        """The arguments of a call as values of its steps."""
-        return {name: self.value(given) for name, given in call.arguments.items()}
+    def arguments(self, call: Call, operator: Operator | None = None) -> dict[str, Value]:
+        """The arguments of a call as values of its steps. A number for a tensor becomes one."""
+        types = {a.name: a.type for a in operator.schema.arguments} if operator is not None else {}
+        found = {}
+        for name, given in call.arguments.items():
+            value = self.value(given)
+            found[name] = self._operand(value, call) if types.get(name) in ("Tensor", "Tensor?") else value
+        return found
+
+    def _operand(self, value: Value, call: Call) -> Value:
+        known = isinstance(value, Ref) and value.name in self.scalars.values()
+        if not known and not isinstance(value, (Int, Float, Bool)):
+            return value
+        name = self.names.new("number")
+        self.steps.append(Number("graph::operand", {"a": value}, Result(name, "Tensor"), call.place))
+        return Ref(name)
 
     def read(self, alias: Alias) -> Value:
         """The value that a tensor has now; a view of what was written to since is made again."""

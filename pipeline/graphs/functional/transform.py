@@ -76,7 +76,7 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
     elif viewed_argument(operator.schema) is not None:
         _view(state, call, operator)
     else:
-        _compute(state, call)
+        _compute(state, call, operator)
 
 
 def _number(state: State, call: Call) -> None:
@@ -86,8 +86,8 @@ def _number(state: State, call: Call) -> None:
     state.scalars[call.results[0].name] = name
 
 
-def _compute(state: State, call: Call) -> None:
-    arguments = state.arguments(call)
+def _compute(state: State, call: Call, operator: Operator) -> None:
+    arguments = state.arguments(call, operator)
     results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in call.results)
     state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
     for given, made in zip(call.results, results):

@@ -41,7 +41,7 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
 def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     """An in-place operator with a functional variant."""
     handle = state.handle(call.arguments[name])
-    alias, arguments = handle.alias, state.arguments(call)
+    alias, arguments = handle.alias, state.arguments(call, operator)
     _check(state, call, operator, alias, arguments)
     made = state.names.new(_stem(arguments[name]))
     result = Result(made, "Tensor")
@@ -56,7 +56,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     for name in names:
         if not isinstance(call.arguments[name], (Ref, Item)):
             raise GraphError(call.place, f"'{call.op}' writes to '{name}', a list", "use an operator that returns new tensors")
-    arguments = state.arguments(call)
+    arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
     for name in names:
         _check(state, call, operator, handles[name].alias, {} if hidden else arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.graphs.backward.histories import differentiable
+from pipeline.cpp import identifiers
 from pipeline.graphs.backward.program import Attribute, Mark, Tensor
 from pipeline.graphs.functional.program import Apply, Number, Refuse, Scatter, Step
 from pipeline.graphs.model import Many, Place, Ref, Value

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/SmallVector.h>
@@ -81,6 +82,13 @@ inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& te
   for (const Tensor& tensor : tensors) {
     found.push_back(maybe(tensor));
   }
+  return found;
+}
+
+// A number in the place of a tensor: it counts less for the result's dtype.
+inline Tensor operand(const at::Scalar& number) {
+  Tensor found = c10::scalar_to_tensor(number);
+  found.unsafeGetTensorImpl()->set_wrapped_number(true);
   return found;
 }
 
@@ -214,6 +222,18 @@ inline void add(std::vector<Tensor>& into, size_t length, int64_t index, const T
   add(into[index < 0 ? index + static_cast<int64_t>(length) : index], grad, like);
 }
 
+// A gradient from outside: the engine has made it fit.
+inline void incoming(Tensor& into, const Tensor& grad) {
+  if (grad.defined()) {
+    into = into.defined() ? into + grad : grad;
+  }
+}
+inline void incoming(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad) {
+  into.resize(length);
+  incoming(into[index < 0 ? index + static_cast<int64_t>(length) : index], grad);
+}
+inline void incoming(std::vector<Tensor>&, const Tensor&) {}
+
 inline bool any_defined(const variable_list& grads) {
   for (const Tensor& grad : grads) {
     if (grad.defined()) {
@@ -249,6 +269,11 @@ std::pair<Tensor, Tensor> unscatter(const Tensor& grad, const Layout& layout, Vi
   Tensor part = view(rest).clone();
   view(rest).zero_();
   return {part, rest};
+}
+
+inline variable_list sized(variable_list grads, size_t length) {
+  grads.resize(length);
+  return grads;
 }
 
 // The gradient of what a view is made of: zeros, and in the view the gradient of the view.
@@ -385,6 +410,54 @@ inline Tensor some(const Tensor& tensor) {
 }
 inline Tensor some(const std::optional<Tensor>& tensor) {
   return tensor.has_value() ? *tensor : Tensor();
+}
+
+inline Tensor& mutable_(const Tensor& tensor) {
+  return const_cast<Tensor&>(tensor);
+}
+inline Tensor mutable_(const std::optional<Tensor>& tensor) {
+  return some(tensor);
+}
+
+// Refuses a tensor that looks otherwise than what a graph was specialised to.
+inline void check_looks(
+    const char* graph,
+    const char* input,
+    const Tensor& tensor,
+    std::vector<int64_t> sizes,
+    std::vector<int64_t> strides,
+    at::ScalarType dtype) {
+  TORCH_CHECK(
+      tensor.scalar_type() == dtype,
+      graph,
+      ": the graph is made for an input '",
+      input,
+      "' of dtype ",
+      dtype,
+      ", and this one has ",
+      tensor.scalar_type());
+  TORCH_CHECK(
+      tensor.sizes() == at::IntArrayRef(sizes),
+      graph,
+      ": the graph is made for an input '",
+      input,
+      "' of shape ",
+      at::IntArrayRef(sizes),
+      ", and this one has ",
+      tensor.sizes());
+  bool same = true;
+  for (const auto i : c10::irange(sizes.size())) {
+    same = same && (sizes[i] < 2 || tensor.stride(i) == strides[i]);
+  }
+  TORCH_CHECK(
+      same || tensor.numel() == 0,
+      graph,
+      ": the graph is made for an input '",
+      input,
+      "' of strides ",
+      at::IntArrayRef(strides),
+      ", and this one has ",
+      tensor.strides());
 }
 
 // Whether two tensors may have memory in common: they share a storage, and what they reach of it overlaps.

@@ -7,6 +7,7 @@ from pipeline.graphs.model import Many
 from pipeline.graphs.text.values import NUMBER_TYPES, Named, number, plain
 
 _EXPRESSIONS = {
+    "operand": "graph::operand(at::Scalar({a}))",
     "add": "{a} + {b}",
     "sub": "{a} - {b}",
     "mul": "{a} * {b}",

@@ -25,6 +25,7 @@ NUMBER_TYPES = {
     "Scalar": "at::Scalar",
     "str": "std::string",
     "SymInt": "c10::SymInt",
+    "Tensor": "at::Tensor",
 }
 
 _DTYPES = {
@@ -61,9 +62,7 @@ def floating(value: float) -> str:
 
 def whole(value: int) -> str:
     """A whole number."""
-    if value == -(2**63):
-        return "std::numeric_limits<int64_t>::min()"
-    return str(value)
+    return "std::numeric_limits<int64_t>::min()" if value == -(2**63) else f"int64_t({value})"
 
 
 def quoted(text: str) -> str:
@@ -137,7 +136,8 @@ def _symint(value: Value, named: Named) -> str:
 
 
 def _integer(value: Value, named: Named) -> str:
-    return f"int64_t({number(value, named)})"
+    text = number(value, named)
+    return text if isinstance(value, Int) else f"int64_t({text})"
 
 
 def _real(value: Value, named: Named) -> str:
@@ -145,8 +145,7 @@ def _real(value: Value, named: Named) -> str:
 
 
 def _scalar(value: Value, named: Named) -> str:
-    text = number(value, named)
-    return f"at::Scalar(int64_t({text}))" if isinstance(value, Int) else f"at::Scalar({text})"
+    return f"at::Scalar({number(value, named)})"
 
 
 def _any_tensor(value: Value, named: Named) -> str:
