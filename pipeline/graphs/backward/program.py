@@ -55,7 +55,7 @@ class ScatterBlock(Struct, frozen=True, tag="scatter"):
 Block = CallBlock | ScatterBlock
 
 
-class Tensor(Struct, frozen=True, tag="tensor"):
+class Tensor(Struct, frozen=True):
     """A tensor that is kept: by itself, as an input or output that the caller may write to, or as a copy."""
 
     value: Value
@@ -64,13 +64,13 @@ class Tensor(Struct, frozen=True, tag="tensor"):
     needs: tuple[int, ...]
 
 
-class Rebuilt(Struct, frozen=True, tag="rebuilt"):
+class Rebuilt(Struct, frozen=True):
     """A view that the backward makes again."""
 
     step: Apply
 
 
-class Attribute(Struct, frozen=True, tag="attribute"):
+class Attribute(Struct, frozen=True):
     """Something of an operator's arguments that a formula asks for, computed in the forward."""
 
     name: str
@@ -79,7 +79,7 @@ class Attribute(Struct, frozen=True, tag="attribute"):
     needs: tuple[int, ...]
 
 
-class Mark(Struct, frozen=True, tag="mark"):
+class Mark(Struct, frozen=True):
     """How a value looks: its sizes and dtype, its layout, the length of a list."""
 
     name: str
@@ -88,7 +88,7 @@ class Mark(Struct, frozen=True, tag="mark"):
     needs: tuple[int, ...]
 
 
-class Number(Struct, frozen=True, tag="number"):
+class Number(Struct, frozen=True):
     """A number that the backward needs."""
 
     name: str

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pipeline.graphs.model import Function, Place, Result, Value
 
 
-class Apply(Struct, frozen=True, tag="apply"):
+class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     """A call of an operator: of its functional variant, where it is an in-place one."""
 
     identity: str  # of the operator, as it was written
@@ -23,7 +23,7 @@ class Apply(Struct, frozen=True, tag="apply"):
     clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, and what their copies are called
 
 
-class Number(Struct, frozen=True, tag="number"):
+class Number(Struct, frozen=True, tag_field="step", tag="number"):
     """A call to what makes numbers: `python::add`."""
 
     op: str
@@ -46,7 +46,7 @@ class Link(Struct, frozen=True):
     cut: bool = False  # whether it has no gradient whatever the mode is: `detach`
 
 
-class Scatter(Struct, frozen=True, tag="scatter"):
+class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
     """`base` with `value` where its view is."""
 
     base: Value
@@ -57,7 +57,7 @@ class Scatter(Struct, frozen=True, tag="scatter"):
     grad: bool = True  # False: the result keeps the history of the base
 
 
-class Refuse(Struct, frozen=True, tag="refuse"):
+class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
     """An error at run time where eager has one: when one of the values needs a gradient."""
 
     values: tuple[Value, ...]
