@@ -1,0 +1,66 @@
+"""What a caller sees: outputs that are inputs, views of inputs or of values, and inputs that were written to.
+
+None of the views is computed by the graph: each is made again from its base, outside of it, so that it shares memory with
+what it shared memory with, and its history is the base's.
+"""
+
+from __future__ import annotations
+
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.functional.program import Check, Given, Link, Shared, Shown, Update
+from pipeline.graphs.functional.state import State
+from pipeline.graphs.functional.storage import Handle
+from pipeline.graphs.model import Item, Many, Output, Ref, Value
+
+_COPIED = "the result may be a copy or a view of what was written to since: which one is known at run time only"
+
+
+def outputs_of(state: State) -> tuple[Given, ...]:
+    """The outputs, in order."""
+    return tuple(_output(state, output) for output in state.function.outputs)
+
+
+def _output(state: State, output: Output) -> Given:
+    value = output.value
+    if isinstance(value, Many):
+        return Shared(tuple(_shown(state, state.handle(each)) for each in value.values))
+    if isinstance(value, (Ref, Item)) and value.name not in state.scalars:
+        return _shown(state, state.handle(value))
+    return state.value(value)
+
+
+def _shown(state: State, handle: Handle) -> Shown:
+    alias = handle.alias
+    storage = alias.storage
+    if handle.input:
+        return Shown(Ref(handle.input), True)
+    if alias.conditional is not None and (not alias.fresh or storage.uncertain is not None):
+        if storage.input or storage.uncertain is None or not alias.fresh:
+            raise GraphError(alias.conditional, _COPIED, "write view() or clone()")
+        return Shown(alias.value, False)
+    base: Value = storage.value
+    if storage.input:
+        base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
+    return Shown(base, bool(storage.input), alias.chain, alias.listed)
+
+
+def updates_of(state: State) -> tuple[Update, ...]:
+    """The inputs that were written to, and what is in them afterwards."""
+    for storage in state.written_inputs.values():
+        if storage.uncertain is not None:
+            raise GraphError(storage.uncertain, _COPIED, "write view() or clone()")
+    return tuple(
+        Update(name, storage.value, storage.wrote_with_grad) for name, storage in state.written_inputs.items()
+    )
+
+
+def checks_of(state: State) -> tuple[Check, ...]:
+    """What eager would refuse to write to."""
+    return tuple(state.checks)
+
+
+def links(given: Given) -> tuple[Link, ...]:
+    """The views that an output is made by."""
+    if isinstance(given, Shared):
+        return tuple(link for item in given.items for link in item.chain)
+    return given.chain if isinstance(given, Shown) else ()

@@ -1,0 +1,115 @@
+"""A function without mutation, as data: steps that make values of values, and what the wrapper does with them.
+
+Every value has a name that is a C++ identifier, and is made once. `Ref` and `Item` in arguments are such values.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.graphs.model import Function, Place, Result, Value
+
+
+class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
+    """A call of an operator: of its functional variant, where it is an in-place one."""
+
+    identity: str  # of the operator, as it was written
+    arguments: dict[str, Value]
+    results: tuple[Result, ...]
+    place: Place
+    grad: bool = True  # whether it has a gradient: False under no_grad
+    written: Value | None = None  # the value that it overwrites: the result is to look like it
+    view: bool = False  # whether the result is one of the argument it views: only memory in common, no computation
+    clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, and what their copies are called
+
+
+class Number(Struct, frozen=True, tag_field="step", tag="number"):
+    """A call to what makes numbers: `python::add`."""
+
+    op: str
+    arguments: dict[str, Value]
+    result: Result
+    place: Place
+
+
+class Link(Struct, frozen=True):
+    """One step from a base to a view: the operator, its arguments without what is viewed, which of several views."""
+
+    identity: str
+    viewed: str  # the name of the argument that is viewed
+    arguments: dict[str, Value]
+    grad: bool
+    item: int | None = None
+    place: Place = Place()
+    conditional: bool = False  # whether it may be a copy
+    inplace: bool = False  # whether it stands for an in-place operator: `t_`
+    cut: bool = False  # whether it has no gradient whatever the mode is: `detach`
+
+
+class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
+    """`base` with `value` where its view is."""
+
+    base: Value
+    value: Value
+    chain: tuple[Link, ...]
+    result: str
+    place: Place
+    grad: bool = True  # False: the result keeps the history of the base
+
+
+class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
+    """An error at run time where eager has one: when one of the values needs a gradient."""
+
+    values: tuple[Value, ...]
+    message: str
+    place: Place
+
+
+Step = Apply | Number | Scatter | Refuse
+
+
+class Update(Struct, frozen=True):
+    """New contents of an input, copied into it afterwards."""
+
+    input: str
+    value: Value
+    grad: bool  # False: nothing but no_grad code wrote to it
+
+
+class Check(Struct, frozen=True):
+    """An input, or a view of it, that eager would refuse to have written to."""
+
+    input: str
+    chain: tuple[Link, ...]
+    values: tuple[Value, ...]  # if one of these needs a gradient
+
+
+class Shown(Struct, frozen=True, tag="shown"):
+    """An output that is a tensor: an input or a value, or a view of it that is made again."""
+
+    base: Value
+    is_input: bool
+    chain: tuple[Link, ...] = ()
+    listed: bool = False  # whether it is a list of views, or of values
+
+
+class Shared(Struct, frozen=True, tag="list"):
+    """An output that is a list of tensors."""
+
+    items: tuple[Shown, ...]
+
+
+Given = Shown | Shared | Value
+
+
+class Functional(Struct, frozen=True):
+    """A function without mutation."""
+
+    function: Function
+    names: dict[str, str]  # what inputs are called
+    steps: tuple[Step, ...]
+    updates: tuple[Update, ...] = ()
+    metadata: tuple[tuple[str, Link], ...] = ()  # in-place views of inputs, in order
+    checks: tuple[Check, ...] = ()
+    outputs: tuple[Given, ...] = ()
+    written: tuple[str, ...] = ()  # inputs that are written to
