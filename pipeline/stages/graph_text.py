@@ -7,10 +7,11 @@ that use it.
 from __future__ import annotations
 
 from pipeline.families.family import generated_comment
-from pipeline.families.graphs.files import FOLDER
+from pipeline.families.file import File
+from pipeline.families.graphs.files import FOLDER, NAME
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.plan import GraphPlan, plan_graph
-from pipeline.graphs.text.files import SUPPORT, function_text, header, source, support_text
+from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, function_text, header, source, support_text
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
@@ -56,13 +57,11 @@ def plans(db: Database, file: str) -> list[GraphPlan]:
     return [each for each in found if each is not None]
 
 
-def support(db: Database) -> list[str]:
-    """The files that every file of graphs includes, by name: gradmill's own, and those that the spec set has."""
-    templates = spec_set(db).templates
-    return [*SUPPORT, *(name for name in TEMPLATES if name in templates)]
-
-
-TEMPLATES = ("graph_formulas.h", "core_helpers.h")  # of the spec set, taken as they are
+def support(db: Database) -> list[File]:
+    """The files that all files of graphs share: gradmill's own, and those that the spec set has."""
+    templates = [name for name in SUPPORT_TEMPLATES if name in spec_set(db).templates]
+    named = [*((name, "") for name in SUPPORT), *((name, name) for name in templates)]
+    return [File(f"{FOLDER}{name}", template, {}, {}, (), family=NAME, whole=True) for name, template in named]
 
 
 def whole(db: Database, name: str) -> str:
@@ -70,11 +69,12 @@ def whole(db: Database, name: str) -> str:
     inner = name.removeprefix(FOLDER)
     if inner in SUPPORT:
         return support_text(inner, release(db))
-    if inner in TEMPLATES:
-        return (db.input(template_label(inner)) or b"").decode("utf-8", "replace")
+    if inner in SUPPORT_TEMPLATES:
+        text = (db.input(template_label(inner)) or b"").decode("utf-8", "replace")
+        return f"// {generated_comment('templates', inner)}\n{text}"
     file = next(each for each in asked(db).files if inner.startswith(f"{stem(each)}."))
     comment = generated_comment("graphs", file)
     found = plans(db, file)
     if inner.endswith(".h"):
-        return header(found, stem(file), comment, asked(db).namespace)
+        return header(found, stem(file), comment, asked(db).namespace, release(db))
     return source(found, stem(file), comment, asked(db).namespace, release(db))
