@@ -14,4 +14,5 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     before: str = ""  # text that stands before the template's
     reopens: bool = False  # of the template, only the namespaces around its hole: the rest is in another file
     family: str = "nodes"
+    whole: bool = False  # its text is made as a whole, of all its units at once
     first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own

@@ -89,7 +89,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         warning,
         graphs=find_graphs(variables.get("graphs", "")),
         namespace=read_namespace(variables.get("namespace", "gradmill")),
-        families=_families(variables.get("families", ""), specs),
+        families=_families(variables.get("families", ""), specs, graphs=bool(variables.get("graphs"))),
     )
 
 
@@ -105,7 +105,7 @@ def read_against(variables: Mapping[str, str]) -> Config:
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
 
 
-def _families(value: str, specs: SpecSet) -> tuple[str, ...]:
+def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
     """The families that are named, each once, in the order of the table."""
     if not value:
         return ()
@@ -116,13 +116,15 @@ def _families(value: str, specs: SpecSet) -> tuple[str, ...]:
         if name not in FAMILIES:
             hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
+        if name == "graphs" and not graphs:
+            raise SpecError(f"families={value}: there are no graphs", "say graphs=PATH, too")
         needs = FAMILIES[name].needs
         if needs and not specs.templates[needs].exists():
             raise SpecError(
                 f"families={value}: '{name}' is made from the template {needs}, which the spec set does not have",
                 f"leave {name} out, or add the template",
             )
-    return tuple(name for name in FAMILIES if name in asked)
+    return tuple(name for name in FAMILIES if name in asked or (name == "graphs" and graphs))
 
 
 def _layout(value: str) -> str:

@@ -12,22 +12,42 @@ from pipeline.specs.location import Location
 ENDINGS = (".py", ".pt2")
 
 
+class Archive(Struct, frozen=True):
+    """A `.pt2` file, of which the model is read and no weights."""
+
+    path: str
+
+    def read(self) -> bytes:
+        """The bytes of the model; OSError when there are none that can be read."""
+        from pipeline.graphs.exported.archive import read_model
+
+        return read_model(self.path)
+
+
+def _at(path: str) -> Location | Archive:
+    return Archive(path) if path.endswith(".pt2") else Location(path)
+
+
 class GraphFiles(Struct, frozen=True):
     """Where graphs are. A folder is looked at each time, since files come and go."""
 
     given: str = ""  # as the command line says it; "" where there are none
 
-    def files(self) -> dict[str, Location]:
+    def files(self) -> dict[str, Location | Archive]:
         """The files by name, sorted."""
         if not self.given:
             return {}
         if not os.path.isdir(self.given):
-            return {os.path.basename(self.given): Location(self.given)}
+            return {os.path.basename(self.given): _at(self.given)}
         try:
             names = sorted(os.listdir(self.given))
         except OSError:
             names = []
-        return {name: Location(os.path.join(self.given, name)) for name in names if _is_graph(name)}
+        return {name: _at(os.path.join(self.given, name)) for name in names if _is_graph(name)}
+
+    def paths(self) -> list[str]:
+        """Where they are."""
+        return [at.path for at in self.files().values()]
 
     def path(self, name: str) -> str:
         """Where one of them is."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE
 
 _CODE = "gradmill_code"
@@ -59,14 +59,19 @@ def ninja_file(build: Build, variables: Mapping[str, str], after: Mapping[str, l
 
 def _edges(build: Build, stamps: str, after: Mapping[str, list[str]]) -> Iterable[Edge]:
     specs = build.config.specs
-    for stage in ANALYSIS:
+    for stage in build.analysis:
         inputs = [os.path.join(stamps, other) for other in after[stage]]
-        files = [os.path.abspath(at.path) for at in specs.files.values()] if stage == "specs" else []
-        yield Edge(stage, os.path.join(stamps, stage), [*inputs, *files])
+        read = [at.path for at in specs.files.values()] if stage == "specs" else []
+        read += build.config.graphs.paths() if stage == "graphs" else []
+        yield Edge(stage, os.path.join(stamps, stage), [*inputs, *map(os.path.abspath, read)])
     shards = []
     for file in build.files():
         template = specs.templates.get(file.template)
-        inputs = [os.path.join(stamps, "match"), *([os.path.abspath(template.path)] if template is not None else [])]
+        before = ("match", "graphs") if file.whole else ("match",)
+        inputs = [
+            *(os.path.join(stamps, stage) for stage in before),
+            *([os.path.abspath(template.path)] if template is not None else []),
+        ]
         shards.append(os.path.join(stamps, file.name))
         yield Edge(f"shard:{file.name}", shards[-1], inputs, (os.path.abspath(build.path(file.name)),))
     yield Edge("manifest", os.path.join(stamps, "manifest"), shards, (os.path.abspath(build.manifest_path),))
@@ -89,6 +94,8 @@ def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
     specs = found.get("specs", "core")
     if specs not in ("core", "torch"):
         found["specs"] = os.path.abspath(specs)
+    if config.graphs.given:
+        found["graphs"] = os.path.abspath(config.graphs.given)
     found |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
     return dict(sorted(found.items()))  # Ninja makes everything anew where a command is another one
 

@@ -98,6 +98,9 @@ class TensorFacts(Struct, frozen=True):
     requires_grad: bool
 
 
+Kind = Literal["user", "parameter", "buffer", "constant"]  # what an input is to the module that it is from
+
+
 class Input(Struct, frozen=True):
     """An input of a function."""
 
@@ -106,7 +109,7 @@ class Input(Struct, frozen=True):
         str  # in the schema language: `Tensor`, `Tensor?`, `Tensor[]`, `int`, `float`, `bool`, `int[]`, `str`, `Scalar`
     )
     place: Place
-    kind: Literal["user", "parameter", "buffer", "constant"] = "user"
+    kind: Kind = "user"
     source: str = ""  # of a parameter, buffer or constant: its name in the module, `layers.0.weight`
     default: Value | None = None  # None: it has to be given
     keyword_only: bool = False

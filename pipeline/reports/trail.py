@@ -15,8 +15,10 @@ from pipeline.query.query import Query
 from pipeline.query.row import INPUT, ITEM, NAMES, Name
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
+from pipeline.stages.graphs import asked
+from pipeline.stages.graphs import texts as graph_texts
 from pipeline.stages.schemas import declared, entry_of, variants
-from pipeline.stages.set import FAMILIES, RELEASE, SET, spec_label, spec_set, template_label
+from pipeline.stages.set import FAMILIES, GRAPHS, RELEASE, SET, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.specs import entries, lines
 
 CODE: Name = (INPUT, "gradmill's own code")
@@ -114,6 +116,8 @@ def row(query: Query[Any, Any], *args: object) -> Name:
 def end_of(name: Name) -> Name | None:
     """The end that a row or an item stands for, None for one that leads on."""
     if name[0] == ITEM:
+        if name[1] == graph_texts.name:
+            return (INPUT, graph_label(name[2]))
         if name[1] == variants.name:
             return entry_end("native", entry_of(name[-1]))
         role = name[2] if name[1] == entries.name else _ENTRIES.get(name[1])
@@ -134,4 +138,7 @@ def entry_end(role: Role, entry: str) -> Name:
 def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:
     named = {spec_label(role): files[role] for role in ROLES}
     named |= {template_label(name): f"templates/{name}" for name in spec_set(db).templates}
-    return {**named, RELEASE: "the release", FAMILIES: "families=", SET: "the spec set"}.get(label, label)
+    named |= {graph_label(name): f"graphs/{name}" for name in asked(db).files}
+    return {**named, GRAPHS: "graphs=", RELEASE: "the release", FAMILIES: "families=", SET: "the spec set"}.get(
+        label, label
+    )

@@ -12,7 +12,7 @@ from msgspec import Struct
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.location import Location
 
-__all__ = ["OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
+__all__ = ["FOR_GRAPHS", "OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
 
 # Templates that a spec set may leave out, and with them the files that are made of them.
 OPTIONAL = (
@@ -24,7 +24,9 @@ OPTIONAL = (
     "ViewFuncs.h",
     "ViewFuncs.cpp",
 )
-TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL)
+# Headers of a spec set's own that graphs include, where it has them; read where there are graphs.
+FOR_GRAPHS = ("graph_formulas.h", "core_helpers.h")
+TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL, *FOR_GRAPHS)
 
 _VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _ENCRYPTED = 1  # a flag of a zip file's member

@@ -9,14 +9,16 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.model import Function, Program
 from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
 from pipeline.graphs.python.source import Context, Source, read_source
+from pipeline.graphs.schema import schema_text
 from pipeline.problems.problem import Problem, TextMistake, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.stages.schemas import declared_heads
+from pipeline.stages.schemas import all_heads, entry_of
 from pipeline.stages.schemas import function as native
 from pipeline.stages.set import GRAPHS, graph_label, unreadable
 
@@ -26,6 +28,9 @@ class Asked(Struct, frozen=True):
 
     files: list[str]  # names within `graphs=`, sorted
     namespace: str  # of the operators that they become
+
+
+EXPORTED = ".pt2"  # what torch.export.save writes
 
 
 @query
@@ -40,10 +45,10 @@ def asked(db: Database) -> Asked:
 
 @table
 def overloads(db: Database) -> dict[str, list[str]]:
-    """The functions of each operator that the spec set declares, by `aten::add_`."""
+    """The functions of each operator, declared and generated, by `aten::add_`."""
     found: dict[str, list[str]] = {}
-    for name, head in declared_heads(db):
-        namespace, separator, _ = name.partition("(")[0].partition("::")
+    for name, head in all_heads(db):
+        namespace, separator, _ = entry_of(name).partition("(")[0].partition("::")
         found.setdefault(f"{namespace if separator else 'aten'}::{head.unqualified}", []).append(name)
     return found
 
@@ -77,10 +82,8 @@ def stem(file: str) -> str:
 @query
 def source(db: Database, file: str) -> Source:
     """The parts of a `.py` file."""
-    data = db.input(graph_label(file))
+    data = _read(db, file)
     if data is None:
-        why = unreadable(db).get(graph_label(file), "it is missing")
-        db.report(Problem("graph", "", "", f"cannot be read: {why}", file=file))
         return Source({}, {}, Context({}, {}, {}), [])
     found = read_source(data)
     for mistake in found.mistakes:
@@ -102,17 +105,36 @@ def texts(db: Database, file: str) -> dict[str, str]:
 
 @query
 def names(db: Database, file: str) -> list[str]:
-    """The functions of a file."""
-    return db.names(texts, file)
+    """The functions of a file; of a `.pt2` one, that goes by the file's own name."""
+    if not is_exported(file):
+        return db.names(texts, file)
+    return [stem(file)] if _read(db, file) is not None else []
+
+
+def _read(db: Database, file: str) -> bytes | None:
+    """The bytes of a file; a problem where there are none."""
+    data = db.input(graph_label(file))
+    if data is None:
+        why = unreadable(db).get(graph_label(file), "it is missing")
+        db.report(Problem("graph", "", "", f"cannot be read: {why}", file=file))
+    return data
+
+
+def is_exported(file: str) -> bool:
+    """Whether a file is a `.pt2`."""
+    return file.endswith(EXPORTED)
 
 
 @query
 def graph(db: Database, file: str, name: str) -> Function | None:
     """A function of a file; None where it has mistakes."""
-    text = texts.item(db, file, name)
-    if text is None:
-        return None
-    found, mistakes = read_function(text, context(db, file), _Ops(db))
+    if is_exported(file):
+        found, mistakes = read_model(name, db.input(graph_label(file)) or b"", _Ops(db))
+    else:
+        text = texts.item(db, file, name)
+        if text is None:
+            return None
+        found, mistakes = read_function(text, context(db, file), _Ops(db))
     for mistake in mistakes:
         db.report(problem_in(file, name, mistake))
     return found
@@ -128,6 +150,14 @@ def _problem(file: str, name: str, problem: str, hint: str, line: int, column: i
 
 
 @query
+def signature(db: Database, file: str, name: str) -> str:
+    """The schema of the operator that a function becomes; without arguments where the function has mistakes."""
+    found = graph(db, file, name)
+    called = f"{asked(db).namespace}::{name}"
+    return schema_text(called, found) if found is not None else f"{called}()"
+
+
+@query
 def program(db: Database, file: str) -> Program:
     """The functions of a file that are without mistakes."""
     found = (graph(db, file, name) for name in names(db, file))
@@ -137,7 +167,7 @@ def program(db: Database, file: str) -> Program:
 @query
 def lines(db: Database, file: str) -> dict[str, int]:
     """The line that each function of a file begins at."""
-    return source(db, file).lines if file.endswith(".py") else dict.fromkeys(names(db, file), 1)
+    return {} if is_exported(file) else source(db, file).lines
 
 
 @query

@@ -21,6 +21,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
+from pipeline.stages.graph_text import support, whole
 from pipeline.stages.match import used_keys
 from pipeline.stages.set import release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
@@ -55,7 +56,9 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
     kind = Layout("split" if layout == "split" else "upstream", shards, tuple(used_keys(db)))
     facts = release(db)
-    return {file.name: file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind, facts)}
+    found = [file for name in families(db) for file in FAMILIES[name].files(units(db, name), kind, facts)]
+    shared = support(db) if any(file.whole for file in found) else []
+    return {file.name: file for file in (*found, *shared)}
 
 
 @table
@@ -84,6 +87,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     file = files.item(db, layout, shards, name)
     if file is None:
         return []
+    if file.whole:
+        return [whole(db, name)]
     try:
         template = _template(db, file)
     except SpecError as error:

@@ -1,5 +1,7 @@
 """The units of every family: which there are, and from which entry each is. Reads functions and the index of Nodes."""
 
+from collections.abc import Sequence
+
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
 from pipeline.model.native import FunctionNames
@@ -8,6 +10,7 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.native.heads import names_of
+from pipeline.stages.graphs import all_names, asked, signature, stem
 from pipeline.stages.match import kernels, node, nodes
 from pipeline.stages.schemas import (
     GENERATED,
@@ -24,16 +27,21 @@ from pipeline.stages.set import asked_families, release, spec_set
 
 def families(db: Database) -> list[str]:
     """The families that are asked for, of those that the spec set has templates for."""
-    templates, asked = spec_set(db).templates, asked_families(db) or FAMILIES
-    return [
-        name for name, family in FAMILIES.items() if name in asked and (not family.needs or family.needs in templates)
-    ]
+    templates, wanted = spec_set(db).templates, asked_families(db) or FAMILIES
+    found = [name for name, family in FAMILIES.items() if name in wanted and _is_possible(family, templates)]
+    return found if asked(db).files else [name for name in found if FAMILIES[name].unit != "graph"]
+
+
+def _is_possible(family: Family, templates: Sequence[str]) -> bool:
+    return not family.needs or family.needs in templates
 
 
 @query
 def units(db: Database, family: str) -> list[Unit]:
     """All units of a family, in the order in which they are printed."""
     kind = FAMILIES[family]
+    if kind.unit == "graph":
+        return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
     if kind.unit == "kernel":
@@ -48,6 +56,8 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
     if FAMILIES[family].unit == "Node":
         row = node(db, name)
         return None if row is None else _node(name, row)
+    if FAMILIES[family].unit == "graph":
+        return _graph(db, *name.rsplit(":", 1))
     native = function(db, name)
     return None if native is None else _function(FAMILIES[family], name, names_of(native))
 
@@ -62,6 +72,10 @@ def selected(db: Database, family: str, group: str) -> list[Unit]:
 
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
     return Unit(name, kind.titled(of), getattr(of, kind.shards_by), of.schema, "native", entry_of(name), function=name)
+
+
+def _graph(db: Database, file: str, name: str) -> Unit:
+    return Unit(f"{file}:{name}", name, stem(file), signature(db, file, name), "graph", name, function="")
 
 
 def _node(name: str, row: NodeRow) -> Unit:

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep, stage_rows
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -26,7 +26,7 @@ class Export(BuildCommand):
             wanted = " ".join(arguments)
             problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
             raise SpecError(problem, nearest(wanted, ["ninja"]) or "formats: ninja")
-        check(build, map(build.root, ANALYSIS))
+        check(build, map(build.root, build.analysis))
         reads = stage_reads(build.db, stage_rows(build))
         after = {stage: found.stages for stage, found in reads.items()}
         sys.stdout.write(ninja_file(build, absolute(build, self.variables()), after))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.query.query import Query
 
 # The stages, in their order: what each does, then which ones it needs. Each has a query `stage` that stands for it all.
-ANALYSIS = {
+ANALYSIS: dict[str, tuple[str, ...]] = {
     "specs": ("read the YAML files into raw entries",),
     "schemas": ("parse operator schemas, generate missing variants", "specs"),
     "derivatives": ("read the raw derivative definitions", "specs"),
@@ -29,7 +29,10 @@ ANALYSIS = {
     "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
-_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, "set", "units", "emit", "shard", "manifest"))
+# The stage of whole graphs, which is there where `graphs=` is.
+GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}
+_ASKED = ("set", "units", "operators", "graph_text", "emit", "shard", "manifest")
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_ASKED))
 
 _BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, "pipeline.query.code")}
 
@@ -126,7 +129,7 @@ class Build:
 
         def wanted(name: tuple[Any, ...]) -> bool:
             module, _, query = str(name[0]).partition(":")
-            if query not in ("text", "made") and module not in ANALYSIS:
+            if query not in ("text", "made") and module not in self.analysis:
                 return False
             return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
 
@@ -144,6 +147,15 @@ class Build:
 
     # ---- what is to be made
 
+    @property
+    def analysis(self) -> dict[str, tuple[str, ...]]:
+        """The stages that come before any unit is printed."""
+        return {**ANALYSIS, **GRAPHS} if self.config.graphs.given else ANALYSIS
+
+    def before_units(self) -> list[Root]:
+        """What has to be right before any unit is printed."""
+        return [self.root(stage) for stage in ("match", *GRAPHS) if stage in self.analysis]
+
     def root(self, stage: str) -> Root:
         """The query that stands for a stage, with its key."""
         found = stage_module(stage).stage
@@ -151,7 +163,7 @@ class Build:
 
     def roots(self) -> list[Root]:
         """All stages: what tells every mistake. Files are put together, and described by the manifest, after that."""
-        return [self.root(stage) for stage in (*ANALYSIS, "shard")]
+        return [self.root(stage) for stage in (*self.analysis, "shard")]
 
     def files(self) -> list[File]:
         """The generated files."""
@@ -200,8 +212,12 @@ class Build:
         if db.current(parts, *at):
             return []
         file = files.item(db, *at)
+        if file is None:
+            return []
+        if file.whole:
+            return [(file.family, unit) for unit in file.units]
         doubted = dict.fromkeys(key[len(at)] for key in blocks(db, *at) if not db.current(block, *key))
-        return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or () if file]
+        return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or ()]
 
     # ---- problems
 

@@ -92,7 +92,7 @@ def _match(op: Op, given: Sequence[Thing], named: Mapping[str, Thing], *, method
         if slot.name in taken:
             return f"gets '{slot.name}' twice"
         taken[slot.name] = thing
-    return _filled(op, taken)
+    return filled(op, taken, numbers=takes_numbers(op))
 
 
 def _run(given: Sequence[Thing]) -> Several | None:
@@ -108,9 +108,14 @@ def _named(schema: Schema, key: str, taken: Mapping[str, Thing]) -> Argument | N
     return None
 
 
-def _filled(op: Op, taken: Mapping[str, Thing]) -> Match | str:
+def takes_numbers(op: Op) -> bool:
+    """Whether an operator's tensors may be given as numbers."""
+    return op.native.func.name.unqualified in _TAKE_NUMBERS
+
+
+def filled(op: Op, taken: Mapping[str, Thing], *, numbers: bool) -> Match | str:
+    """The arguments of an overload by name, its defaults among them; or why it cannot be called so."""
     schema = op.native.func
-    numbers = schema.name.unqualified.rpartition("::")[2] in _TAKE_NUMBERS
     arguments: dict[str, Value] = {}
     for argument in schema.inputs:
         thing = taken.get(argument.name)

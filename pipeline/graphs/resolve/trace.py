@@ -45,16 +45,19 @@ class Trace:
         if any_wrong((*given, *(named or {}).values())):
             return WRONG
         shown = name.removeprefix("aten::")
+        if not found:
+            raise SpecError(f"the spec set has no operator '{shown}'", self.ops.near(name))
         match = choose(shown, found, given, named or {}, method=method)
-        return self._called(match.op, match.arguments, hint or shown.rpartition("::")[2])
+        returns = match.op.native.func.returns
+        hint = hint or shown.rpartition("::")[2]
+        hints = [hint if len(returns) == 1 or r.name is None else f"{hint}_{r.name}" for r in returns]
+        return self.called(match.op, match.arguments, hints)
 
-    def _called(self, op: Op, arguments: dict[str, Value], hint: str) -> Thing:
+    def called(self, op: Op, arguments: dict[str, Value], hints: Sequence[str]) -> Thing:
+        """Calls an overload with all of its arguments. `hints`: how to call its results, one for each."""
         returns = op.native.func.returns
         single = len(returns) == 1
-        results = tuple(
-            Result(self.named(hint if single or r.name is None else f"{hint}_{r.name}"), _PLAIN.get(r.type, r.type))
-            for r in returns
-        )
+        results = tuple(Result(self.named(hint), _PLAIN.get(r.type, r.type)) for hint, r in zip(hints, returns))
         self.calls.append(Call(op.name, op.function, arguments, results, self.place, self.grad))
         things = tuple(Known(Ref(r.name), r.type) for r in results)
         return things[0] if single else Several(things, tuple(r.name or "" for r in returns))
@@ -77,6 +80,7 @@ class Trace:
 
     def named(self, hint: str) -> str:
         """A name that nothing else has."""
+        hint = identifier(hint)
         if hint not in self._names:
             self._names[hint] = 0
             return hint
@@ -93,6 +97,12 @@ class Trace:
             if any(result.name == name for result in call.results):
                 results = tuple(Result(r.name, r.type, count) if r.name == name else r for r in call.results)
                 self.calls[at] = Call(call.op, call.function, call.arguments, results, call.place, call.grad)
+
+
+def identifier(name: str) -> str:
+    """A name as C++ can have it."""
+    found = "".join(letter if letter.isascii() and (letter.isalnum() or letter == "_") else "_" for letter in name)
+    return f"_{found}" if not found or found[0].isdigit() else found
 
 
 def _is_natural(thing: Thing) -> bool:
