@@ -183,7 +183,7 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
             "namespace": stem,
             "functions": "\n".join(function_text(plan, namespace, release) for plan in plans),
             "library": namespace,
-            "registered": [registration(plan) for plan in plans],
+            "registered": [registration(plan, stem) for plan in plans],
         }
     )
 

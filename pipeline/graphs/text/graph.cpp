@@ -135,6 +135,12 @@ ${definitions}
 namespace gradmill::graphs::${namespace} {
 
 namespace {
+// What kept attributes are computed with, and the rest.
+using gradmill::graph::strides_or_error;
+using torch::autograd::to_args_scalartypes;
+using torch::autograd::to_args_sizes;
+using torch::autograd::to_args_sizes_symint;
+
 using at::Tensor;
 using torch::autograd::Edge;
 using torch::autograd::Node;

@@ -298,6 +298,11 @@ Tensor unview_list(const std::vector<Tensor>& grads, const Like& like, View view
   return result;
 }
 
+// The strides of a tensor whose gradient is to have the same; none of a layout without strides.
+inline c10::SymIntArrayRef strides_or_error(const Tensor& tensor, std::string_view) {
+  return tensor.layout() == at::kStrided ? tensor.sym_strides() : c10::SymIntArrayRef();
+}
+
 // ---- Nodes of the library, run by hand ----
 
 // An edge for each input, valid where a gradient is wanted: a Node asks by these what it is to compute. `needed` leads to

@@ -7,10 +7,10 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.values import quoted
 
 
-def registration(plan: GraphPlan) -> str:
+def registration(plan: GraphPlan, stem: str) -> str:
     """The statement that registers a graph."""
     function = plan.functional.function
-    return f"m.def({quoted(schema(plan))}, {function.name});"
+    return f"m.def({quoted(schema(plan))}, gradmill::graphs::{stem}::{function.name});"
 
 
 def schema(plan: GraphPlan) -> str:
