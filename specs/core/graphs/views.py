@@ -128,7 +128,7 @@ def indexed(t: Tensor, i: Tensor) -> Tensor:
     b = t.clone()
     b[i] += 1
     b[i, 0] = 3.0
-    return t[i] * b[:, i]
+    return t[i] * b[:, i].t()
 
 
 def in_place_result(t: Tensor) -> Tensor:
