@@ -1,6 +1,5 @@
 """Views inside a graph, written to or not: each alias sees what the others do."""
 
-import torch
 from torch import Tensor
 
 
