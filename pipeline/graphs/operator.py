@@ -7,6 +7,7 @@ from msgspec import Struct
 from pipeline.model.autograd import Reverse
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema, is_tensor_like
+from pipeline.rules.native.dispatch import IMPLICIT
 
 
 class Operator(Struct, frozen=True):
@@ -32,7 +33,7 @@ class Operator(Struct, frozen=True):
     @property
     def composite(self) -> bool:
         """Whether it is made of other operators, with no derivatives of its own."""
-        return self.reverse is None and not self.function.is_abstract
+        return self.reverse is None and IMPLICIT in self.function.dispatch
 
     @property
     def inplace_view(self) -> bool:

@@ -16,6 +16,9 @@ from pipeline.graphs.operator import Operator, tensor_arguments
 Needs = frozenset[int]  # places of inputs
 NONE: Needs = frozenset()
 
+# Operators whose derivatives no formula says, and the argument that they pass on: another shape and dtype, perhaps.
+COPIES = {"copy": "src"}
+
 
 class Histories:
     """The sets of inputs, by value, and whose gradient a value's is."""
@@ -72,6 +75,8 @@ def differentiable(operator: Operator) -> list[str]:
     """The arguments that a gradient flows to; of an operator without derivatives all tensors."""
     if not operator.tracked:
         return []
+    if operator.schema.name.base in COPIES:
+        return [COPIES[operator.schema.name.base]]
     if operator.reverse is not None:
         return [given.name for given in operator.reverse.args_with_derivatives]
     return tensor_arguments(operator.schema)
@@ -81,7 +86,7 @@ def histories_of(operator: Operator, step: Apply) -> list[int]:
     """The results that carry a history, by their places."""
     if step.clones and operator.reverse is not None:
         return []
-    if operator.composite:
+    if operator.composite or operator.schema.name.base in COPIES:
         return [i for i, result in enumerate(step.results) if result.type.startswith("Tensor")]
     names = return_names(operator.schema)
     return [i for i, name in enumerate(names) if name in operator.outputs and i < len(step.results)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
-from pipeline.graphs.backward.histories import Histories, differentiable, histories_of
+from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
 from pipeline.graphs.backward.kept import Keeper, label
 from pipeline.graphs.backward.program import Argument, Backward, Block, CallBlock, ScatterBlock, Style, Target
 from pipeline.graphs.functional.program import Apply, Functional, Scatter
@@ -97,6 +97,8 @@ class _Planner:
     def _style(self, operator: Operator) -> Style:
         if operator.reverse is not None:
             return "own" if operator.printable else "library"
+        if operator.schema.name.base in COPIES:
+            return "cast"
         if not operator.composite:
             return "missing"
         if operator.schema.name.base in _CASTS:

@@ -132,7 +132,7 @@ class State:
         kind = "Tensor[]" if alias.listed else "Tensor"
         name = self.names.new(self._name(alias.value) if alias.seen >= 0 else alias.value.name or "view")  # type: ignore[union-attr]
         arguments = {**link.arguments, link.viewed: parent}
-        self.steps.append(Apply(link.identity, arguments, (Result(name, kind),), link.place, link.grad, view=True))
+        self.steps.append(Apply(link.identity, arguments, (Result(name, kind, alias.length),), link.place, link.grad, view=True))
         return Ref(name)
 
     # ---- views
@@ -143,7 +143,7 @@ class State:
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != viewed}
         link = Link(call.function, viewed, rest, call.grad and differs, place=call.place, conditional=conditional, cut=not differs)
         result = call.results[0]
-        made = Alias(parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor")
+        made = Alias(parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length)
         self.tensors[result.name] = Handle(made)
         self.read(made)
 

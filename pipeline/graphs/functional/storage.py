@@ -34,6 +34,7 @@ class Alias:
     value: Value = Ref("")  # the value that it was last given, and when
     seen: int = -1
     listed: bool = False  # whether it is a list of views
+    length: int | None = None  # how many there must be
     items: dict[int, Handle] = field(default_factory=dict)
 
     @property

@@ -50,7 +50,7 @@ def statements(plan: GraphPlan) -> list[str]:
             lines += _incoming(plan, i)
     for rebuilt in plan.backward.rebuilt:
         step = rebuilt.step
-        viewed = next(base_of(v) for v in step.arguments.values() if base_of(v) in named._known)
+        viewed = base_of(step.arguments[plan.viewed[step.identity]])
         type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
         text = call(plan.called[step.identity], step.arguments, named)
         lines.append(f"const {type_} {step.results[0].name} = {named(viewed)}.defined() ? {text} : {type_}();")
@@ -192,7 +192,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     if value is None:
         return f"{type_}()"
     if "List" in type_:
-        return argument(value, f"const {type_} &".replace("torch::List", "c10::List").replace("std::", "::std::"), named)
+        return argument(value, "const c10::List<::std::optional<at::Tensor>> &", named)
     if hasattr(value, "values") and "vector" in type_:
         return f"{{{', '.join(named.value(v) for v in value.values)}}}"
     return named.value(value)

@@ -142,6 +142,7 @@ using torch::autograd::to_args_sizes;
 using torch::autograd::to_args_sizes_symint;
 
 using at::Tensor;
+using at::TensorGeometry;
 using torch::autograd::Edge;
 using torch::autograd::Node;
 using torch::autograd::SavedVariable;
