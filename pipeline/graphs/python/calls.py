@@ -20,6 +20,7 @@ from pipeline.graphs.resolve.things import (
     described,
     is_number,
     is_tensor,
+    items_of,
     of_number,
     text_in,
 )
@@ -124,7 +125,7 @@ def _of_math(reader: Reader, name: str, given: Sequence[Thing], named: Named, hi
 
 
 def _builtin(reader: Reader, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
-    if reader.depth and name in ("loss_reduction", "is_a", "size_of"):
+    if reader.depth and name in ("loss_reduction", "is_a", "size_of", "broadcast"):
         return _own(reader, name, given, hint)
     if any_wrong(given) and name in ("abs", "len", "int", "float", "min", "max"):
         return WRONG
@@ -223,6 +224,11 @@ def _own(reader: Reader, name: str, given: Sequence[Thing], hint: str) -> Thing:
     """What the expressions of ours call beside operators."""
     if name == "size_of":
         return reader.trace.scalar("size", given, hint)
+    if name == "broadcast":
+        known = reader.trace.ops.overloads("aten::broadcast_tensors")
+        if not known:
+            return Several(tuple(given))
+        return Several(tuple(items_of(reader.trace.call("aten::broadcast_tensors", [Several(tuple(given))]), 2) or ()))
     if name == "is_a":
         return of_number(isinstance(given[0], Known) and given[0].type == text_in(given[1]))
     text = text_in(given[0])

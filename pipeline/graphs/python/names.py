@@ -15,9 +15,9 @@ BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
     ast.Mod: ("remainder", "mod", "remainder_"),
     ast.Pow: ("pow", "pow", "pow_"),
     ast.MatMult: ("matmul", "", ""),
-    ast.BitAnd: ("bitwise_and", "", "bitwise_and_"),
-    ast.BitOr: ("bitwise_or", "", "bitwise_or_"),
-    ast.BitXor: ("bitwise_xor", "", "bitwise_xor_"),
+    ast.BitAnd: ("__and__", "", "__iand__"),
+    ast.BitOr: ("__or__", "", "__ior__"),
+    ast.BitXor: ("__xor__", "", "__ixor__"),
     ast.LShift: ("__lshift__", "", "__ilshift__"),
     ast.RShift: ("__rshift__", "", "__irshift__"),
 }

@@ -134,7 +134,7 @@ class Body:
         if isinstance(base, Wrong) or isinstance(value, Wrong):
             return
         self._check_items(target, base)
-        view, tensors = subscripts.viewed(self.reader, base, found)
+        view, tensors = subscripts.viewed(self.reader, base, found, assigned=True)
         self._put(view, tensors, value)
 
     def _check_items(self, target: ast.Subscript, base: Thing) -> None:

@@ -130,7 +130,9 @@ def _picks(index: Index) -> bool:
     return not isinstance(index, (Slice, Dots)) and (is_tensor(index) or isinstance(index, Several))
 
 
-def viewed(reader: Reader, value: Thing, found: list[Index], hint: str = "") -> tuple[Thing, list[Thing]]:
+def viewed(
+    reader: Reader, value: Thing, found: list[Index], hint: str = "", *, assigned: bool = False
+) -> tuple[Thing, list[Thing]]:
     """The view that a subscript makes, and the indices that are left for `index`: tensors, and None in between."""
     if any(isinstance(index, Wrong) for index in found):
         return WRONG, []
@@ -141,13 +143,14 @@ def viewed(reader: Reader, value: Thing, found: list[Index], hint: str = "") -> 
         raise SpecError("a tensor after '...' in a subscript", "write out ':' for each dimension before it")
     view, dim = value, 0
     tensors: list[Thing] = []
+    alone = len(found) == 1 and not assigned  # `x[:]` is another tensor; what is assigned to it goes to x itself
     for at, index in enumerate(found):
         if isinstance(index, Dots):
             dim = -sum(_takes(later) for later in found[at + 1 :])
             continue
         last = not any(map(_makes, found[at + 1 :]))
         from_end = bool(dots) and dots[0] < at
-        view, dim = _step(reader, view, dim, index, hint if last else "", alone=len(found) == 1, from_end=from_end)
+        view, dim = _step(reader, view, dim, index, hint if last else "", alone=alone, from_end=from_end)
         if _picks(index):
             tensors += [NONE] * (dim - 1 - len(tensors))
             tensors.append(_as_tensor(index))

@@ -3,7 +3,8 @@
 Each is an expression in the language of graphs itself, over the function's own parameters. Facts: torch/functional.py,
 torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. What is deprecated there
 (`size_average`, `reduce`) is left out. A condition is decided while the graph is read. Beside the operators there are
-`loss_reduction(text)`, a loss's reduction as the operators have it, `is_a(x, type)` and `size_of(x, dim)`.
+`loss_reduction(text)`, a loss's reduction as the operators have it, `is_a(x, type)`, `size_of(x, dim)` and
+`broadcast(x, y)`, which leaves them as they are where the set has no such operator.
 """
 
 FUNCTIONAL = {
@@ -62,17 +63,18 @@ FUNCTIONAL = {
     "normalize": "lambda input, p=2.0, dim=1, eps=1e-12:"
     " input / torch.linalg.vector_norm(input, p, dim, True).clamp_min(eps).expand_as(input)",
     "mse_loss": "lambda input, target, *, reduction='mean':"
-    " torch.ops.aten.mse_loss(input, target, loss_reduction(reduction))",
+    " torch.ops.aten.mse_loss(*broadcast(input, target), loss_reduction(reduction))",
     "l1_loss": "lambda input, target, *, reduction='mean':"
-    " torch.ops.aten.l1_loss(input, target, loss_reduction(reduction))",
+    " torch.ops.aten.l1_loss(*broadcast(input, target), loss_reduction(reduction))",
     "smooth_l1_loss": "lambda input, target, *, reduction='mean', beta=1.0:"
-    " torch.ops.aten.smooth_l1_loss(input, target, loss_reduction(reduction), beta)",
+    " torch.ops.aten.smooth_l1_loss(*broadcast(input, target), loss_reduction(reduction), beta)",
     "huber_loss": "lambda input, target, reduction='mean', delta=1.0:"
-    " torch.ops.aten.huber_loss(input, target, loss_reduction(reduction), delta)",
+    " torch.ops.aten.huber_loss(*broadcast(input, target), loss_reduction(reduction), delta)",
     "soft_margin_loss": "lambda input, target, *, reduction='mean':"
     " torch.ops.aten.soft_margin_loss(input, target, loss_reduction(reduction))",
     "kl_div": "lambda input, target, *, reduction='mean', log_target=False:"
-    " torch.kl_div(input, target, loss_reduction(reduction), log_target=log_target)",
+    " torch.kl_div(input, target, 2, log_target=log_target) / input.shape[0] if reduction == 'batchmean'"
+    " else torch.kl_div(input, target, loss_reduction(reduction), log_target=log_target)",
     "binary_cross_entropy": "lambda input, target, weight=None, *, reduction='mean':"
     " torch.ops.aten.binary_cross_entropy(input, target, weight, loss_reduction(reduction))",
     "binary_cross_entropy_with_logits": "lambda input, target, weight=None, *, reduction='mean', pos_weight=None:"
@@ -135,6 +137,16 @@ METHODS = {
     "byte": "lambda self: torch.ops.aten.to.dtype(self, torch.uint8)",
     "bool": "lambda self: torch.ops.aten.to.dtype(self, torch.bool)",
     "type": "lambda self, dtype: torch.ops.aten.to.dtype(self, dtype)",
+    "to": "lambda self, first=None, second=None, *, dtype=None, device=None, non_blocking=False, copy=False,"
+    " memory_format=None: torch.ops.aten.to.device(self, first.device, first.dtype, non_blocking, copy, memory_format)"
+    " if is_a(first, 'Tensor') else torch.ops.aten.to.dtype(self, first, non_blocking, copy, memory_format)"
+    " if is_a(first, 'ScalarType')"
+    " else torch.ops.aten.to.device(self, first, second, non_blocking, copy, memory_format)"
+    " if second is not None else torch.ops.aten.to.device(self, device, dtype, non_blocking, copy, memory_format)"
+    " if dtype is not None and device is not None"
+    " else torch.ops.aten.to.dtype(self, dtype, non_blocking, copy, memory_format) if dtype is not None"
+    " else torch.ops.aten.to.dtype_layout(self, device=device if first is None else first, non_blocking=non_blocking,"
+    " copy=copy, memory_format=memory_format)",
     "cpu": "lambda self: torch.ops.aten.to.dtype_layout(self, device='cpu')",
     "size": "lambda self, dim=None: self.shape if dim is None else size_of(self, dim)",
     "unflatten": "lambda self, dim, sizes: torch.ops.aten.unflatten.int(self, dim, sizes)",

@@ -1,6 +1,6 @@
 """Which overload of an operator a call means, as PyTorch's argument parser finds it.
 
-The overloads are tried in an order in which what takes less comes first, a number before a tensor; the first one that
+The overloads are tried in the parser's order, a tensor before a number and a number before a list; the first one that
 takes the arguments is it. Rules: tools/autograd/gen_python_functions.py (the order), python_arg_parser.cpp (the rest).
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from pipeline.graphs.model import Many, Value
+from pipeline.graphs.model import Value
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.conversion import converted, default_of
 from pipeline.graphs.resolve.things import Several, Thing, described
-from pipeline.model.schema import Argument, Schema, schema_kind
+from pipeline.model.schema import Argument, Schema
 from pipeline.problems.problem import SpecError, nearest
 
 # Operators whose tensors may be given as numbers (should_allow_numbers_as_tensors).
@@ -22,9 +22,7 @@ _TAKE_NUMBERS = frozenset(
     f"{name}{suffix}"
     for name in "add sub mul div divide multiply subtract true_divide floor_divide copy".split()
     for suffix in ("", "_")
-) | {"to", "_to_copy", "fmod", "fmod_"}
-# Overloads that Python has no binding for: a number is given to the tensor's overload.
-_UNBOUND = frozenset(f"{name}{suffix}.Scalar" for name in "add sub mul div".split() for suffix in ("", "_"))
+) | {"to", "_to_copy"}
 # Other names that an argument has in Python.
 _ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "self": ("input", "x", "a", "x1"), "other": ("x2",)}
 _UNGIVEN = ("Generator?", "Dimname[]?", "Storage?", "Stream?")  # types of which only None can be written
@@ -62,7 +60,6 @@ def is_bound(op: Op) -> bool:
     schema = op.native.func
     return (
         not schema.out
-        and str(schema.name) not in _UNBOUND
         and not schema.name.functional
         and "generated" not in op.native.tags
         and not any(a.type in ("Dimname", "Dimname[]", "Dimname[1]") for a in schema.inputs)
@@ -137,41 +134,60 @@ def _has_tensor(thing: Thing | None) -> bool:
 
 # ---- the order in which overloads are tried
 
+_PARSED_AS = {"int": "int64_t", "float": "double", "str": "c10::string_view", "Tensor[]": "TensorList"}
+
 
 def ordered(overloads: Sequence[Op]) -> list[Op]:
-    """Overloads so that one that takes less than another comes before it; else as they were."""
-    left = list(overloads)
+    """Overloads by their text in the parser's own words, and so that what takes precedence comes first."""
+    left = sorted(overloads, key=_parsed)
     found: list[Op] = []
     while left:
-        first = next((a for a in left if not any(_takes_less(b, a) for b in left if b is not a)), left[0])
+        first = next((a for a in left if not any(_yields(a, b) for b in left if b is not a)), left[0])
         found.append(first)
         left.remove(first)
     return found
 
 
-def _takes_less(one: Op, other: Op) -> bool:
-    mine = [a.type for a in one.native.func.positional]
-    theirs = [a.type for a in other.native.func.positional]
+def _parsed(op: Op) -> str:
+    schema = op.native.func
+    written = [f"{_parsed_type(a.type)} {'input' if a.name == 'self' else a.name}{_default(a)}" for a in schema.inputs]
+    named = len(schema.positional)
+    return ", ".join([*written[:named], *(["*", *written[named:]] if schema.kwarg_only else [])]) + ")"
+
+
+def _parsed_type(type_: str) -> str:
+    base, bracket, rest = type_.partition("[")
+    if base in ("int", "SymInt") and bracket:
+        return f"{'' if base == 'int' else 'Sym'}IntArrayRef{'' if rest.startswith(']') else '['}{rest.lstrip(']')}"
+    return _PARSED_AS.get(type_, type_)
+
+
+def _default(argument: Argument) -> str:
+    return f"={argument.default}" if argument.default is not None else ""
+
+
+def _yields(one: Op, other: Op) -> bool:
+    """Whether an overload takes as many arguments as another and each is one that comes second."""
+    mine = [a.type for a in one.native.func.inputs]
+    theirs = [a.type for a in other.native.func.inputs]
     if len(mine) != len(theirs):
         return False
     pairs = [(a, b) for a, b in zip(mine, theirs) if a != b]
-    return bool(pairs) and all(_smaller(a, b) for a, b in pairs)
+    return bool(pairs) and all(_comes_second(a, b) for a, b in pairs)
 
 
-def _smaller(one: str, other: str) -> bool:
-    one, other = one.replace("SymInt", "int"), other.replace("SymInt", "int")
+def _comes_second(one: str, other: str) -> bool:
     return (
-        (one in ("Scalar", "Scalar?") and other in ("Tensor", "Tensor?"))
-        or (one.startswith("int[") and other in ("int", "int?"))
-        or (one == "Tensor[]" and other.startswith("Tensor") and other != one)
+        (one, other) in _SECOND
+        or (one == "Tensor[]" and "[]" in other)
+        or (one in ("int", "SymInt") and other == "Tensor")
     )
 
 
-def is_inplace(op: Op) -> bool:
-    """Whether it returns the argument that it writes to."""
-    return schema_kind(op.native.func) == "inplace"
-
-
-def is_empty(value: Value) -> bool:
-    """Whether a value is a list of nothing."""
-    return isinstance(value, Many) and not value.values
+_SECOND = {
+    ("Scalar", "Tensor"),
+    ("Scalar?", "Tensor?"),
+    ("int[]", "int"),
+    ("int[]", "int?"),
+    ("SymInt[]", "int[]"),
+}
