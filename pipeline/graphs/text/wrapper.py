@@ -179,6 +179,9 @@ class _Views:
                 or (i + 1 < len(shown.chain) and shown.chain[i + 1].item is not None)
             )
             text = self._step(text, link, listed=listed)
+        if shown.otherwise is not None:
+            flags = " && ".join(_numbers(plan)(flag) for flag in shown.flags)
+            text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
         return text
 
     def _step(self, base: str, link: Link, *, listed: bool) -> str:
