@@ -42,7 +42,7 @@ def _shown(state: State, handle: Handle) -> Shown:
 def updates_of(state: State) -> tuple[Update, ...]:
     """The inputs that were written to, and what is in them afterwards."""
     return tuple(
-        Update(name, storage.value, storage.wrote_with_grad) for name, storage in state.written_inputs.items()
+        Update(name, storage.value, storage.wrote_with_grad, storage.silent) for name, storage in state.written_inputs.items()
     )
 
 

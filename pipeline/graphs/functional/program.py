@@ -85,6 +85,7 @@ class Update(Struct, frozen=True):
     input: str
     value: Value
     grad: bool  # False: nothing but no_grad code wrote to it
+    silent: bool = False  # whether autograd is not to know: an operator wrote to it that does not say so
 
 
 class Check(Struct, frozen=True):

@@ -118,7 +118,7 @@ class State:
             old, again = alias.value, alias.seen >= 0
             parent, link = self.read(alias.parent), alias.link
             assert link is not None
-            if again and alias.untracked and link.grad:
+            if alias.stale and alias.untracked and link.grad:
                 self.steps.append(Refuse((alias.storage.value,), alias.untracked, link.place))
             alias.value = self._made(alias, parent, link)
             if link.conditional:
@@ -177,7 +177,7 @@ class State:
 
     # ---- writing
 
-    def write(self, alias: Alias, value: Ref, *, grad: bool, place: Place) -> None:
+    def write(self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False) -> None:
         """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view."""
         storage, chain = alias.storage, alias.chain
         if storage.listed:
@@ -190,6 +190,7 @@ class State:
         else:
             storage.value = value
         storage.version += 1
+        storage.silent &= silent
         storage.wrote_with_grad |= grad
         alias.value, alias.seen = value, storage.version
         if storage.input:

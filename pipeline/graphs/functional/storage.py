@@ -24,6 +24,7 @@ class Storage:
     input: str = ""  # the input whose memory it is; "" of what a call made
     version: int = 0
     wrote_with_grad: bool = False
+    silent: bool = True  # whether all writes are such as do not count for versions
     listed: bool = False  # whether it is a list of tensors with memory of their own each
 
 
@@ -62,6 +63,12 @@ class Alias:
         if any(link.item is not None for link in self.chain):
             return SEVERAL
         return UNDER_NO_GRAD if any(not link.grad and not link.cut for link in self.chain) else ""
+
+    @property
+    def stale(self) -> bool:
+        """Whether there was a write since it was made. Of several views all are made at once."""
+        first = self.parent.made if self.parent is not None and self.parent.listed else self.made
+        return 0 <= first < self.storage.version
 
     @property
     def fresh(self) -> bool:

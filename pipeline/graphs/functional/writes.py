@@ -64,7 +64,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in kept)
     state.steps.append(Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items())))
     for name, handle in handles.items():
-        state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place)
+        state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place, silent=hidden)
     for given, result in zip(kept, made):
         state.bind(given, Ref(result.name))
     for given, declared in zip(call.results, operator.schema.returns):

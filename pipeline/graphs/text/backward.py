@@ -182,15 +182,14 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: _Kept) -> list[str]:
         name = attribute_name(block.step, attribute)
         type_ = saved.how.passed.removesuffix("&").strip()
         if saved.how.is_variable:
-            lines.append(f"{type_} {saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
+            lines.append(f"{type_} the_{saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
         elif name in known:
-            lines.append(f"auto& {saved.name} = saved.{name};")
+            lines.append(f"auto& the_{saved.name} = saved.{name};")
         else:
-            fields = [line.format(name=saved.name) for line in saved.how.fields if "_released_" not in line]
+            fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]
             lines += fields
             if attribute.expr in block.step.arguments:
-                source = f"{{ {assign(plan, block.step, attribute.expr, 'to', attribute.type, named)} }}"
-                lines[-1:] = [*lines[-1:], f"{{ auto& to = {saved.name}; {source} }}"]
+                lines.append(assign(plan, block.step, attribute.expr, f"the_{saved.name}", attribute.type, named))
     return lines
 
 
@@ -221,7 +220,7 @@ def _own(plan: GraphPlan, block: CallBlock, named: _Kept) -> list[str]:
     sizes = [_length(a) for a in block.arguments if a.listed]
     retains = ["retain"] if node.retains_variables else []
     passed = ["std::move(given)", f"{{{', '.join(_needed(a) for a in block.arguments)}}}"]
-    passed += [*sizes, *(saved.name for saved in node.saved), *retains]
+    passed += [*sizes, *(f"the_{saved.name}" for saved in node.saved), *retains]
     lines = _attributes(plan, block, named)
     if retains:
         lines.append("bool retain = true;")
@@ -236,11 +235,11 @@ def _library(plan: GraphPlan, block: CallBlock, named: _Kept) -> list[str]:
     lines += [f"node->{a.name}_size_ = {_length(a)};" for a in block.arguments if a.listed]
     for saved in node.saved:
         if not saved.how.is_variable:
-            lines.append(f"node->{saved.name} = {saved.name};")
+            lines.append(f"node->{saved.name} = the_{saved.name};")
         elif "vector" in saved.how.passed or "List" in saved.how.passed:
-            lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list({saved.name}, false);")
+            lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list(the_{saved.name}, false);")
         else:
-            lines.append(f"node->{saved.name}_ = SavedVariable({saved.name}, false);")
+            lines.append(f"node->{saved.name}_ = SavedVariable(the_{saved.name}, false);")
     return [*lines, "const variable_list found = node->apply(std::move(given));", *_distributed(block)]
 
 

@@ -8,7 +8,7 @@ from pipeline.graphs.functional.program import Apply, Choose, Number, Refuse, Sc
 from pipeline.graphs.model import Many, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.numbers import computed
-from pipeline.graphs.text.values import NUMBER_TYPES, bind, call, linked, tensor
+from pipeline.graphs.text.values import NUMBER_TYPES, Named, argument, call, linked, plain, tensor
 
 MEMBER_TYPES = {"like": "graph::Like", "layout": "graph::Layout", "length": "size_t", "likes": "std::vector<graph::Like>", "record": "graph::Recorded"}
 
@@ -199,22 +199,21 @@ def _attribute(plan: GraphPlan, kept: Attribute, step: Step) -> list[str]:
 _COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")
 
 
-def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named=lambda name: name) -> str:  # type: ignore[no-untyped-def]
-    """A statement that computes what a formula asks for, under the names of the operator's arguments."""
-    bound = []
-    signature = plan.called[step.identity]
-    for parameter in signature.parameters:
-        value = step.arguments.get(parameter.name)
-        if value is not None and parameter.name in expression:
-            bound += bind(parameter.name, value, parameter.type, named)
-    bound += [f"const auto& {name} = {made};" for name, made in _result_names(plan, step) if name in expression and name != made]
+def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named: Named = plain) -> str:
+    """A statement that computes what a formula asks for, where the operator's arguments have the names that it knows."""
+    bound = {
+        parameter.name: argument(step.arguments[parameter.name], parameter.type, named)
+        for parameter in plan.called[step.identity].parameters
+        if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
+    }
+    bound |= {name: made for name, made in _result_names(plan, step) if identifiers.uses(expression, name)}
     text = f"{expression}.vec()" if type_ in _COPIED else expression
     text = f"std::string({text})" if type_ == "c10::string_view" else text
-    return f"{' '.join(bound)} {to} = {text};".strip()
+    taken = ", ".join(f"const auto& {name}" for name in bound)
+    return f"{to} = []({taken}) {{ return {text}; }}({', '.join(bound.values())});"
 
 
 def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
-    node = plan.nodes.get(step.identity)
-    if node is None:
-        return []
-    return [("result", step.results[0].name)] if len(step.results) == 1 else []
+    names = plan.results.get(step.identity, ())
+    made = [result.name for result in step.results] or [clone for _, clone in step.clones]
+    return list(zip(names, made))

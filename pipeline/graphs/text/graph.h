@@ -106,6 +106,12 @@ auto without_grad(Call call) {
   return call();
 }
 
+template <class Call>
+auto silently(Call call) {
+  at::AutoDispatchBelowADInplaceOrView guard;
+  return call();
+}
+
 inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
   std::vector<Tensor> found;
   for (const Tensor& tensor : tensors) {

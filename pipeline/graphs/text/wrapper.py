@@ -136,7 +136,8 @@ def updates(plan: GraphPlan) -> list[str]:
     lines = []
     for update in plan.functional.updates:
         text = f"graph::some({update.input}).copy_(results.{label(update.value)})"
-        lines.append(f"{text};" if update.grad else f"graph::without_grad([&] {{ return {text}; }});")
+        mode = "silently" if update.silent else "without_grad"
+        lines.append(f"{text};" if update.grad else f"graph::{mode}([&] {{ return {text}; }});")
     return lines
 
 
