@@ -7,8 +7,8 @@ from pathlib import Path
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
-from pipeline.query.account import problems
 from pipeline.problems.problem import Problem
+from pipeline.query.account import problems
 from pipeline.stages import graphs
 
 
