@@ -112,4 +112,5 @@ class Functional(Struct, frozen=True):
     metadata: tuple[tuple[str, Link], ...] = ()  # in-place views of inputs, in order
     checks: tuple[Check, ...] = ()
     outputs: tuple[Given, ...] = ()
+    bumped: tuple[str, ...] = ()  # inputs whose version moves, and nothing else of them
     written: tuple[str, ...] = ()  # inputs that are written to

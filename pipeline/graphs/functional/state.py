@@ -24,6 +24,7 @@ class State:
         self.scalars: dict[str, str] = {}
         self.metadata: list[tuple[str, Link]] = []
         self.checks: list[Check] = []
+        self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
         self.written_inputs: dict[str, Storage] = {}
         self.inputs: dict[str, str] = {}  # what inputs are called
         for given in function.inputs:
@@ -155,6 +156,8 @@ class State:
         handle.alias = Alias(handle.alias.storage, handle.alias, link, Ref(call.results[0].name if call.results else ""))
         if handle.input:
             self.metadata.append((handle.input, link))
+        elif handle.alias.storage.input:
+            self.bumped[handle.alias.storage.input] = None
         if call.results:
             self.tensors[call.results[0].name] = handle
         self.read(handle.alias)

@@ -41,6 +41,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
         tuple(state.metadata),
         checks_of(state),
         outputs,
+        tuple(state.bumped),
         tuple(state.written_inputs),
     )
 

@@ -89,6 +89,7 @@ def _check(state: State, call: Call, operator: Operator, alias: Alias, arguments
     if storage.input and (several or across or storage.input not in {check.input for check in state.checks}):
         state.checks.append(Check(storage.input, chain, values))
     elif several or across:
+        values = (*values, storage.value)
         state.steps.append(Refuse(values, _SEVERAL if several else _UNDER_NO_GRAD, call.place))
 
 

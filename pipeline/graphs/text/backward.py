@@ -6,7 +6,7 @@ from pipeline.graphs.backward.kept import label
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, Block, CallBlock, ScatterBlock, Target
 from pipeline.graphs.model import Item, Ref, Value
-from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.forward import assign, base_of, lambda_of, needs_text
 from pipeline.graphs.text.values import argument, call, linked, tensor
 
@@ -45,9 +45,8 @@ def statements(plan: GraphPlan) -> list[str]:
     """The statements of the backward."""
     named = _Kept(plan)
     lines = _declared(plan)
-    for i, returned in enumerate(plan.returned):
-        if returned.needs:
-            lines += _incoming(plan, i)
+    for i, returned in enumerate(each for each in plan.returned if each.needs):
+        lines += _incoming(returned, i)
     for rebuilt in plan.backward.rebuilt:
         step = rebuilt.step
         viewed = base_of(step.arguments[plan.viewed[step.identity]])
@@ -59,8 +58,7 @@ def statements(plan: GraphPlan) -> list[str]:
     return lines
 
 
-def _incoming(plan: GraphPlan, i: int) -> list[str]:
-    returned = plan.returned[i]
+def _incoming(returned: Returned, i: int) -> list[str]:
     slot = Ref(returned.slot)
     if isinstance(returned.value, Item):
         name = f"length_{returned.value.name}"

@@ -8,7 +8,7 @@ from pipeline.graphs.functional.program import Apply, Number, Refuse, Scatter, S
 from pipeline.graphs.model import Many, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.numbers import computed
-from pipeline.graphs.text.values import NUMBER_TYPES, argument, call, linked, tensor
+from pipeline.graphs.text.values import NUMBER_TYPES, bind, call, linked, tensor
 
 MEMBER_TYPES = {"like": "graph::Like", "layout": "graph::Layout", "length": "size_t", "likes": "std::vector<graph::Like>", "record": "graph::Recorded"}
 
@@ -193,7 +193,7 @@ def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, n
     for parameter in signature.parameters:
         value = step.arguments.get(parameter.name)
         if value is not None and parameter.name in expression:
-            bound.append(f"const auto& {parameter.name} = {argument(value, parameter.type, named)};")
+            bound += bind(parameter.name, value, parameter.type, named)
     bound += [f"const auto& {name} = {made};" for name, made in _result_names(plan, step) if name in expression and name != made]
     text = f"{expression}.vec()" if type_ in _COPIED else expression
     text = f"std::string({text})" if type_ == "c10::string_view" else text

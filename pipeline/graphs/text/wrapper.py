@@ -142,7 +142,7 @@ def updates(plan: GraphPlan) -> list[str]:
 
 def metadata(plan: GraphPlan) -> list[str]:
     """In-place views of inputs, as they were written."""
-    lines = []
+    lines = [f"torch::autograd::impl::bump_version({name});" for name in plan.functional.bumped]
     for name, link in plan.functional.metadata:
         arguments = {**link.arguments, link.viewed: Ref(name)}
         text = call(plan.original[link.identity], arguments, _numbers(plan))
