@@ -13,7 +13,7 @@ from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.model import Function, Program
 from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
-from pipeline.graphs.python.source import Context, Source, read_source
+from pipeline.graphs.python.source import NOTHING, Context, Source, read_source
 from pipeline.graphs.schema import schema_text
 from pipeline.problems.problem import Problem, TextMistake, nearest
 from pipeline.query.database import Database
@@ -84,7 +84,7 @@ def source(db: Database, file: str) -> Source:
     """The parts of a `.py` file."""
     data = _read(db, file)
     if data is None:
-        return Source({}, {}, Context({}, {}, {}), [])
+        return Source({}, {}, NOTHING, [])
     found = read_source(data)
     for mistake in found.mistakes:
         db.report(_problem(file, "", mistake.problem, mistake.hint, mistake.line, mistake.column))

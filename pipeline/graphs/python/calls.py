@@ -11,6 +11,7 @@ from pipeline.graphs.ops import Op
 from pipeline.graphs.python.names import GRAD_MODES, MATH, MODULES, REFUSED_METHODS
 from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS, TORCH
 from pipeline.graphs.resolve.things import (
+    NONE,
     WRONG,
     Known,
     Several,
@@ -44,7 +45,11 @@ def read(reader: Reader, node: ast.Call, hint: str) -> Thing:
     path = reader.path(node.func)
     if path:
         return _of_torch(reader, path, given, named, hint)
+    if isinstance(node.func, ast.Name) and isinstance(reader.scope.get(node.func.id), Wrong):
+        return WRONG
     if isinstance(node.func, ast.Name) and node.func.id not in reader.scope:
+        if node.func.id in reader.functions and not reader.depth:
+            raise SpecError(f"'{node.func.id}' is a graph of its own", "write its body where it is called")
         return _builtin(reader, node.func.id, given, named, hint)
     if isinstance(node.func, ast.Attribute):
         value = reader.read(node.func.value)
@@ -125,7 +130,7 @@ def _of_math(reader: Reader, name: str, given: Sequence[Thing], named: Named, hi
 
 
 def _builtin(reader: Reader, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
-    if reader.depth and name in ("loss_reduction", "is_a", "size_of", "broadcast"):
+    if reader.depth and name in ("loss_reduction", "is_a", "size_of", "broadcast", "tensor_of"):
         return _own(reader, name, given, hint)
     if any_wrong(given) and name in ("abs", "len", "int", "float", "min", "max"):
         return WRONG
@@ -229,9 +234,23 @@ def _own(reader: Reader, name: str, given: Sequence[Thing], hint: str) -> Thing:
         if not known:
             return Several(tuple(given))
         return Several(tuple(items_of(reader.trace.call("aten::broadcast_tensors", [Several(tuple(given))]), 2) or ()))
+    if name == "tensor_of":
+        return _constant(reader, given[0], given[1], given[2], hint)
     if name == "is_a":
         return of_number(isinstance(given[0], Known) and given[0].type == text_in(given[1]))
     text = text_in(given[0])
     if text not in _REDUCTIONS:
         raise SpecError(f"there is no reduction '{text or described(given[0])}'", "write 'none', 'mean' or 'sum'")
     return of_number(_REDUCTIONS[text])
+
+
+def _constant(reader: Reader, data: Thing, dtype: Thing, device: Thing, hint: str) -> Thing:
+    """A new tensor of numbers, or of lists of them."""
+    if isinstance(data, Several) and data.items:
+        items = [_constant(reader, item, dtype, device, "") for item in data.items]
+        return reader.trace.call("aten::stack", [Several(tuple(items), is_list=True)], hint=hint)
+    if not is_number(data) or not isinstance(data, Known):
+        raise SpecError(f"a tensor of {described(data)} cannot be made", "write numbers, or lists of them")
+    if dtype == NONE and data.type in ("int", "bool"):
+        dtype = Known(Constant("ScalarType", "int64" if data.type == "int" else "bool"), "ScalarType")
+    return reader.trace.call("aten::scalar_tensor", [data], {"dtype": dtype, "device": device}, hint=hint)

@@ -47,6 +47,7 @@ class Reader:
         self.imports = imports
         self.scope = scope
         self.first_line = 1  # of the function: places count from there
+        self.functions: frozenset[str] = frozenset()  # of the same file
         self.depth = 0  # how deep within what torch has in Python
 
     # ---- where

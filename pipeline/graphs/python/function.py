@@ -52,6 +52,7 @@ class Definition:
         """Reads all parameters; those that are wrong are in scope all the same."""
         for extra in (parameters.vararg, parameters.kwarg):
             if extra is not None:
+                self.reader.scope[extra.arg] = Wrong()
                 self.say(extra, f"the parameter '*{extra.arg}' is nothing that a graph can have", "name each input")  # type: ignore[arg-type]
         plain = [*parameters.posonlyargs, *parameters.args]
         defaults = [None] * (len(plain) - len(parameters.defaults)) + list(parameters.defaults)
@@ -167,6 +168,7 @@ def _read(
     parameters = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     trace = Trace(ops, parameters)
     reader = Reader(trace, {k: v for k, v in context.imports.items() if k not in parameters}, {})
+    reader.functions = frozenset(context.functions)
     reader.first_line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
     _constants(reader, node, context)
     definition = Definition(reader)
@@ -207,7 +209,7 @@ def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Defini
 
 def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader: Reader) -> list[TextMistake]:
     """What is wrong about what is returned, by the annotation."""
-    if node.returns is None or body.mistakes:
+    if node.returns is None or body.mistakes or body.spoiled:
         return []
     annotation = node.returns
     none = isinstance(annotation, ast.Constant) and annotation.value is None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pipeline.problems.problem import SpecError, TextMistake
+from pipeline.problems.problem import SpecError, TextMistake, nearest
 from pipeline.specs.text import decode_text
 
 MAY_ALIAS = "MAY_ALIAS"  # {"f": [("x", "y")]}: inputs of f that may share their storage
@@ -35,6 +35,10 @@ class Context(Struct, frozen=True):
     imports: dict[str, str]  # under which name, what: `F`, `torch.nn.functional`
     constants: dict[str, str]  # name to expression
     aliasing: dict[str, list[list[str]]]  # by function, groups of inputs
+    functions: list[str]  # the names of all, sorted: they cannot call one another
+
+
+NOTHING = Context({}, {}, {}, [])
 
 
 class Source(Struct, frozen=True):
@@ -63,11 +67,15 @@ def read_source(data: bytes) -> Source:
         module = parsed(text)
     except TextMistake as error:
         mistake = Mistake(error.problem, error.hint, error.line, error.column)
-        return Source({}, {}, Context({}, {}, {}), [mistake])
-    found = Source({}, {}, Context({}, {}, {}), [])
+        return Source({}, {}, NOTHING, [mistake])
+    found = Source({}, {}, Context({}, {}, {}, []), [])
     lines = text.split("\n")
     for node in module.body:
         _read(node, found, lines)
+    found.context.functions.extend(sorted(found.functions))
+    for name in sorted(found.context.aliasing.keys() - found.functions.keys()):
+        hint = nearest(name, found.functions) or "name a function of this file"
+        found.mistakes.append(Mistake(f"{MAY_ALIAS} has '{name}', which is no function", hint, 1, 1))
     if not found.functions and not found.mistakes:
         hint = "write def f(x: Tensor) -> Tensor:"
         found.mistakes.append(Mistake("the file has no function that is a graph", hint, 1, 1))

@@ -36,6 +36,7 @@ class Body:
         self.returned: ast.Return | None = None
         self.outputs: tuple[Output, ...] = ()
         self.single = False
+        self.spoiled = False  # whether something that is returned is not known
 
     def read(self, statements: Sequence[ast.stmt]) -> None:
         """Reads statements in turn."""
@@ -63,6 +64,8 @@ class Body:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
                 self.reader.scope[inner.id] = WRONG
+            elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self.reader.scope[inner.name] = WRONG
 
     def _statement(self, node: ast.stmt) -> None:
         self.reader.at(node)
@@ -245,6 +248,7 @@ class Body:
         things = value.items if isinstance(value, Several) and not value.is_list else (value,)
         if isinstance(value, Several) and value.is_list:  # a list of tensors of its own
             things = (_listed(value),)
+        self.spoiled = any_wrong(things)
         self.outputs = tuple(_output(thing) for thing in things if not isinstance(thing, Wrong))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pipeline.graphs.model import Constant
 from pipeline.graphs.resolve.things import (
     NONE,
     WRONG,
@@ -153,7 +154,7 @@ def viewed(
         view, dim = _step(reader, view, dim, index, hint if last else "", alone=alone, from_end=from_end)
         if _picks(index):
             tensors += [NONE] * (dim - 1 - len(tensors))
-            tensors.append(_as_tensor(index))
+            tensors.append(_as_tensor(reader, index))
     return view, tensors
 
 
@@ -191,7 +192,13 @@ def _step(
     )
 
 
-def _as_tensor(index: Index) -> Thing:
+def _as_tensor(reader: Reader, index: Index) -> Thing:
+    """The tensor that picks values: of a list of whole numbers, a new one."""
     if isinstance(index, Known):
         return index
-    raise SpecError("a list in a subscript is a tensor of its own", "make it an input, a Tensor of int64")
+    assert isinstance(index, Several)
+    if not index.items or not all(isinstance(item, Known) and item.type == "int" for item in index.items):
+        raise SpecError(f"{described(index)} is no subscript of a tensor", "write whole numbers, or a Tensor of int64")
+    dtype = Known(Constant("ScalarType", "int64"), "ScalarType")
+    items = [reader.trace.call("aten::scalar_tensor", [item], {"dtype": dtype}) for item in index.items]
+    return reader.trace.call("aten::stack", [Several(tuple(items), is_list=True)])

@@ -3,8 +3,8 @@
 Each is an expression in the language of graphs itself, over the function's own parameters. Facts: torch/functional.py,
 torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. What is deprecated there
 (`size_average`, `reduce`) is left out. A condition is decided while the graph is read. Beside the operators there are
-`loss_reduction(text)`, a loss's reduction as the operators have it, `is_a(x, type)`, `size_of(x, dim)` and
-`broadcast(x, y)`, which leaves them as they are where the set has no such operator.
+`loss_reduction(text)`, a loss's reduction as the operators have it, `is_a(x, type)`, `size_of(x, dim)`,
+`tensor_of(data, dtype, device)`, and `broadcast(x, y)`, which changes nothing where the set has no such operator.
 """
 
 FUNCTIONAL = {
@@ -115,9 +115,7 @@ TORCH = {
     "block_diag": "lambda *tensors: torch.ops.aten.block_diag(tensors)",
     "cartesian_prod": "lambda *tensors: torch.ops.aten.cartesian_prod(tensors)",
     "meshgrid": "lambda *tensors, indexing='ij': torch.ops.aten.meshgrid.indexing(tensors, indexing=indexing)",
-    "tensor": "lambda data, dtype=None, device=None: torch.ops.aten.scalar_tensor(data, dtype=dtype, device=device)"
-    " if dtype is not None or is_a(data, 'float') else torch.ops.aten.scalar_tensor("
-    "data, dtype=torch.bool if is_a(data, 'bool') else torch.int64, device=device)",
+    "tensor": "lambda data, *, dtype=None, device=None: tensor_of(data, dtype, device)",
     "numel": "lambda input: input.numel()",
 }
 

@@ -83,6 +83,8 @@ def _match(op: Op, given: Sequence[Thing], named: Mapping[str, Thing], *, method
     taken: dict[str, Thing] = {slot.name: thing for slot, thing in zip(slots, given)}
     for key, thing in named.items():
         slot = _named(schema, key, taken)
+        if slot is None and any(key in _ALIASES.get(name, ()) for name in taken):
+            return f"gets '{key}' twice"
         if slot is None:
             names = [a.name for a in schema.inputs]
             return f"has no argument '{key}'" + (f": {hint}" if (hint := nearest(key, names)) else "")
