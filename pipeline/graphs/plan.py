@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.dispatcher import Signature, signature_of
@@ -13,6 +14,7 @@ from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.backward.kept import Keeper, label
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import Backward, CallBlock
+from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.program import Check, Functional, Given, Refuse, Scatter, Shared, Shown
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Function, Item, Many, Ref, Value
@@ -53,15 +55,34 @@ class GraphPlan(Struct, frozen=True):
     nodes: dict[str, NodePlan]
     results: dict[str, tuple[str, ...]]  # what formulas call an operator's results
     viewed: dict[str, str]  # what an operator's result is a view of
+    variants: tuple[Variant, ...] = ()  # for inputs that share memory
+
+
+class Variant(Struct, frozen=True):
+    """The graph for inputs that share memory: with a base in the place of each set of them."""
+
+    plan: GraphPlan
+    shared: tuple[tuple[str, ...], ...]
 
 
 def operators_of(function: Function) -> list[str]:
     """The identities of the operators that a function calls, each once."""
-    return list(dict.fromkeys(call.function for call in function.calls if not call.is_python))
+    named = [call.function for call in function.calls if not call.is_python]
+    return list(dict.fromkeys([*named, *([AS_STRIDED] if function.may_alias else [])]))
 
 
 def plan_graph(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
-    """The plan; a GraphError for what cannot be."""
+    """The plan, with variants for inputs that share memory; a GraphError for what cannot be."""
+    found = _plan(function, operators, release)
+    written = [name for name, called in found.functional.names.items() if called in found.functional.written]
+    variants = tuple(
+        Variant(_plan(with_bases(function, shared, number, operators), operators, release), shared)
+        for number, shared in enumerate(sharings(function, written), 1)
+    )
+    return replace(found, variants=variants)
+
+
+def _plan(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
     program = functional(function, operators)
     types = {program.names[given.name]: given.type for given in function.inputs}
     tensors = tuple(

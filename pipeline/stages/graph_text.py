@@ -10,7 +10,7 @@ from pipeline.families.family import generated_comment
 from pipeline.families.file import File
 from pipeline.families.graphs.files import FOLDER, NAME
 from pipeline.graphs.errors import GraphError
-from pipeline.graphs.plan import GraphPlan, plan_graph
+from pipeline.graphs.plan import GraphPlan, operators_of, plan_graph
 from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, function_text, header, source, support_text
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
@@ -26,8 +26,7 @@ def plan(db: Database, file: str, name: str) -> GraphPlan | None:
     function = graph(db, file, name)
     if function is None:
         return None
-    called = dict.fromkeys(call.function for call in function.calls if call.function)
-    found = {identity: operator(db, identity) for identity in called}
+    found = {identity: operator(db, identity) for identity in operators_of(function)}
     operators = {identity: each for identity, each in found.items() if each is not None}
     try:
         return plan_graph(function, operators, release(db))

@@ -96,7 +96,7 @@ class Check(Struct, frozen=True):
     values: tuple[Value, ...]  # if one of these needs a gradient
 
 
-class Shown(Struct, frozen=True, tag="shown"):
+class Shown(Struct, frozen=True, array_like=True, tag="shown"):
     """An output that is a tensor: an input or a value, or a view of it that is made again."""
 
     base: Value
@@ -107,7 +107,7 @@ class Shown(Struct, frozen=True, tag="shown"):
     otherwise: Value | None = None  # what it is if not
 
 
-class Shared(Struct, frozen=True, tag="list"):
+class Shared(Struct, frozen=True, array_like=True, tag="shared"):
     """An output that is a list of tensors."""
 
     items: tuple[Shown, ...]

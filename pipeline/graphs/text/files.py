@@ -30,6 +30,10 @@ def support_text(name: str, release: Release) -> str:
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
     """The whole C++ of one graph."""
+    return "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
+
+
+def _text(plan: GraphPlan, release: Release) -> str:
     text, name = _TEXT.of(release), plan.functional.function.name
     found = text["forward"].fill(_forward(plan, name))
     if plan.backward.blocks or any(each.needs for each in plan.returned):
@@ -124,7 +128,7 @@ def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, object]:
         "name": name,
         "type": wrapper.result_type(plan),
         "declared": ",\n    ".join(wrapper.parameters(plan)),
-        "guards": wrapper.guards(plan),
+        "guards": [*wrapper.dispatch(plan), *wrapper.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
         "checks": wrapper.checks(plan),
         "given": "".join(f"{text}, " for text in wrapper.passed(plan)),
@@ -167,7 +171,7 @@ def header(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
 def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
     """The source: the formulas used, each once, and all functions."""
     formulas: dict[str, str] = {}
-    for plan in plans:
+    for plan in (each for one in plans for each in (one, *(variant.plan for variant in one.variants))):
         formulas |= formulas_of(plan, release)
     own = ""
     if formulas:
@@ -194,7 +198,8 @@ def _includes(plans: Sequence[GraphPlan]) -> list[str]:
 
 def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
     """What declares the formulas' helpers, or the Nodes of the library, as far as there are any."""
-    styles = {b.style for plan in plans for b in plan.backward.blocks if isinstance(b, CallBlock)}
+    every = [each for plan in plans for each in (plan, *(variant.plan for variant in plan.variants))]
+    styles = {b.style for plan in every for b in plan.backward.blocks if isinstance(b, CallBlock)}
     found = {"own": '#include "graph_formulas.h"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
     return [line for style, line in found.items() if style in styles]
 

@@ -520,6 +520,43 @@ inline void check_apart(
   check_apart(graph, written, a, other, some(b));
 }
 
+// Whether tensors share memory: each with another one.
+inline bool meet(std::initializer_list<Tensor> tensors) {
+  for (const Tensor& one : tensors) {
+    bool any = false;
+    for (const Tensor& other : tensors) {
+      any = any || (!one.is_same(other) && overlap(one, other));
+    }
+    if (!any) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What tensors that share memory are views of: what autograd knows as their base, or all of their memory.
+inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) {
+  const auto root = [](const Tensor& t) { return t.is_view() ? t._base() : t; };
+  const Tensor first = *tensors.begin();
+  bool one_root = true, any_grad = false;
+  for (const Tensor& tensor : tensors) {
+    one_root = one_root && root(tensor).is_same(root(first));
+    any_grad = any_grad || tensor.requires_grad();
+    TORCH_CHECK(
+        tensor.scalar_type() == first.scalar_type(), graph, ": inputs that share memory and differ in dtype");
+  }
+  if (one_root && root(first).scalar_type() == first.scalar_type() && root(first).is_non_overlapping_and_dense() &&
+      root(first).storage_offset() == 0) {
+    return root(first);
+  }
+  TORCH_CHECK(
+      !any_grad,
+      graph,
+      ": inputs that share memory, one of which needs a gradient, are to be views of one tensor that fills its storage");
+  const auto size = static_cast<int64_t>(first.storage().nbytes() / first.element_size());
+  return first.as_strided({size}, {1}, 0);
+}
+
 // Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
 inline void output(const Tensor& value, const c10::intrusive_ptr<Node>& node, bool needs) {
   if (needs && value.defined() && torch::autograd::isDifferentiableType(value.scalar_type())) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.backward.kept import label
 from pipeline.graphs.functional.program import Given, Link, Shared, Shown
 from pipeline.graphs.model import Input, Many, Nothing, Ref
-from pipeline.graphs.plan import GraphPlan, Place
+from pipeline.graphs.plan import GraphPlan, Place, Variant
 from pipeline.graphs.text.forward import needs_text
 from pipeline.graphs.text.values import NUMBER_TYPES, call, constant, linked, number, quoted
 from pipeline.graphs.model import Constant
@@ -105,6 +105,37 @@ def checks(plan: GraphPlan) -> list[str]:
             view = linked(f"graph::some({check.input})", check.chain, plan.called, lambda n: n, modes=True)
             lines += [f"if ({needs_text(needs)}) {{", f"  torch::autograd::check_inplace({view}, true);", "}"]
     return lines
+
+
+# ---- inputs that share memory
+
+
+def dispatch(plan: GraphPlan) -> list[str]:
+    """Calls the variant for inputs that share memory, where some do."""
+    return [line for variant in plan.variants for line in _variant(plan, variant)]
+
+
+def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
+    names = plan.functional.names
+    sets = [[names[name] for name in members] for members in variant.shared]
+    condition = " && ".join(f"graph::meet({{{', '.join(members)}}})" for members in sets)
+    shared = {name for members in variant.shared for name in members}
+    passed: list[str] = []
+    for members in sets:
+        passed.append(f'graph::base_of("{plan.functional.function.name}", {{{", ".join(members)}}})')
+        passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
+    passed += [names[given.name] for given in plan.functional.function.inputs if given.name not in shared]
+    call_ = f"{variant.plan.functional.function.name}({', '.join(passed)})"
+    back = [f"  {line}" for line in metadata(plan)]
+    outputs = plan.functional.outputs
+    if not outputs:
+        return [f"if ({condition}) {{", f"  {call_};", *back, "  return;", "}"]
+    lines = [f"if ({condition}) {{", f"  auto shared_results = {call_};"]
+    for i, given in enumerate(outputs):
+        if isinstance(given, Shown) and given.is_input and not given.chain and isinstance(given.base, Ref):
+            into = f"std::get<{i}>(shared_results)" if len(outputs) > 1 else "shared_results"
+            lines.append(f"  {into} = {given.base.name};")
+    return [*lines, *back, "  return shared_results;", "}"]
 
 
 # ---- afterwards
