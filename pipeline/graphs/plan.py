@@ -73,6 +73,9 @@ def plan_graph(function: Function, operators: Mapping[str, Operator], release: R
     changed = {*program.written, *(name for name, _ in program.metadata)}
     keeper = Keeper(program, types, changed, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
+    for place in tensors:
+        if place.type.endswith("]"):
+            keeper.mark("length", Ref(place.name), frozenset([place.index]))
     backward = plan_backward(program, operators, histories, keeper, outputs)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
     return GraphPlan(
@@ -122,6 +125,7 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
     values = [(update.value, False) for update in program.updates]
     for given in program.outputs:
         values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(given) if not shown.is_input]
+        values += [(shown.otherwise, shown.listed) for shown in _shown(given) if shown.otherwise is not None]
     for value, listed in values:
         slot = histories.slot(value)
         needs = tuple(sorted(histories.needs(slot)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.cpp.bindings import return_names
-from pipeline.graphs.functional.program import Apply, Functional, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
 from pipeline.graphs.model import Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, tensor_arguments
 
@@ -51,6 +51,8 @@ class Histories:
                 self._needs[step.result] = self.needs(step.base) | self.needs(step.value)
             else:
                 self._same[step.result] = step.base
+        elif isinstance(step, Choose):
+            self._needs[step.result] = self.needs(step.then) | self.needs(step.otherwise)
         elif isinstance(step, Apply):
             self._call(step, operators[step.identity])
 
@@ -61,7 +63,10 @@ class Histories:
             for name, clone in step.clones:
                 self._same[clone] = step.arguments[name]
             return
-        found = NONE.union(*(self.needs(step.arguments.get(name)) for name in differentiable(operator)))
+        names = differentiable(operator)
+        if operator.schema.name.base in COPIES:
+            names = ["self", *names]  # which has a gradient, of zeros
+        found = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
         for i in histories_of(operator, step):
             self._needs[step.results[i].name] = found
         for name, clone in step.clones:

@@ -8,8 +8,8 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
 from pipeline.graphs.backward.kept import Keeper, label
-from pipeline.graphs.backward.program import Argument, Backward, Block, CallBlock, ScatterBlock, Style, Target
-from pipeline.graphs.functional.program import Apply, Functional, Scatter
+from pipeline.graphs.backward.program import Argument, Backward, Block, CallBlock, ChooseBlock, ScatterBlock, Style, Target
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
 from pipeline.graphs.model import Item, Many, Nothing, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.model.autograd import Reverse, SavedAttribute
@@ -42,11 +42,19 @@ class _Planner:
             step = self.program.steps[index]
             if isinstance(step, Scatter) and step.grad and step.result in self.reached:
                 self._scatter(step)
+            elif isinstance(step, Choose) and step.result in self.reached:
+                self._flags(step.flags)
+                self.blocks.append(ChooseBlock(step, self._target(step.then), self._target(step.otherwise)))
             elif isinstance(step, Apply) and step.grad:
                 self._call(index, step)
 
+    def _flags(self, flags: tuple[str, ...]) -> None:
+        for flag in flags:
+            self.keeper.keep(Ref(flag), frozenset())
+
     def _scatter(self, step: Scatter) -> None:
         base, value = self._target(step.base), self._target(step.value)
+        self._flags(step.flags)
         layout = self.keeper.mark("layout", step.base, self.histories.needs(Ref(step.result)))
         for link in step.chain:
             for given in link.arguments.values():

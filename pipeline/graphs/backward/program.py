@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pipeline.graphs.functional.program import Apply, Scatter
+from pipeline.graphs.functional.program import Apply, Choose, Scatter
 from pipeline.graphs.model import Value
 from pipeline.model.autograd import SavedAttribute
 
@@ -52,7 +52,15 @@ class ScatterBlock(Struct, frozen=True, tag="scatter"):
     layout: str
 
 
-Block = CallBlock | ScatterBlock
+class ChooseBlock(Struct, frozen=True, tag="choose"):
+    """The gradient of one of two values."""
+
+    step: Choose
+    then: Target
+    otherwise: Target
+
+
+Block = CallBlock | ScatterBlock | ChooseBlock
 
 
 class Tensor(Struct, frozen=True):

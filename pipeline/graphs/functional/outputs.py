@@ -6,13 +6,10 @@ what it shared memory with, and its history is the base's.
 
 from __future__ import annotations
 
-from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Check, Given, Link, Shared, Shown, Update
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Handle
 from pipeline.graphs.model import Item, Many, Output, Ref, Value
-
-_COPIED = "the result may be a copy or a view of what was written to since: which one is known at run time only"
 
 
 def outputs_of(state: State) -> tuple[Given, ...]:
@@ -34,23 +31,18 @@ def _shown(state: State, handle: Handle) -> Shown:
     storage = alias.storage
     if handle.input:
         return Shown(Ref(handle.input), True)
-    if alias.conditional is not None and (not alias.fresh or storage.uncertain is not None):
-        if storage.input or storage.uncertain is None or not alias.fresh:
-            raise GraphError(alias.conditional, _COPIED, "write view() or clone()")
-        return Shown(alias.value, False)
     base: Value = storage.value
     if storage.input:
         base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
-    return Shown(base, bool(storage.input), alias.chain, alias.listed)
+    if not alias.flags or (alias.seen == alias.made and alias.fresh):
+        return Shown(base, bool(storage.input), alias.chain, alias.listed)
+    return Shown(base, bool(storage.input), alias.chain, alias.listed, alias.flags, state.read(alias))
 
 
 def updates_of(state: State) -> tuple[Update, ...]:
     """The inputs that were written to, and what is in them afterwards."""
-    for storage in state.written_inputs.values():
-        if storage.uncertain is not None:
-            raise GraphError(storage.uncertain, _COPIED, "write view() or clone()")
     return tuple(
-        Update(name, storage.value, storage.wrote_with_grad) for name, storage in state.written_inputs.items()
+        Update(name, storage.value, storage.wrote_with_grad, storage.silent) for name, storage in state.written_inputs.items()
     )
 
 

@@ -55,6 +55,17 @@ class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
     result: str
     place: Place
     grad: bool = True  # False: the result keeps the history of the base
+    flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all; if not, the result is the base
+
+
+class Choose(Struct, frozen=True, tag_field="step", tag="choose"):
+    """One of two values: of a view that may be a copy, what its memory holds, or what was copied."""
+
+    flags: tuple[str, ...]  # numbers that say whether it is a view
+    then: Value
+    otherwise: Value
+    result: str
+    place: Place
 
 
 class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
@@ -65,7 +76,7 @@ class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
     place: Place
 
 
-Step = Apply | Number | Scatter | Refuse
+Step = Apply | Number | Scatter | Choose | Refuse
 
 
 class Update(Struct, frozen=True):
@@ -74,6 +85,7 @@ class Update(Struct, frozen=True):
     input: str
     value: Value
     grad: bool  # False: nothing but no_grad code wrote to it
+    silent: bool = False  # whether autograd is not to know: an operator wrote to it that does not say so
 
 
 class Check(Struct, frozen=True):
@@ -91,6 +103,8 @@ class Shown(Struct, frozen=True, tag="shown"):
     is_input: bool
     chain: tuple[Link, ...] = ()
     listed: bool = False  # whether it is a list of views, or of values
+    flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all
+    otherwise: Value | None = None  # what it is if not
 
 
 class Shared(Struct, frozen=True, tag="list"):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
-from pipeline.graphs.functional.program import Apply, Check, Link, Number, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Check, Choose, Link, Number, Refuse, Scatter, Step
 from pipeline.graphs.functional.storage import Alias, Handle, Storage
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
-
-_COPIED = "whether this makes a view or a copy is known at run time only, and one of the two is written to"
-_COPIED_HINT = "write view() or clone()"
 
 
 class State:
@@ -116,16 +113,32 @@ class State:
     def read(self, alias: Alias) -> Value:
         """The value that a tensor has now; a view of what was written to since is made again."""
         if alias.parent is None:
-            self._check_certain(alias.storage)
             return alias.storage.value
         if not alias.fresh:
-            if alias.seen >= 0 and alias.conditional is not None:
-                raise GraphError(alias.conditional, _COPIED, _COPIED_HINT)
+            old, again = alias.value, alias.seen >= 0
             parent, link = self.read(alias.parent), alias.link
             assert link is not None
+            if alias.stale and alias.untracked and link.grad:
+                self.steps.append(Refuse((alias.storage.value,), alias.untracked, link.place))
             alias.value = self._made(alias, parent, link)
+            if link.conditional:
+                alias.value = self._chosen(alias, parent, old, again=again)
             alias.seen = alias.storage.version
+            alias.made = alias.made if again else alias.seen
         return alias.value
+
+    def _chosen(self, alias: Alias, parent: Value, old: Value, *, again: bool) -> Value:
+        """Of what may be a copy, the copy, if it was made before."""
+        link, value = alias.link, alias.value
+        assert link is not None
+        if not again:
+            alias.flag = self.names.new("is_view")
+            found = Result(alias.flag, "bool")
+            self.steps.append(Number("graph::same_memory", {"a": value, "b": parent}, found, link.place))
+            return value
+        name = self.names.new(self._name(value))
+        self.steps.append(Choose((alias.flag,), value, old, name, link.place))
+        return Ref(name)
 
     def _made(self, alias: Alias, parent: Value, link: Link) -> Value:
         if link.item is not None:
@@ -164,31 +177,24 @@ class State:
 
     # ---- writing
 
-    def write(self, alias: Alias, value: Ref, *, grad: bool, place: Place) -> None:
+    def write(self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False) -> None:
         """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view."""
         storage, chain = alias.storage, alias.chain
         if storage.listed:
             raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
         grad = grad and all(link.grad for link in chain)
-        if alias.conditional is not None:
-            storage.uncertain = alias.conditional
-        elif chain:
-            self._check_certain(storage)
+        if chain:
             name = self.names.new(self._stem(storage))
-            self.steps.append(Scatter(storage.value, value, chain, name, place, grad))
+            self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags))
             storage.value = Ref(name)
         else:
             storage.value = value
         storage.version += 1
+        storage.silent &= silent
         storage.wrote_with_grad |= grad
         alias.value, alias.seen = value, storage.version
         if storage.input:
             self.written_inputs[storage.input] = storage
-
-    @staticmethod
-    def _check_certain(storage: Storage) -> None:
-        if storage.uncertain is not None:
-            raise GraphError(storage.uncertain, _COPIED, _COPIED_HINT)
 
     def _stem(self, storage: Storage) -> str:
         value = storage.value

@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pipeline.graphs.functional.program import Link
-from pipeline.graphs.model import Place, Ref, Value
+from pipeline.graphs.model import Ref, Value
+
+
+SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
+UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
 
 
 @dataclass(eq=False)
@@ -20,8 +24,8 @@ class Storage:
     input: str = ""  # the input whose memory it is; "" of what a call made
     version: int = 0
     wrote_with_grad: bool = False
+    silent: bool = True  # whether all writes are such as do not count for versions
     listed: bool = False  # whether it is a list of tensors with memory of their own each
-    uncertain: Place | None = None  # where a view of it was made that may be a copy, and was written to
 
 
 @dataclass(eq=False)
@@ -33,7 +37,9 @@ class Alias:
     link: Link | None = None
     value: Value = Ref("")  # the value that it was last given, and when
     seen: int = -1
+    made: int = -1  # the version that it was first made of
     listed: bool = False  # whether it is a list of views
+    flag: str = ""  # the number that says whether it is a view of its parent, where it may be a copy
     length: int | None = None  # how many there must be
     items: dict[int, Handle] = field(default_factory=dict)
 
@@ -45,9 +51,24 @@ class Alias:
         return (*self.parent.chain, self.link)
 
     @property
-    def conditional(self) -> Place | None:
-        """Where on the way a view was made that may be a copy."""
-        return next((link.place for link in self.chain if link.conditional), None)
+    def flags(self) -> tuple[str, ...]:
+        """The numbers that say whether it is a view of its storage, where it may be a copy."""
+        if self.parent is None:
+            return ()
+        return (*self.parent.flags, *([self.flag] if self.flag else []))
+
+    @property
+    def untracked(self) -> str:
+        """Why autograd refuses to follow it through writes: it is one of several views, or made under no_grad."""
+        if any(link.item is not None for link in self.chain):
+            return SEVERAL
+        return UNDER_NO_GRAD if any(not link.grad and not link.cut for link in self.chain) else ""
+
+    @property
+    def stale(self) -> bool:
+        """Whether there was a write since it was made. Of several views all are made at once."""
+        first = self.parent.made if self.parent is not None and self.parent.listed else self.made
+        return 0 <= first < self.storage.version
 
     @property
     def fresh(self) -> bool:

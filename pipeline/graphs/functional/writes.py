@@ -16,8 +16,6 @@ _HIDDEN = {
     "aten::native_batch_norm": ("training", ("running_mean", "running_var")),
     "aten::instance_norm": ("use_input_stats", ("running_mean", "running_var")),
 }
-_SEVERAL = "a view that is one of several outputs of an operator is written to: autograd does not allow that"
-_UNDER_NO_GRAD = "a view that was made under no_grad is written to in grad mode: autograd does not allow that"
 
 
 def hidden_writes(call: Call, operator: Operator) -> list[str]:
@@ -66,7 +64,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in kept)
     state.steps.append(Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items())))
     for name, handle in handles.items():
-        state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place)
+        state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place, silent=hidden)
     for given, result in zip(kept, made):
         state.bind(given, Ref(result.name))
     for given, declared in zip(call.results, operator.schema.returns):
@@ -84,13 +82,10 @@ def _check(state: State, call: Call, operator: Operator, alias: Alias, arguments
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
     chain, storage = alias.chain, alias.storage
-    several = any(link.item is not None for link in chain)
-    across = any(not link.grad and not link.cut for link in chain)
-    if storage.input and (several or across or storage.input not in {check.input for check in state.checks}):
+    if storage.input and (alias.untracked or storage.input not in {check.input for check in state.checks}):
         state.checks.append(Check(storage.input, chain, values))
-    elif several or across:
-        values = (*values, storage.value)
-        state.steps.append(Refuse(values, _SEVERAL if several else _UNDER_NO_GRAD, call.place))
+    elif alias.untracked:
+        state.steps.append(Refuse((*values, storage.value), alias.untracked, call.place))
 
 
 def _tensors(value: Value) -> list[Value]:

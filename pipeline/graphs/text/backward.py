@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.graphs.backward.kept import label
 from pipeline.graphs.backward.plan import attribute_name
-from pipeline.graphs.backward.program import Argument, Block, CallBlock, ScatterBlock, Target
+from pipeline.graphs.backward.program import Argument, Block, CallBlock, ChooseBlock, ScatterBlock, Target
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.forward import assign, base_of, lambda_of, needs_text
@@ -38,6 +38,8 @@ class _Kept:
     def value(self, value: Value) -> str:
         if isinstance(value, Item) and label(value) in self._known:
             return self._known[label(value)]
+        if isinstance(value, Item):
+            return f"graph::kept({self(value.name)}, {value.index})"
         return tensor(value, self)
 
 
@@ -81,6 +83,9 @@ def _declared(plan: GraphPlan) -> list[str]:
         if isinstance(block, ScatterBlock):
             found.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
             values = [(block.base.value, False), (block.value.value, False)]
+        elif isinstance(block, ChooseBlock):
+            found.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
+            values = [(block.then.value, False), (block.otherwise.value, False)]
         else:
             for value, listed in block.grads:
                 found.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
@@ -95,6 +100,10 @@ def _declared(plan: GraphPlan) -> list[str]:
 def _block(plan: GraphPlan, block: Block, named: _Kept) -> list[str]:
     if isinstance(block, ScatterBlock):
         return _scatter(plan, block, named)
+    if isinstance(block, ChooseBlock):
+        grad, flags = gradient(Ref(block.step.result)), " && ".join(map(named, block.step.flags))
+        then, otherwise = (["  " + line for line in _add(each, grad)] for each in (block.then, block.otherwise))
+        return [f"if ({flags}) {{", *then, "} else {", *otherwise, "}"]
     grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
     needs = needs_text(frozenset(p for a in block.arguments for t in a.targets for p in t.needs))
     where = f"line {block.step.place.line}" if block.step.place.line else block.step.place.node
@@ -107,9 +116,12 @@ def _block(plan: GraphPlan, block: Block, named: _Kept) -> list[str]:
 def _scatter(plan: GraphPlan, block: ScatterBlock, named: _Kept) -> list[str]:
     grad = gradient(Ref(block.step.result))
     view = lambda_of(linked("base", block.step.chain, plan.called, named))
-    lines = [f"if ({grad}.defined()) {{ // written into a view, line {block.step.place.line}"]
+    flags = "".join(f" && {named(flag)}" for flag in block.step.flags)
+    lines = [f"if ({grad}.defined(){flags}) {{ // written into a view, line {block.step.place.line}"]
     lines.append(f"  const auto [part, rest] = graph::unscatter({grad}, saved.{block.layout}, {view});")
     lines += [f"  {line}" for line in _add(block.value, "part") + _add(block.base, "rest")]
+    if flags:
+        lines += ["} else {", *(f"  {line}" for line in _add(block.base, grad))]
     return [*lines, "}"]
 
 
@@ -170,15 +182,14 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: _Kept) -> list[str]:
         name = attribute_name(block.step, attribute)
         type_ = saved.how.passed.removesuffix("&").strip()
         if saved.how.is_variable:
-            lines.append(f"{type_} {saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
+            lines.append(f"{type_} the_{saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
         elif name in known:
-            lines.append(f"auto& {saved.name} = saved.{name};")
+            lines.append(f"auto& the_{saved.name} = saved.{name};")
         else:
-            fields = [line.format(name=saved.name) for line in saved.how.fields if "_released_" not in line]
+            fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]
             lines += fields
             if attribute.expr in block.step.arguments:
-                source = f"{{ {assign(plan, block.step, attribute.expr, 'to', attribute.type, named)} }}"
-                lines[-1:] = [*lines[-1:], f"{{ auto& to = {saved.name}; {source} }}"]
+                lines.append(assign(plan, block.step, attribute.expr, f"the_{saved.name}", attribute.type, named))
     return lines
 
 
@@ -209,7 +220,7 @@ def _own(plan: GraphPlan, block: CallBlock, named: _Kept) -> list[str]:
     sizes = [_length(a) for a in block.arguments if a.listed]
     retains = ["retain"] if node.retains_variables else []
     passed = ["std::move(given)", f"{{{', '.join(_needed(a) for a in block.arguments)}}}"]
-    passed += [*sizes, *(saved.name for saved in node.saved), *retains]
+    passed += [*sizes, *(f"the_{saved.name}" for saved in node.saved), *retains]
     lines = _attributes(plan, block, named)
     if retains:
         lines.append("bool retain = true;")
@@ -224,11 +235,11 @@ def _library(plan: GraphPlan, block: CallBlock, named: _Kept) -> list[str]:
     lines += [f"node->{a.name}_size_ = {_length(a)};" for a in block.arguments if a.listed]
     for saved in node.saved:
         if not saved.how.is_variable:
-            lines.append(f"node->{saved.name} = {saved.name};")
+            lines.append(f"node->{saved.name} = the_{saved.name};")
         elif "vector" in saved.how.passed or "List" in saved.how.passed:
-            lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list({saved.name}, false);")
+            lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list(the_{saved.name}, false);")
         else:
-            lines.append(f"node->{saved.name}_ = SavedVariable({saved.name}, false);")
+            lines.append(f"node->{saved.name}_ = SavedVariable(the_{saved.name}, false);")
     return [*lines, "const variable_list found = node->apply(std::move(given));", *_distributed(block)]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pipeline.cpp import identifiers
 from pipeline.graphs.backward.program import Attribute, Mark, Tensor
-from pipeline.graphs.functional.program import Apply, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Choose, Number, Refuse, Scatter, Step
 from pipeline.graphs.model import Many, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.numbers import computed
-from pipeline.graphs.text.values import NUMBER_TYPES, bind, call, linked, tensor
+from pipeline.graphs.text.values import NUMBER_TYPES, Named, argument, call, linked, plain, tensor
 
 MEMBER_TYPES = {"like": "graph::Like", "layout": "graph::Layout", "length": "size_t", "likes": "std::vector<graph::Like>", "record": "graph::Recorded"}
 
@@ -37,7 +37,7 @@ def _title(step: Step) -> str:
         if step.view:
             return "a view"
         return "written in place" if step.written is not None or step.clones else "computed"
-    return {Number: "a number", Scatter: "written into a view", Refuse: "refused by autograd"}[type(step)]
+    return {Number: "a number", Scatter: "written into a view", Choose: "a view or a copy", Refuse: "refused by autograd"}[type(step)]
 
 
 def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
@@ -48,7 +48,13 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
         base = tensor(step.base)
         if any("as_strided" in plan.called[link.identity].struct for link in step.chain if link.identity):
             base = f"graph::whole({base})"
-        return [f"const at::Tensor {step.result} = graph::scatter({base}, {tensor(step.value)}, {view});"]
+        text = f"graph::scatter({base}, {tensor(step.value)}, {view})"
+        if step.flags:
+            text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}"
+        return [f"const at::Tensor {step.result} = {text};"]
+    if isinstance(step, Choose):
+        flags = " && ".join(step.flags)
+        return [f"const at::Tensor {step.result} = {flags} ? {tensor(step.then)} : {tensor(step.otherwise)};"]
     if isinstance(step, Refuse):
         return [f'TORCH_CHECK(!({needs_text(plan.refusals[step.message])}), "{step.message}");']
     return _apply(plan, step)
@@ -62,7 +68,7 @@ def lambda_of(body: str) -> str:
 def _apply(plan: GraphPlan, step: Apply) -> list[str]:
     record = next((b.record for b in plan.backward.blocks if getattr(b, "record", "") and b.step is step), "")
     clones = dict(step.clones)
-    lines = [f"const at::Tensor {clone} = {tensor(step.arguments[name])}.clone();" for name, clone in clones.items()]
+    lines = [f"at::Tensor {clone} = {tensor(step.arguments[name])}.clone();" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
     if record:
@@ -133,10 +139,17 @@ def _kept(plan: GraphPlan, index: int | None) -> list[str]:
     made = _made(steps[index]) if index is not None else {given for given in plan.functional.names.values()}
     lines = [line for each in plan.backward.tensors if base_of(each.value) in made for line in _tensor(each)]
     lines += [line for mark in plan.backward.marks if base_of(mark.value) in made for line in _mark(mark)]
-    lines += [f"saved.{n.name} = {n.name};" for n in plan.backward.numbers if n.name in made]
+    lines += [f"saved.{n.name} = {owned(n.name, n.type, index)};" for n in plan.backward.numbers if n.name in made]
     if index is not None:
         lines += [line for a in plan.backward.attributes if a.step == index for line in _attribute(plan, a, steps[index])]
     return lines
+
+
+def owned(name: str, type_: str, index: int | None) -> str:
+    """A number for keeps: inputs refer to what is the caller's."""
+    if index is None and type_.endswith("]"):
+        return f"{name}.vec()"
+    return f"std::string({name})" if type_ == "str" else name
 
 
 def base_of(value: Value) -> str:
@@ -149,7 +162,7 @@ def _made(step: Step) -> set[str]:
         return {r.name for r in step.results} | {clone for _, clone in step.clones}
     if isinstance(step, Number):
         return {step.result.name}
-    return {step.result} if isinstance(step, Scatter) else set()
+    return {step.result} if isinstance(step, (Scatter, Choose)) else set()
 
 
 def _guarded(needs: tuple[int, ...], statement: str) -> list[str]:
@@ -186,22 +199,21 @@ def _attribute(plan: GraphPlan, kept: Attribute, step: Step) -> list[str]:
 _COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")
 
 
-def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named=lambda name: name) -> str:  # type: ignore[no-untyped-def]
-    """A statement that computes what a formula asks for, under the names of the operator's arguments."""
-    bound = []
-    signature = plan.called[step.identity]
-    for parameter in signature.parameters:
-        value = step.arguments.get(parameter.name)
-        if value is not None and parameter.name in expression:
-            bound += bind(parameter.name, value, parameter.type, named)
-    bound += [f"const auto& {name} = {made};" for name, made in _result_names(plan, step) if name in expression and name != made]
+def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named: Named = plain) -> str:
+    """A statement that computes what a formula asks for, where the operator's arguments have the names that it knows."""
+    bound = {
+        parameter.name: argument(step.arguments[parameter.name], parameter.type, named)
+        for parameter in plan.called[step.identity].parameters
+        if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
+    }
+    bound |= {name: made for name, made in _result_names(plan, step) if identifiers.uses(expression, name)}
     text = f"{expression}.vec()" if type_ in _COPIED else expression
     text = f"std::string({text})" if type_ == "c10::string_view" else text
-    return f"{' '.join(bound)} {to} = {text};".strip()
+    taken = ", ".join(f"const auto& {name}" for name in bound)
+    return f"{to} = []({taken}) {{ return {text}; }}({', '.join(bound.values())});"
 
 
 def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
-    node = plan.nodes.get(step.identity)
-    if node is None:
-        return []
-    return [("result", step.results[0].name)] if len(step.results) == 1 else []
+    names = plan.results.get(step.identity, ())
+    made = [result.name for result in step.results] or [clone for _, clone in step.clones]
+    return list(zip(names, made))

@@ -77,6 +77,14 @@ inline std::optional<Tensor> maybe(const Tensor& tensor) {
   return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
 }
 
+// An item of a list that was kept; undefined if the list was not, as nobody needs it.
+inline Tensor kept(at::TensorList list, int64_t index) {
+  return list.empty() ? Tensor() : list[index < 0 ? index + static_cast<int64_t>(list.size()) : index];
+}
+inline Tensor kept(const Tensor& none, int64_t) {
+  return none;
+}
+
 inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& tensors) {
   c10::List<std::optional<Tensor>> found;
   for (const Tensor& tensor : tensors) {
@@ -95,6 +103,12 @@ inline Tensor operand(const at::Scalar& number) {
 template <class Call>
 auto without_grad(Call call) {
   at::NoGradGuard guard;
+  return call();
+}
+
+template <class Call>
+auto silently(Call call) {
+  at::AutoDispatchBelowADInplaceOrView guard;
   return call();
 }
 

@@ -8,6 +8,7 @@ from pipeline.graphs.text.values import NUMBER_TYPES, Named, number, plain
 
 _EXPRESSIONS = {
     "operand": "graph::operand(at::Scalar({a}))",
+    "same_memory": "{a}.is_alias_of({b})",
     "add": "{a} + {b}",
     "sub": "{a} - {b}",
     "mul": "{a} * {b}",

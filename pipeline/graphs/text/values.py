@@ -198,20 +198,6 @@ def _list(value: Value, made: tuple[str, str, Callable[[Value, Named], str]], na
     return f"{given}({named(value.name)})" if isinstance(value, Ref) else number(value, named)
 
 
-def bind(name: str, value: Value, passed: str, named: Named) -> list[str]:
-    """An argument under a name of its own: what a list refers to lives as long."""
-    items = next((item for list_, item in _ITEMS.items() if list_ in passed), "")
-    if not items or not isinstance(value, (Many, Int)):
-        return [f"const auto& {name} = {argument(value, passed, named)};"]
-    values = value.values if isinstance(value, Many) else (value,)
-    text = ", ".join(_ARGUMENTS.get(items, number)(v, named) for v in values)
-    listed = argument(Ref(f"{name}_items"), passed)
-    return [f"const std::vector<{items}> {name}_items{{{text}}};", f"const auto& {name} = {listed};"]
-
-
-_ITEMS = {"IntArrayRef": "int64_t", "ArrayRef<double>": "double", "ArrayRef<at::Scalar>": "at::Scalar"}
-
-
 def call(signature: Signature, arguments: Mapping[str, Value], named: Named = plain) -> str:
     """A call of an operator, past the overloads that C++ would choose from."""
     passed = [argument(arguments.get(p.name, Nothing()), p.type, named) for p in signature.parameters]

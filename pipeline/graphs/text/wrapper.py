@@ -136,7 +136,8 @@ def updates(plan: GraphPlan) -> list[str]:
     lines = []
     for update in plan.functional.updates:
         text = f"graph::some({update.input}).copy_(results.{label(update.value)})"
-        lines.append(f"{text};" if update.grad else f"graph::without_grad([&] {{ return {text}; }});")
+        mode = "silently" if update.silent else "without_grad"
+        lines.append(f"{text};" if update.grad else f"graph::{mode}([&] {{ return {text}; }});")
     return lines
 
 
@@ -179,6 +180,9 @@ class _Views:
                 or (i + 1 < len(shown.chain) and shown.chain[i + 1].item is not None)
             )
             text = self._step(text, link, listed=listed)
+        if shown.otherwise is not None:
+            flags = " && ".join(_numbers(plan)(flag) for flag in shown.flags)
+            text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
         return text
 
     def _step(self, base: str, link: Link, *, listed: bool) -> str:
