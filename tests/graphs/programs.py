@@ -1,7 +1,7 @@
 """Random straight-line programs: views, writes in place, arithmetic, outputs that alias; all that eager runs.
 
-A program is text, a function of a graph file. What it does is tracked by shape only, and eager says whether it is right:
-a program that eager refuses in its forward is thrown away.
+A program is text, a function of a graph file. What it does is tracked by shape only, and eager says whether it is
+right: a program that eager refuses in its forward is thrown away.
 """
 
 from __future__ import annotations
