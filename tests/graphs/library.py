@@ -29,7 +29,7 @@ def generate(graphs: Path, folder: Path, namespace: str, specs: str = "core") ->
     words = [f"specs={specs}", f"graphs={graphs}", "families=graphs", f"namespace={namespace}"]
     words += [f"generated={generated}", f"cache={folder / 'cache'}"]
     command = [sys.executable, "-m", "pipeline", *words]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr + found.stdout
     return generated
 
@@ -51,7 +51,7 @@ def compiled(source: Path, generated: Path, optimize: str = "-O0") -> Path:
         KEPT.mkdir(parents=True, exist_ok=True)
         temporary = target.with_suffix(f".{os.getpid()}.tmp")
         command = ["c++", *flags(generated, optimize), "-c", str(source), "-o", str(temporary)]
-        found = subprocess.run(command, capture_output=True, text=True)
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
         assert found.returncode == 0, found.stderr[:8000]
         temporary.replace(target)
     return target
@@ -62,7 +62,7 @@ def linked(objects: Iterable[Path], target: Path) -> Path:
     libraries = toolchain.torch_folder() / "lib"
     command = ["c++", "-shared", "-Wl,--no-undefined", f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
     command += [*map(str, objects), *LIBRARIES, "-o", str(target)]
-    found = subprocess.run(command, capture_output=True, text=True)
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr[:8000]
     return target
 

@@ -125,7 +125,8 @@ def filled(op: Op, taken: Mapping[str, Thing], *, numbers: bool) -> Match | str:
             what = f"is {described(thing)}, not {argument.type}" if thing is not None else "is missing"
             return f"cannot be called: its argument '{argument.name}' {what}"
         arguments[argument.name] = value
-    if numbers and not any(_has_tensor(taken.get(a.name)) for a in schema.inputs):
+    tensors = [a.name for a in schema.inputs if a.type.startswith("Tensor")]
+    if numbers and tensors and not any(_has_tensor(taken.get(name)) for name in tensors):
         return "is called without any tensor"
     return Match(op, arguments)
 
