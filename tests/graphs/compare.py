@@ -84,26 +84,33 @@ def _tensors(values: Sequence[Any]) -> list[Tensor]:
 
 def prepared(given: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Tensor]]:
     """Inputs as they are to be: `plain`, `leaf` (one that needs a gradient) or `inner` (the result of something that
-    does); and the leaves."""
-    found: list[Any] = []
+    does); and the leaves. Inputs that share memory stay views of one tensor, of which all are what one of them is to be."""
+    tensors = _tensors(given)
+    wanted = dict(zip(map(id, tensors), [*which, *["plain"] * len(tensors)]))
     leaves: list[Tensor] = []
-    choices = iter(which)
+    bases: dict[int, Tensor] = {}
+
+    def whole(tensor: Tensor) -> Tensor:
+        asked = {wanted[id(each)] for each in tensors if _storage(each) == _storage(tensor)} - {"plain"}
+        base = tensor if tensor._base is None else tensor._base
+        if not asked or not (tensor.is_floating_point() or tensor.is_complex()):
+            return base
+        leaves.append(base.detach().requires_grad_())
+        return leaves[-1] * 1 if "inner" in asked else leaves[-1]
 
     def one(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return [one(each) for each in value]
         if not isinstance(value, Tensor):
             return value
-        choice = next(choices, "plain")
-        if choice == "plain" or not (value.is_floating_point() or value.is_complex()):
-            return value
-        leaf = value.detach().requires_grad_()
-        leaves.append(leaf)
-        return leaf if choice == "leaf" else leaf * 1 if value._base is None else leaf
+        if _storage(value) not in bases:
+            bases[_storage(value)] = whole(value)
+        base = bases[_storage(value)]
+        if value._base is None:
+            return base
+        return base.as_strided(value.size(), value.stride(), value.storage_offset())
 
-    for value in given:
-        found.append(one(value))
-    return found, leaves
+    return [one(value) for value in given], leaves
 
 
 def differences(eager: Callable[..., Any], graph: Callable[..., Any], make: Make, which: Sequence[str]) -> list[str]:

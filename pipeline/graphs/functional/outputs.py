@@ -28,15 +28,15 @@ def _output(state: State, output: Output) -> Given:
 
 def _shown(state: State, handle: Handle) -> Shown:
     alias = handle.alias
-    storage = alias.storage
+    storage, which = alias.storage, state.which(handle)
     if handle.input:
         return Shown(Ref(handle.input), True)
     base: Value = storage.value
     if storage.input:
         base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
     if not alias.flags or (alias.seen == alias.made and alias.fresh):
-        return Shown(base, bool(storage.input), alias.chain, alias.listed)
-    return Shown(base, bool(storage.input), alias.chain, alias.listed, alias.flags, state.read(alias))
+        return Shown(base, bool(storage.input), alias.chain, alias.listed, which)
+    return Shown(base, bool(storage.input), alias.chain, alias.listed, which, alias.flags, state.read(alias))
 
 
 def updates_of(state: State) -> tuple[Update, ...]:

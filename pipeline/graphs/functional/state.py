@@ -20,6 +20,7 @@ class State:
         self.tensors: dict[str, Handle] = {}
         self.scalars: dict[str, str] = {}
         self.metadata: list[tuple[str, Link]] = []
+        self.shown: list[Handle] = []
         self.checks: list[Check] = []
         self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
         self.written_inputs: dict[str, Storage] = {}
@@ -78,6 +79,12 @@ class State:
     def _name(value: Value) -> str:
         assert isinstance(value, Ref)
         return value.name
+
+    def which(self, handle: Handle) -> int:
+        """The number of a tensor that is shown."""
+        if handle not in self.shown:
+            self.shown.append(handle)
+        return self.shown.index(handle)
 
     # ---- reading
 

@@ -33,7 +33,9 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
     if schema_kind(operator.schema) == "inplace" and operator.functional is not None:
         _one(state, call, operator, names[0])
     else:
-        _cloned(state, call, operator, names, hidden=bool(hidden))
+        # Of an operator that is not called in place, autograd does not know that it writes.
+        silent = bool(hidden) or schema_kind(operator.schema) == "mutable"
+        _cloned(state, call, operator, names, hidden=silent)
 
 
 def _one(state: State, call: Call, operator: Operator, name: str) -> None:

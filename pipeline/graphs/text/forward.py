@@ -66,7 +66,7 @@ def lambda_of(body: str) -> str:
 
 
 def _apply(plan: GraphPlan, step: Apply) -> list[str]:
-    record = next((b.record for b in plan.backward.blocks if getattr(b, "record", "") and b.step is step), "")
+    record = next((b.record for b in plan.backward.blocks if getattr(b, "record", "") and b.step == step), "")
     clones = dict(step.clones)
     lines = [f"at::Tensor {clone} = {tensor(step.arguments[name])}.clone();" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}

@@ -194,7 +194,7 @@ class _Views:
     def __init__(self, plan: GraphPlan) -> None:
         self.plan = plan
         self.lines: list[str] = []
-        self.made: dict[str, str] = {}
+        self.made: dict[tuple[str, int], str] = {}
 
     def shown(self, shown: Shown) -> str:
         plan = self.plan
@@ -210,20 +210,22 @@ class _Views:
                 (shown.listed and i == len(shown.chain) - 1)
                 or (i + 1 < len(shown.chain) and shown.chain[i + 1].item is not None)
             )
-            text = self._step(text, link, listed=listed)
+            last = i == len(shown.chain) - 1
+            text = self._step(text, link, listed=listed, which=shown.which if last and not listed else -1)
         if shown.otherwise is not None:
             flags = " && ".join(_numbers(plan)(flag) for flag in shown.flags)
             text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
         return text
 
-    def _step(self, base: str, link: Link, *, listed: bool) -> str:
+    def _step(self, base: str, link: Link, *, listed: bool, which: int) -> str:
         text = linked(base, (link,), self.plan.called, _numbers(self.plan), modes=True)
-        if text not in self.made:
+        key = (text, which)
+        if key not in self.made:
             name = f"view_{len(self.made) + 1}"
             type_ = "std::vector<at::Tensor>" if listed else "at::Tensor"
-            self.lines.append(f"const {type_} {name}_of_{'base'} = {text};")
-            self.made[text] = f"{name}_of_base"
-        return self.made[text]
+            self.lines.append(f"const {type_} {name}_of_base = {text};")
+            self.made[key] = f"{name}_of_base"
+        return self.made[key]
 
 
 def views_and_return(plan: GraphPlan) -> tuple[list[str], str]:
