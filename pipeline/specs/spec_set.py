@@ -26,7 +26,7 @@ OPTIONAL = (
 )
 # Headers of a spec set's own that graphs include, where it has them; read where there are graphs.
 FOR_GRAPHS = ("graph_formulas.h", "core_helpers.h")
-TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL, *FOR_GRAPHS)
+TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL)
 
 _VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _ENCRYPTED = 1  # a flag of a zip file's member
@@ -105,7 +105,7 @@ def _folder(folder: str, name: str) -> SpecSet:
 
 def _set(name: str, folder: str, layout: dict[str, str], templates: str) -> SpecSet:
     files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
-    located = {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}
+    located = {t: Location(os.path.join(folder, templates, t)) for t in (*TEMPLATES, *FOR_GRAPHS)}
     version, version_file = _version_near(folder)
     return SpecSet(name, files, located, version, version_file=version_file)
 
@@ -164,7 +164,7 @@ def _wheel(path: str) -> SpecSet:
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
-    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in TEMPLATES}
+    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in (*TEMPLATES, *FOR_GRAPHS)}
     name = "-".join(os.path.basename(path).split("-")[:2])
     return SpecSet(name, files, templates, _version_in(path) if "torch/version.py" in members else "")
 

@@ -20,6 +20,7 @@ from cpp import toolchain
 from project import ROOT
 
 KEPT = Path(os.environ.get("GRADMILL_OBJECTS") or Path(tempfile.gettempdir()) / "gradmill-graphs")
+HEADER = Path(__file__).with_name("precompiled.h")
 LIBRARIES = ("-ltorch_cpu", "-ltorch", "-lc10")  # all that graphs may need
 
 
@@ -34,23 +35,36 @@ def generate(graphs: Path, folder: Path, namespace: str, specs: str = "core") ->
     return generated
 
 
-def flags(generated: Path, optimize: str) -> list[str]:
-    """How a source is compiled: with the folder of generated files and torch's headers, no other."""
+def flags(optimize: str) -> list[str]:
+    """How a source is compiled: with torch's headers, no other."""
     torch_include = toolchain.torch_folder() / "include"
     headers = (torch_include, torch_include / "torch/csrc/api/include")
-    found = ["-std=c++20", optimize, "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1", f"-I{generated}"]
+    found = ["-std=c++20", optimize, "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1"]
     return [*found, *(word for folder in headers for word in ("-isystem", str(folder)))]
 
 
-def compiled(source: Path, generated: Path, optimize: str = "-O0") -> Path:
-    """The object file of a source."""
+def compiled(source: Path, generated: Path, *more: str, optimize: str = "-O0", alone: bool = False) -> Path:
+    """The object file of a source. `alone`: with nothing precompiled, as another project would."""
     parts = [source, *sorted((generated / "graphs").glob("*.h"))]
-    key = sha256(b"".join(part.read_bytes() for part in parts) + f"{torch.__version__} {optimize}".encode())
-    target = KEPT / f"{source.stem}-{key.hexdigest()[:24]}.o"
+    how = [f"-I{generated}", *more] if alone else ["-include", str(precompiled(optimize)), f"-I{generated}", *more]
+    return _made(source.stem, ".o", parts, [*flags(optimize), *how, "-c", str(source)])
+
+
+def precompiled(optimize: str) -> Path:
+    """Torch's headers, compiled: the name to include them by."""
+    found = _made("precompiled", ".h.gch", [HEADER], [*flags(optimize), "-x", "c++-header", str(HEADER)])
+    return found.with_suffix("")
+
+
+def _made(stem: str, ending: str, parts: Iterable[Path], words: list[str]) -> Path:
+    """What the compiler makes of some files; found again where they and its arguments are the same."""
+    content = b"".join(part.read_bytes() for part in parts)
+    key = sha256(content + f"{torch.__version__} {[word for word in words if '/' not in word]}".encode())
+    target = KEPT / f"{stem}-{key.hexdigest()[:24]}{ending}"
     if not target.exists():
         KEPT.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_suffix(f".{os.getpid()}.tmp")
-        command = ["c++", *flags(generated, optimize), "-c", str(source), "-o", str(temporary)]
+        temporary = KEPT / f"{target.name}.{os.getpid()}.tmp"
+        command = ["c++", *words, "-o", str(temporary)]
         found = subprocess.run(command, capture_output=True, text=True, check=False)
         assert found.returncode == 0, found.stderr[:8000]
         temporary.replace(target)

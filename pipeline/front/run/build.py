@@ -29,10 +29,9 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
     "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
-# The stage of whole graphs, which is there where `graphs=` is.
-GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}
-_ASKED = ("set", "units", "operators", "graph_text", "emit", "shard", "manifest")
-_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_ASKED))
+GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
+_OTHERS = ("set", "units", "operators", "graph_text", "emit", "shard", "manifest")
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
 
 _BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, "pipeline.query.code")}
 
@@ -44,6 +43,9 @@ class Build:
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self.store_path = os.path.join(config.folder, "rows")
+        self.notes_path = os.path.join(config.folder, "doit")  # where doit's own notes are kept
+        self.manifest_path = os.path.join(config.folder, "manifest.json")
         self.layout = (config.layout, config.shards if config.layout == "split" else 0)
         self.inputs = Inputs(config)
         self.last = last_run.load(self.last_path)
@@ -71,19 +73,6 @@ class Build:
         from xxhash import xxh3_64_hexdigest
 
         return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")
-
-    @property
-    def store_path(self) -> str:
-        return os.path.join(self.config.folder, "rows")
-
-    @property
-    def notes_path(self) -> str:
-        """Where doit's own notes are kept."""
-        return os.path.join(self.config.folder, "doit")
-
-    @property
-    def manifest_path(self) -> str:
-        return os.path.join(self.config.folder, "manifest.json")
 
     def path(self, name: str) -> str:
         """Where a generated file goes."""
@@ -212,10 +201,8 @@ class Build:
         if db.current(parts, *at):
             return []
         file = files.item(db, *at)
-        if file is None:
-            return []
-        if file.whole:
-            return [(file.family, unit) for unit in file.units]
+        if file is None or file.whole:
+            return [(file.family, unit) for unit in file.units] if file else []
         doubted = dict.fromkeys(key[len(at)] for key in blocks(db, *at) if not db.current(block, *key))
         return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or ()]
 
