@@ -111,7 +111,11 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
         {identity: signature_of(operator.function, release) for identity, operator in operators.items()},
         {identity: _node(operators[identity], release) for identity in sorted(used)},
         {identity: return_names(operators[identity].called.func) for identity in sorted(used)},
-        {i: viewed for i, operator in operators.items() if (viewed := viewed_argument(operator.called.func)) is not None},
+        {
+            i: viewed
+            for i, operator in operators.items()
+            if (viewed := viewed_argument(operator.called.func)) is not None
+        },
     )
 
 

@@ -11,7 +11,8 @@ from pipeline.families.file import File
 from pipeline.families.graphs.files import FOLDER, NAME
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.plan import GraphPlan, operators_of, plan_graph
-from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, function_text, header, source, support_text
+from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, header, source, support_text
+from pipeline.graphs.text.function import function_text
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query

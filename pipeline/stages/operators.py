@@ -29,9 +29,7 @@ def functional_variants(db: Database) -> dict[str, str]:
 @table
 def sources(db: Database) -> dict[str, str]:
     """The functions whose derivatives serve a function under the default key, by function."""
-    return {
-        pair.function: pair.source[DEFAULT_KEY] for pair in pairs(db) if pair.source and DEFAULT_KEY in pair.source
-    }
+    return {pair.function: pair.source[DEFAULT_KEY] for pair in pairs(db) if pair.source and DEFAULT_KEY in pair.source}
 
 
 @query
@@ -65,4 +63,6 @@ def _derivatives(db: Database, identity: str) -> Reverse | None:
 
 def _tracked(db: Database, found: NativeFunction) -> bool:
     listed = release(db).undifferentiable
-    return found.func.name.base not in listed and cpp_name(found.func) not in listed and schema_kind(found.func) != "out"
+    return (
+        found.func.name.base not in listed and cpp_name(found.func) not in listed and schema_kind(found.func) != "out"
+    )

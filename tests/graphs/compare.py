@@ -32,9 +32,7 @@ class Seen:
         shown = [*tensors, *_tensors(self.outputs)]
         self.facts = [_facts(tensor) for tensor in shown]
         self.values = [tensor.detach().clone() for tensor in shown]
-        self.shared = [
-            _storage(one) == _storage(other) for one, other in itertools.combinations(shown, 2)
-        ]
+        self.shared = [_storage(one) == _storage(other) for one, other in itertools.combinations(shown, 2)]
         self.same = [one is other for one, other in itertools.combinations(shown, 2)]
         self.plain = [value for value in _flat(self.outputs) if not isinstance(value, Tensor)]
         self._differentiate(shown, leaves)
@@ -84,7 +82,7 @@ def _tensors(values: Sequence[Any]) -> list[Tensor]:
 
 def prepared(given: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Tensor]]:
     """Inputs as they are to be: `plain`, `leaf` (one that needs a gradient) or `inner` (the result of something that
-    does); and the leaves. Inputs that share memory stay views of one tensor, of which all are what one of them is to be."""
+    does); and the leaves. Inputs that share memory stay views of one tensor; all are what one of them is to be."""
     tensors = _tensors(given)
     wanted = dict(zip(map(id, tensors), [*which, *["plain"] * len(tensors)]))
     leaves: list[Tensor] = []
@@ -119,7 +117,11 @@ def differences(eager: Callable[..., Any], graph: Callable[..., Any], make: Make
     expected = _run(eager, make, which)
     found = _run(graph, make, which)
     if expected.error or found.error:
-        return [] if expected.error and found.error else [f"eager: {expected.error or 'no error'}; graph: {found.error or 'no error'}"]
+        return (
+            []
+            if expected.error and found.error
+            else [f"eager: {expected.error or 'no error'}; graph: {found.error or 'no error'}"]
+        )
     wrong = []
     for what in ("moved", "shared", "same", "plain"):
         if getattr(expected, what) != getattr(found, what):

@@ -1,7 +1,7 @@
 """Which inputs a value's gradient leads to, by the operators' derivatives.
 
-Whether an input needs a gradient is known at run time only. So a value has the set of inputs that it depends on: it needs
-a gradient when one of them does.
+Whether an input needs a gradient is known at run time only. So a value has the set of inputs that it depends on: it
+needs a gradient when one of them does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the forward keeps: only what formulas use, each once.
 
-What the caller may write to before the backward, inputs and outputs, is kept so that autograd notices. A view of these is
-made again. What the graph itself writes to afterwards is kept as a copy.
+What the caller may write to before the backward, inputs and outputs, is kept so that autograd notices. A view of these
+is made again. What the graph itself writes to afterwards is kept as a copy.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from pipeline.model.autograd import SavedAttribute
 class Keeper:
     """Collects what is kept, and by which inputs' need."""
 
-    def __init__(self, program: Functional, inputs: Mapping[str, str], changed: Iterable[str], shown: Iterable[str]) -> None:
+    def __init__(
+        self, program: Functional, inputs: Mapping[str, str], changed: Iterable[str], shown: Iterable[str]
+    ) -> None:
         self._types = dict(inputs)
         self._changed = set(changed)
         self._shown = set(shown)
         self._made = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
         self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
-        self._numbers |= {r.name: r.type for s in self._made.values() for r in s.results if not r.type.startswith("Tensor")}
+        self._numbers |= {
+            r.name: r.type for s in self._made.values() for r in s.results if not r.type.startswith("Tensor")
+        }
         self._numbers |= {name: type_ for name, type_ in inputs.items() if not type_.startswith("Tensor")}
         self.tensors: dict[str, Tensor] = {}
         self.rebuilt: dict[str, Rebuilt] = {}
@@ -88,8 +92,10 @@ class Keeper:
         if value.name in self._shown:
             return "output"
         step = self._made.get(value.name)
-        listed = isinstance(value, Ref) and step is not None and any(
-            r.name == value.name and r.type.endswith("]") for r in step.results
+        listed = (
+            isinstance(value, Ref)
+            and step is not None
+            and any(r.name == value.name and r.type.endswith("]") for r in step.results)
         )
         return "list" if listed else "plain"
 

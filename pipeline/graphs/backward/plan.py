@@ -8,7 +8,16 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
 from pipeline.graphs.backward.kept import Keeper, label
-from pipeline.graphs.backward.program import Argument, Backward, Block, CallBlock, ChooseBlock, ScatterBlock, Style, Target
+from pipeline.graphs.backward.program import (
+    Argument,
+    Backward,
+    Block,
+    CallBlock,
+    ChooseBlock,
+    ScatterBlock,
+    Style,
+    Target,
+)
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
 from pipeline.graphs.model import Item, Many, Nothing, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
@@ -22,7 +31,9 @@ _CASTS = frozenset("to contiguous expand_as broadcast_to type_as positive".split
 class _Planner:
     """Goes through the steps in reverse."""
 
-    def __init__(self, program: Functional, operators: Mapping[str, Operator], histories: Histories, keeper: Keeper) -> None:
+    def __init__(
+        self, program: Functional, operators: Mapping[str, Operator], histories: Histories, keeper: Keeper
+    ) -> None:
         self.program, self.operators, self.histories, self.keeper = program, operators, histories, keeper
         self.reached: set[str] = set()
         self.blocks: list[Block] = []
@@ -131,9 +142,7 @@ class _Planner:
         needs = frozenset(place for target in targets for place in target.needs)
         return Argument(name, targets, listed, needs=tuple(sorted(needs)))
 
-    def _attributes(
-        self, index: int, step: Apply, operator: Operator, reverse: Reverse
-    ) -> tuple[SavedAttribute, ...]:
+    def _attributes(self, index: int, step: Apply, operator: Operator, reverse: Reverse) -> tuple[SavedAttribute, ...]:
         made = self._made(step, operator)
         found = (*reverse.all_saved_inputs, *reverse.all_saved_outputs)
         for attribute in found:

@@ -1,6 +1,6 @@
 """Inputs that may share memory, one of which is written to: they are made again from a synthetic base.
 
-A function has a variant for each set of inputs that really share memory: in it a base takes their place, each of them is a
+A function has a variant for each set of inputs that really share memory: in it a base takes their place, each is a
 strided view of the base, and a write to one is seen in all. Which variant is called is decided at run time.
 """
 

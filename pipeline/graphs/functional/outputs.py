@@ -1,7 +1,7 @@
 """What a caller sees: outputs that are inputs, views of inputs or of values, and inputs that were written to.
 
-None of the views is computed by the graph: each is made again from its base, outside of it, so that it shares memory with
-what it shared memory with, and its history is the base's.
+None of the views is computed by the graph: each is made again from its base, outside of it, so that it shares memory
+with what it shared memory with, and its history is the base's.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def _shown(state: State, handle: Handle) -> Shown:
 def updates_of(state: State) -> tuple[Update, ...]:
     """The inputs that were written to, and what is in them afterwards."""
     return tuple(
-        Update(name, storage.value, storage.wrote_with_grad, storage.silent) for name, storage in state.written_inputs.items()
+        Update(name, storage.value, storage.wrote_with_grad, storage.silent)
+        for name, storage in state.written_inputs.items()
     )
 
 

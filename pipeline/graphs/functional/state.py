@@ -1,4 +1,4 @@
-"""What is known of a function's values while it is gone through: which tensor is which memory, which steps there are."""
+"""What is known of a function while it is gone through: which tensor is which memory, which steps there are."""
 
 from __future__ import annotations
 
@@ -153,7 +153,9 @@ class State:
         kind = "Tensor[]" if alias.listed else "Tensor"
         name = self.names.new(self._name(alias.value) if alias.seen >= 0 else alias.value.name or "view")  # type: ignore[union-attr]
         arguments = {**link.arguments, link.viewed: parent}
-        self.steps.append(Apply(link.identity, arguments, (Result(name, kind, alias.length),), link.place, link.grad, view=True))
+        self.steps.append(
+            Apply(link.identity, arguments, (Result(name, kind, alias.length),), link.place, link.grad, view=True)
+        )
         return Ref(name)
 
     # ---- views
@@ -162,9 +164,19 @@ class State:
         """A view, or a list of them; it is made at once."""
         parent = self.handle(call.arguments[viewed]).alias
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != viewed}
-        link = Link(call.function, viewed, rest, call.grad and differs, place=call.place, conditional=conditional, cut=not differs)
+        link = Link(
+            call.function,
+            viewed,
+            rest,
+            call.grad and differs,
+            place=call.place,
+            conditional=conditional,
+            cut=not differs,
+        )
         result = call.results[0]
-        made = Alias(parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length)
+        made = Alias(
+            parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length
+        )
         self.tensors[result.name] = Handle(made)
         self.read(made)
 
@@ -173,7 +185,9 @@ class State:
         handle = self.handle(call.arguments[written])
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != written}
         link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
-        handle.alias = Alias(handle.alias.storage, handle.alias, link, Ref(call.results[0].name if call.results else ""))
+        handle.alias = Alias(
+            handle.alias.storage, handle.alias, link, Ref(call.results[0].name if call.results else "")
+        )
         if handle.input:
             self.metadata.append((handle.input, link))
         elif handle.alias.storage.input:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pipeline.graphs.functional.program import Link
 from pipeline.graphs.model import Ref, Value
 
-
 SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
+_NO_VALUE = Ref("")
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
 
 
@@ -35,7 +35,7 @@ class Alias:
     storage: Storage
     parent: Alias | None = None
     link: Link | None = None
-    value: Value = Ref("")  # the value that it was last given, and when
+    value: Value = _NO_VALUE  # the value that it was last given, and when
     seen: int = -1
     made: int = -1  # the version that it was first made of
     listed: bool = False  # whether it is a list of views

@@ -1,7 +1,7 @@
 """Mutation and aliasing taken out of a function, call by call.
 
-Each call falls into one of a few kinds by its schema: what computes, what views, what writes, what changes only the looks
-of its argument. Rules: the notes of torch._functorch.aot_autograd and of torch/csrc/autograd, "View + Inplace update".
+Each call falls into one of a few kinds by its schema: what computes, what views, what writes, what changes only the
+looks of its argument. Rules: the notes of torch._functorch.aot_autograd and of torch/csrc/autograd.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
         return
     operator = operators.get(call.function)
     if operator is None:
-        raise GraphError(call.place, f"operator '{call.op}' is none of the set's", "use one that native_functions.yaml has")
+        raise GraphError(
+            call.place, f"operator '{call.op}' is none of the set's", "use one that native_functions.yaml has"
+        )
     if operator.schema.name.unqualified in REFUSED:
         raise GraphError(call.place, f"'{call.op}' cannot stand in a graph", REFUSED[operator.schema.name.unqualified])
     if returns_argument(call):

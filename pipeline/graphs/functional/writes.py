@@ -55,13 +55,21 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     """An operator without a functional variant: it writes to copies, and these are the new values."""
     for name in names:
         if not isinstance(call.arguments[name], (Ref, Item)):
-            raise GraphError(call.place, f"'{call.op}' writes to '{name}', a list", "use an operator that returns new tensors")
+            raise GraphError(
+                call.place, f"'{call.op}' writes to '{name}', a list", "use an operator that returns new tensors"
+            )
     arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
     for name in names:
         _check(state, call, operator, handles[name].alias, {} if hidden else arguments)
     clones = {name: state.names.new(_stem(arguments[name])) for name in names}
-    returned = {r.annotation: a.name for r in operator.schema.returns if r.is_write for a in operator.schema.arguments if a.annotation == r.annotation}
+    returned = {
+        r.annotation: a.name
+        for r in operator.schema.returns
+        if r.is_write
+        for a in operator.schema.arguments
+        if a.annotation == r.annotation
+    }
     kept = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
     made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in kept)
     state.steps.append(Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.graphs.model import Bool, Float, Input, Int, Many, Nothing, Str, Value
 from pipeline.graphs.plan import GraphPlan
-from pipeline.graphs.text.values import quoted
+from pipeline.graphs.text.expressions.literals import quoted
 
 
 def registration(plan: GraphPlan, stem: str) -> str:
@@ -44,4 +44,3 @@ def _literal(value: Value) -> str:
         return f"'{value.value}'"
     assert isinstance(value, (Bool, Int, Float))
     return repr(value.value)
-

@@ -2,85 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 from pipeline.cpp.dispatcher import Signature
 from pipeline.graphs.functional.program import Link
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
-
-Named = Callable[[str], str]  # the name of a value to the expression for it
-
-NUMBER_TYPES = {
-    "int": "int64_t",
-    "float": "double",
-    "bool": "bool",
-    "int[]": "std::vector<int64_t>",
-    "float[]": "std::vector<double>",
-    "bool[]": "std::vector<bool>",
-    "ScalarType": "at::ScalarType",
-    "Device": "at::Device",
-    "Layout": "at::Layout",
-    "MemoryFormat": "at::MemoryFormat",
-    "Scalar": "at::Scalar",
-    "str": "std::string",
-    "SymInt": "c10::SymInt",
-    "Tensor": "at::Tensor",
-}
-
-_DTYPES = {
-    "float32": "Float", "float": "Float", "float64": "Double", "double": "Double", "float16": "Half", "half": "Half",
-    "bfloat16": "BFloat16", "int8": "Char", "int16": "Short", "short": "Short", "int32": "Int", "int": "Int",
-    "int64": "Long", "long": "Long", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat", "cfloat": "ComplexFloat",
-    "complex128": "ComplexDouble", "cdouble": "ComplexDouble", "complex32": "ComplexHalf", "uint16": "UInt16",
-    "uint32": "UInt32", "uint64": "UInt64",
-}  # fmt: skip
-_LAYOUTS = {"strided": "at::kStrided", "sparse_coo": "at::kSparse"}
-_FORMATS = {
-    "contiguous_format": "Contiguous",
-    "contiguous": "Contiguous",
-    "preserve_format": "Preserve",
-    "preserve": "Preserve",
-    "channels_last": "ChannelsLast",
-    "channels_last_3d": "ChannelsLast3d",
-}
-
-
-def plain(name: str) -> str:
-    """A value by its own name."""
-    return name
-
-
-def floating(value: float) -> str:
-    """A floating-point number; every bit of it."""
-    if math.isnan(value):
-        return "std::numeric_limits<double>::quiet_NaN()"
-    if math.isinf(value):
-        return f"{'-' if value < 0 else ''}std::numeric_limits<double>::infinity()"
-    return repr(float(value))
-
-
-def whole(value: int) -> str:
-    """A whole number."""
-    return "std::numeric_limits<int64_t>::min()" if value == -(2**63) else f"int64_t({value})"
-
-
-def quoted(text: str) -> str:
-    """A text in quotes, whatever is in it."""
-    escaped = "".join(c if c.isascii() and c.isprintable() and c not in '"\\?' else "".join(f"\\{b:03o}" for b in c.encode()) for c in text)
-    return f'"{escaped}"'
-
-
-def constant(value: Constant) -> str:
-    """A dtype, layout, device or memory format."""
-    name = value.name.removeprefix("torch.")
-    if value.kind == "ScalarType":
-        return f"at::ScalarType::{_DTYPES[name]}"
-    if value.kind == "Layout":
-        return _LAYOUTS[name]
-    if value.kind == "MemoryFormat":
-        return f"at::MemoryFormat::{_FORMATS[name]}"
-    return f"at::Device({quoted(name)})"
+from pipeline.graphs.text.expressions.literals import Named, constant, floating, plain, quoted, whole
 
 
 def number(value: Value, named: Named = plain) -> str:
@@ -156,7 +83,9 @@ def _optional_tensors(value: Value, named: Named) -> str:
     if not isinstance(value, Many):
         return f"graph::maybe_list({tensor(value, named)})"
     items = (
-        "::std::optional<at::Tensor>()" if isinstance(v, Nothing) else f"::std::optional<at::Tensor>({tensor(v, named)})"
+        "::std::optional<at::Tensor>()"
+        if isinstance(v, Nothing)
+        else f"::std::optional<at::Tensor>({tensor(v, named)})"
         for v in value.values
     )
     return f"c10::List<::std::optional<at::Tensor>>({{{', '.join(items)}}})"
@@ -204,16 +133,17 @@ def call(signature: Signature, arguments: Mapping[str, Value], named: Named = pl
     return f"at::_ops::{signature.struct}::call({', '.join(passed)})"
 
 
-def linked(base: str, chain: Sequence[Link], signatures: Mapping[str, Signature], named: Named, *, modes: bool = False) -> str:
-    """The view that a chain leads to, from the expression for its base. `modes`: as no_grad code makes it, where it is."""
+def linked(
+    base: str, chain: Sequence[Link], signatures: Mapping[str, Signature], named: Named, *, modes: bool = False
+) -> str:
+    """The view that a chain leads to, from the expression for its base. `modes`: under no_grad what was made so."""
     for link in chain:
         if link.item is not None:
             base = f"graph::item({base}, {link.item})"
             continue
         arguments: dict[str, Value] = {**link.arguments, link.viewed: Ref("\0")}
-        given = base if not link.identity.endswith("as_strided") else base
 
-        def with_base(name: str, given: str = given) -> str:
+        def with_base(name: str, given: str = base) -> str:
             return given if name == "\0" else named(name)
 
         base = call(signatures[link.identity], arguments, with_base)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pipeline.graphs.functional.program import Number
 from pipeline.graphs.model import Many
-from pipeline.graphs.text.values import NUMBER_TYPES, Named, number, plain
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, plain
+from pipeline.graphs.text.expressions.values import number
 
 _EXPRESSIONS = {
     "operand": "graph::operand(at::Scalar({a}))",
