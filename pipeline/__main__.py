@@ -1,6 +1,6 @@
 """`python -m pipeline` is `gradmill`."""
 
-from pipeline.front.main import run
+from pipeline.front.start.command import run
 
 if __name__ == "__main__":
     run()

@@ -29,7 +29,7 @@ def copy_of(built: Project, folder: Path) -> Project:
 
     for path in (project.cache / "outputs", project.rows.parent / "set", project.rows.parent / "manifest.json.d"):
         path.write_text(moved(path.read_text()))
-    set_seal(str(project.rows))
+    set_seal(str(project.rows), f"{project.rows}.values")
     (kept,) = project.rows.parent.glob("last-*")
     last = last_run.load(str(kept))
     assert last is not None

@@ -55,9 +55,9 @@ def _doit(words: list[str]) -> int:
 
 
 def _gradmill(words: list[str]) -> int:
-    from pipeline.front.main import main
+    from pipeline.front.start.command import main
 
-    return int(main(words) or 0)
+    return main(words)
 
 
 def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:

@@ -17,7 +17,7 @@ import forked
 ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"
 
-JOINED = 'b"".join(_encoded(db, layout, shards, name))'  # where a file is put together, in pipeline/stages/shard.py
+JOINED = "found.getvalue()"  # where a file is put together, in pipeline/stages/shard.py
 
 ANALYSIS = ["specs", "schemas", "derivatives", "infos", "foreach", "match"]
 NODE_FILES = [

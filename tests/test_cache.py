@@ -23,7 +23,7 @@ FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
 
 # The files of a set's folder in the cache, and those beside it.
-FILES = "rows rows.seal rows-wal rows-shm last doit set manifest.json manifest.json.d ../outputs".split()
+FILES = "rows rows.seal rows.values rows-wal rows-shm last doit set manifest.json manifest.json.d ../outputs".split()
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_a_damaged_file_of_the_cache_is_mended(twice: Project, name: str, damage
     assert_mended(twice)
 
 
-@pytest.mark.parametrize("name", ["rows", "rows-wal", "rows.seal", "manifest.json", "manifest.json.d"])
+@pytest.mark.parametrize("name", ["rows", "rows-wal", "rows.seal", "rows.values", "manifest.json", "manifest.json.d"])
 def test_a_folder_with_somebody_s_files_where_one_of_the_cache_belongs_stays_and_is_named(
     twice: Project, name: str
 ) -> None:

@@ -20,6 +20,7 @@ from project import ANALYSIS, ROOT, Project, finish
 
 from pipeline.front.commands import watch
 from pipeline.front.config import read_config
+from pipeline.front.run import collect
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.query.files import stat_of
@@ -155,7 +156,7 @@ def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> N
     built.build()
     (built.cache / "mine").mkdir()
     (built.cache / "mine" / "rows").write_bytes(b"a file that gradmill did not make")
-    rows = built.cache / built.specs.name / "rows"
+    rows = built.rows.with_name("rows.values")
     size = rows.stat().st_size
     files = built.files()
     run = built.run("gc")
@@ -171,6 +172,22 @@ def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> N
     built.set_formula("exp", "self", "grad * result.conj()")
     assert "shard:Functions.cpp" in built.run().ran
     assert built.files() == built.clean_build()
+
+
+def test_a_store_that_has_grown_very_large_is_collected_without_asking(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = built.rows.with_name("rows.values")
+    for formula in ("result.conj() * grad", "grad * self.exp().conj()"):
+        built.set_formula("exp", "self", formula)
+        assert built.run().status == 0
+    size = values.stat().st_size
+    monkeypatch.setattr(collect, "LARGE", size - 1)
+    built.set_formula("exp", "self", "grad * result.conj() * 1")
+    assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
+    assert values.stat().st_size < size
+    assert built.files() == built.clean_build()
+    assert built.run().ran == []
 
 
 def test_gc_again_finds_nothing(built: Project) -> None:

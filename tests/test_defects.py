@@ -65,7 +65,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
     "turned": lambda path: path.write_bytes(path.read_bytes()[::-1]),
 }
-CACHED = ["rows", "rows.seal", "last-*", "set", "manifest.json", "manifest.json.d", "../outputs"]
+CACHED = ["rows", "rows.seal", "rows.values", "last-*", "set", "manifest.json", "manifest.json.d", "../outputs"]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -82,7 +82,7 @@ def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Proje
     assert built.run().ran == []
 
 
-@pytest.mark.parametrize("damage", ["rows.seal", "rows"])
+@pytest.mark.parametrize("damage", ["rows.seal", "rows", "rows.values"])
 def test_a_mistake_and_a_warning_are_reported_after_a_damage(built: Project, damage: str) -> None:
     built.set_formula("exp", "self", "grad * slef")
     warned = built.run()
@@ -105,7 +105,7 @@ def test_a_lost_seal_costs_no_work(built: Project) -> None:
 
 
 @pytest.mark.parametrize("layout", ["upstream", "split"])
-@pytest.mark.parametrize("damage", ["whole", "last-*", "rows", "rows.seal"])
+@pytest.mark.parametrize("damage", ["whole", "last-*", "rows", "rows.seal", "rows.values"])
 def test_files_of_the_other_layout_do_not_stay_after_a_damage(built: Project, layout: str, damage: str) -> None:
     other = "split" if layout == "upstream" else "upstream"
     assert built.run(layout=other, shards=4).status == 0

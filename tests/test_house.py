@@ -274,12 +274,15 @@ def test_a_stage_asks_its_database_for_values_only() -> None:
 # ---- what the process is told
 
 
-def test_only_main_reads_the_command_line() -> None:
+ENTRIES = ("pipeline/front/start/command.py", "pipeline/front/main.py")
+
+
+def test_only_the_entry_reads_the_command_line() -> None:
     found = [
         f"{label(path)}:{node.lineno}"
         for path in MODULES
         for node in ast.walk(tree(path))
-        if label(path) != "pipeline/front/main.py" and _is_argv(node)
+        if label(path) not in ENTRIES and _is_argv(node)
     ]
     assert found == []
 

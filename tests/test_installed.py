@@ -136,7 +136,7 @@ def test_the_wheel_names_the_command_and_the_plugins(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
         text = archive.read(name).decode()
-    assert "gradmill = pipeline.front.main:run" in text
+    assert "gradmill = pipeline.front.start.command:run" in text
     assert "[doit.COMMAND]" in text
 
 

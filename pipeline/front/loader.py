@@ -78,9 +78,11 @@ class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
     def __init__(self, variables: Callable[[], Mapping[str, str]]) -> None:
         super().__init__()
         self._variables = variables
+        self.build: Build | None = None  # once it is known
 
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.tasks import namespace
 
         self._always = bool(opt_values.get("always", False))
-        self.namespace = namespace(open_build(self._variables()))
+        self.build = open_build(self._variables())
+        self.namespace = namespace(self.build)

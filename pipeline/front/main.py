@@ -14,6 +14,8 @@ from doit.doit_cmd import DoitMain
 
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import PackageLoader
+from pipeline.front.start.answer import is_plain
+from pipeline.front.start.unchanged import note_unchanged
 
 
 class Main(DoitMain):  # type: ignore[misc]
@@ -23,7 +25,8 @@ class Main(DoitMain):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._variables: dict[str, str] = {}
-        super().__init__(PackageLoader(lambda: self._variables), config_filenames=())
+        self.package = PackageLoader(lambda: self._variables)
+        super().__init__(self.package, config_filenames=())
 
     def process_args(self, cmd_args: list[str]) -> list[str]:
         given = [word for word in cmd_args if "=" in word and not word.startswith("-")]
@@ -64,25 +67,18 @@ def _end(type_: type[BaseException], error: BaseException, trace: TracebackType 
 def main(arguments: list[str] | None = None) -> Any:
     """Runs `gradmill`; gives the exit status."""
     prepare()
+    words = sys.argv[1:] if arguments is None else arguments
+    program = Main()
     try:
-        return Main().run(sys.argv[1:] if arguments is None else arguments)
+        status = program.run(words)
+        if not status and is_plain(words) and program.package.build is not None:
+            note_unchanged(program.package.build, words)
+        return status
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: what was written is whole\n")
         return 130
 
 
-def run() -> None:
-    """The command: leaves without tidying up a process that ends anyway."""
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status or 0)
-
-
 def start_anew() -> None:
     """Puts a new process with the same command line in the place of this one."""
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
-
-
-if __name__ == "__main__":
-    run()

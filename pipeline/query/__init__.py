@@ -33,12 +33,12 @@ changed, who reads whom. Rows that this does not reach are not looked at, decode
 What a round leaves in doubt, since nobody asked, stays in doubt for the next one. Problems are part of their row:
 `account.problems(db, roots)` gives those of all rows that the roots are made from, whether anything ran or not.
 
-**The store** (`pipeline.query.store`) is one SQLite file: rows by number, values by their digests, so that equal ones
-are there once, and who reads which row. It is changed by one transaction at the end, so that a kill leaves the state
-before; a process that finds that another wrote in the meantime keeps nothing, which costs time and
-nothing else. All that is in it has a checksum, and what is damaged is missing. When the file is not as a store left
-it, who reads whom is not relied on: every row that is asked for is then checked by its own reads, which is what holding
-means; the walk over changes only saves time.
+**The store** (`pipeline.query.store`) is two files. One is an SQLite database: rows by number, who reads which row, and
+where values are. The other has the values, one after another, equal ones once, and only grows. The first is changed by
+one transaction at the end, so that a kill leaves the state before; a process that finds that another wrote in the
+meantime keeps nothing, which costs time and nothing else. All has a checksum, and what is damaged is missing. When a
+file is not as a store left it, who reads whom is not relied on: every row that is asked for is then checked by its own
+reads, which is what holding means; the walk over changes only saves time.
 
 Two walks over the reads exist, and they are one: `Engine._holds` decides, `account.changes` reports what it saw.
 

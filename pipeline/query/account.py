@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.query.database import Database
+from pipeline.query.files import stat_of
 from pipeline.query.query import Table
 from pipeline.query.row import (
     ABSENT,
@@ -38,7 +38,14 @@ Root = tuple[Any, ...]  # a query, and its key
 
 
 def problems(db: Database, roots: Iterable[Root], type_: Any) -> list[Any]:
-    """The problems of all rows that `roots` are made from, decoded as `type_`."""
+    """The problems of all rows that `roots` are made from, decoded as `type_`. Brings these up to date."""
+    roots = list(roots)
+    return db.attempt(lambda: _problems(db, roots, type_))
+
+
+def _problems(db: Database, roots: Iterable[Root], type_: Any) -> list[Any]:
+    for query, *args in roots:
+        db.digest(query, *args)
     live = {identity((query.name, *args)): True for query, *args in roots}
     found = []
     for id_ in sorted(db.noisy):
@@ -52,8 +59,13 @@ def ran_for(db: Database, root: Root, wanted: Callable[[Name], bool]) -> bool:
     """Whether rows of a kind ran in this round that a root is made from, by way of such rows: others may run that
     nobody needs any more."""
     query, *args = root
-    live = {identity((query.name, *args)): True}
-    return any(_is_live(db, db.rows.named(name), live, wanted) for name in db.ran if wanted(name))
+    top = db.rows.named((query.name, *args))
+    ran = [db.rows.named(name) for name in db.ran if wanted(name)]
+    near = {id_ for id_, _ in unpacked(top.trace.reads)} if top.trace is not None else set()
+    if not near.isdisjoint(id_ for row in ran for id_ in (row.id, item_identity(row.id, NAMES))):
+        return True  # as is mostly so
+    live = {top.id: True}
+    return db.attempt(lambda: any(_is_live(db, row, live, wanted) for row in ran))
 
 
 def _is_live(
@@ -158,7 +170,7 @@ class Collected(Struct, frozen=True):
 def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     """Keeps the rows that roots were last made from, and no more. None where the file is not as a store left it, or
     cannot be replaced."""
-    before = os.path.getsize(path) if os.path.exists(path) else 0
+    before = size_of(path)
     old, new = Store(path), Store(path)
     try:
         old.begin()
@@ -169,8 +181,8 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
         needed = _needed(old, records, tables, is_root)
         new.begin_anew()
         for record in needed.values():
-            stored = {found: old.value(found) for found in (record.trace.digest, *_parts(old, record, tables))}
-            new.put({found: raw for found, raw in stored.items() if raw is not None})
+            stored = {found: old.values.get(found) for found in (record.trace.digest, *_parts(old, record, tables))}
+            new.values.add({found: raw for found, raw in stored.items() if raw is not None})
         new.add_records(needed)
         new.add_readers((read, id_) for id_, record in needed.items() for read, _ in unpacked(record.trace.reads))
         named = ("noisy", "pending", "tables")
@@ -180,14 +192,19 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     finally:
         old.close()
         new.close()
-    after = os.path.getsize(path)
+    after = size_of(path)
     return Collected(len(records) - len(needed), len(needed), max(before - after, 0), after)
+
+
+def size_of(path: str) -> int:
+    """The bytes that a store takes on the disk."""
+    return sum(stat[0] for stat in map(stat_of, Store(path).paths) if stat is not None)
 
 
 def _items(old: Store, record: Record) -> Items | None:
     """The items of a table, None where they are lost."""
-    outline = outline_of(record.trace.value or old.value(record.trace.digest) or b"")
-    return None if outline is None else Items(outline, lambda found: old.value(found) or encode([]))
+    outline = outline_of(record.trace.value or old.values.get(record.trace.digest) or b"")
+    return None if outline is None else Items(outline, lambda found: old.values.get(found) or encode([]))
 
 
 def _parts(old: Store, record: Record, tables: set[bytes]) -> Iterable[bytes]:

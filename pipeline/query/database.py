@@ -78,7 +78,7 @@ class Database(Engine):
             self._store.add_readers(rows.readers.news())
             rows.unsaved, rows.readers = {}, Readers(self._store)
             kept = self._store.commit(notes)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             self._store.give_up(error)
             kept = False
         if not kept:

@@ -22,7 +22,7 @@ from pipeline.query.row import (
     Trace,
     digest,
     encode,
-    encode_sorted,
+    encoded,
     item_identity,
     made_items,
     packed,
@@ -263,7 +263,7 @@ class Engine:
         finally:
             self._frame = outer
         items = made_items(value, self.rows.put_items, self.rows.load) if isinstance(query, Table) else None
-        raw = encode(items.outline) if items is not None else (encode_sorted if query.sets else encode)(value)
+        raw = encode(items.outline) if items is not None else encoded(query, value)
         found, kept = digest(raw), raw if query.keep and len(raw) <= SMALL else b""
         trace = Trace(found, packed(frame.reads), tuple(frame.problems), frame.height, kept)
         if query.keep and not kept:

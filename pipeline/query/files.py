@@ -1,8 +1,9 @@
-"""Files as inputs: read once, at the start of a round; and files written whole or not at all."""
+"""Files as inputs, read once, at the start of a round; files written whole or not at all; one that only grows."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import msgspec
@@ -10,6 +11,8 @@ import msgspec
 from pipeline.query.row import MISSING, digest, encode
 
 Stat = tuple[int, int, int, int]
+
+_seal_decoder = msgspec.msgpack.Decoder(list[Stat | None])
 
 
 class Input:
@@ -101,17 +104,72 @@ def overwrite_file(path: str, data: bytes) -> None:
         os.close(handle)
 
 
-def set_seal(path: str) -> Stat | None:
-    """Says of a file, in one beside it, that it is as whoever writes it left it."""
-    found = stat_of(path)
-    overwrite_file(f"{path}.seal", encode(found))
+def set_seal(*paths: str) -> list[Stat | None]:
+    """Says of files, in one beside the first, that they are as whoever writes them left them."""
+    found = list(map(stat_of, paths))
+    overwrite_file(f"{paths[0]}.seal", encode(found))
     return found
 
 
-def seal_of(path: str) -> Stat | None:
-    """What the system said of a file when it was sealed, None where nobody knows."""
+def seal_of(path: str) -> list[Stat | None]:
+    """What the system said of files when they were sealed; empty where nobody knows."""
     try:
-        found: Stat | None = msgspec.msgpack.decode(read_file(f"{path}.seal") or b"", type=Stat | None)
+        found: list[Stat | None] = _seal_decoder.decode(read_file(f"{path}.seal") or b"")
     except msgspec.MsgspecError:
-        return None
+        return []
     return found
+
+
+Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones
+_SIZE = 32  # bits of a size
+
+
+class Values:
+    """Encoded values one after another in a file that only grows, or in memory where there can be none. Several
+    processes may add to it at once. `placed` are the values that were added, by digest; `index` knows others.
+
+    A value is looked at with its digest in hand, so nothing here needs to be right: what was not written, was cut or
+    altered is missing. What no index refers to, after a kill or a round that was not kept, is room that is lost.
+    """
+
+    def __init__(self, path: str | None, index: Callable[[bytes], Place | None], *, anew: bool = False) -> None:
+        self.placed: dict[bytes, Place] = {}
+        self._index = index
+        self._memory = bytearray()
+        how = os.O_RDWR | os.O_APPEND | os.O_CREAT | (os.O_TRUNC if anew else 0)
+        self._file = None if path is None else os.open(path, how, 0o666)
+
+    def get(self, found: bytes) -> bytes | None:
+        """The value with a digest, None where it is not there or was damaged."""
+        place = self.placed.get(found) or self._index(found)
+        data = None if place is None else self._read(place >> _SIZE, place & (1 << _SIZE) - 1)
+        return data if data is not None and digest(data) == found else None
+
+    def add(self, values: Mapping[bytes, bytes]) -> None:
+        """Adds values by their digests. OSError where the disk is full."""
+        news = [found for found in values if found not in self.placed and self.get(found) is None]
+        begin = self._append(b"".join([values[found] for found in news]))
+        for found in news:
+            self.placed[found] = begin << _SIZE | len(values[found])
+            begin += len(values[found])
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        if self._file is not None:
+            with suppress(OSError):
+                os.close(self._file)
+            self._file = None
+
+    def _append(self, data: bytes) -> int:
+        """Where the data begins."""
+        if self._file is None:
+            self._memory += data
+            return len(self._memory) - len(data)
+        if data and os.write(self._file, data) < len(data):
+            raise OSError(None, "not all of it could be written")
+        return os.lseek(self._file, 0, os.SEEK_CUR) - len(data)  # where the system put it, whoever else adds
+
+    def _read(self, begin: int, size: int) -> bytes:
+        if self._file is None:
+            return bytes(self._memory[begin : begin + size])
+        return os.pread(self._file, size, begin)

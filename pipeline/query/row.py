@@ -1,9 +1,11 @@
 """Rows and the items of tables: what is kept of one call, and as which bytes.
 
-The items of a table are in chunks: one is read, compared and stored without the others. An item is in the chunk that
-its name says, so that it stays there when others come and go.
+The items of a table are in chunks: one is read, compared and stored without the others. Neighbours by name share one,
+as who asks for one often asks for the next, and a name alone decides whether a chunk begins with it: so an item stays
+with its neighbours when others come and go.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -18,6 +20,7 @@ _sorting = msgspec.msgpack.Encoder(order="deterministic")
 
 ID = 8  # bytes of a row's number
 READ = ID + 16  # bytes of a read: the row, the digest that it gave
+KIN = 2  # bytes that the number of an item has in common with that of its table
 MISSING = bytes(16)  # the digest of what is not there
 
 
@@ -26,9 +29,11 @@ def encode(value: object) -> bytes:
     return _encoder.encode(value)
 
 
-def encode_sorted(value: object) -> bytes:
-    """The same, with sets and mappings in order."""
-    return _sorting.encode(value)
+def encoded(query: Query[Any, Any], value: Any) -> bytes:
+    """The value of a query as bytes. Nobody decodes those that are not kept, and these may be large."""
+    if not query.keep and isinstance(value, bytes):
+        return value
+    return (_sorting if query.sets else _encoder).encode(value)
 
 
 def digest(data: bytes) -> bytes:
@@ -47,8 +52,8 @@ def identity(name: tuple[object, ...]) -> bytes:
 
 
 def item_identity(table: bytes, item: str) -> bytes:
-    """The number that an item is known by, from that of its table."""
-    return xxh3_64_digest(table + item.encode())
+    """The number that an item is known by. It begins as that of its table does: so the table is found by it."""
+    return table[:KIN] + xxh3_64_digest(table + item.encode())[KIN:]
 
 
 def sealed(payload: bytes) -> bytes:
@@ -169,7 +174,7 @@ def unpacked_ids(data: bytes) -> set[bytes]:
     return {data[at : at + ID] for at in range(0, len(data), ID)}
 
 
-CHUNK = 48  # items, or fewer
+CHUNK = 32  # items, on the average
 
 
 class Item(Struct, frozen=True, gc=False, array_like=True):
@@ -183,7 +188,8 @@ class Outline(Struct, frozen=True, gc=False, array_like=True):
     """The encoded value of a table."""
 
     names: bytes  # the digest of the names of all items, in order
-    chunks: tuple[bytes, ...]  # of items by name: the digest of each
+    first: tuple[str, ...]  # of each chunk: the first name in it,
+    chunks: tuple[bytes, ...]  # and the digest
 
 
 Chunk = dict[str, Item]
@@ -207,8 +213,9 @@ class Items:
 
     def get(self, name: str) -> Item | None:
         """An item by its name."""
-        count = len(self.outline.chunks)
-        place = _place(name, count) if count > 1 else 0
+        place = bisect_right(self.outline.first, name) - 1
+        if place < 0:
+            return None
         chunk = self._chunks.get(place)
         return (chunk if chunk is not None else self._chunk(place)).get(name)
 
@@ -232,10 +239,7 @@ class Items:
 
     def changed(self, after: "Items") -> dict[str, bytes]:
         """The items that are others in `after`, the names of all among them: what each gives there."""
-        ours, theirs = self.outline.chunks, after.outline.chunks
-        pairs = enumerate(zip(ours, theirs)) if len(ours) == len(theirs) else None
-        places = None if pairs is None else [place for place, (one, other) in pairs if one != other]
-        old, new = self._some(places), after._some(places)
+        old, new = self._but_for(after), after._but_for(self)
         found = {name: MISSING for name in old if name not in new}
         found |= {name: item.digest for name, item in new.items() if name not in old or old[name].digest != item.digest}
         return found if self.outline.names == after.outline.names else {NAMES: after.outline.names, **found}
@@ -249,34 +253,35 @@ class Items:
         """Lets go of what was decoded."""
         self._chunks = {}
 
-    def _some(self, places: list[int] | None) -> Chunk:
-        """All items of some chunks; of all."""
+    def _but_for(self, other: "Items") -> Chunk:
+        """The items of the chunks that another table does not have."""
         found: Chunk = {}
-        for place in range(len(self.outline.chunks)) if places is None else places:
-            found |= self._chunk(place)
+        same = set(other.outline.chunks)
+        for place, chunk in enumerate(self.outline.chunks):
+            if chunk not in same:
+                found |= self._chunk(place)
         return found
 
     def _chunk(self, place: int) -> Chunk:
         found = self._chunks.get(place)
-        if found is None and not self.outline.chunks:
-            found = self._chunks[place] = {}
-        elif found is None:
+        if found is None:
             found = self._chunks[place] = _chunk_decoder.decode(self._load(self.outline.chunks[place]))
         return found
 
 
 def made_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
     """The items of a table that gave `values`, all of which `keep` is given."""
-    count = 1 << max(0, (len(values) - 1) // CHUNK).bit_length() if values else 0
-    chunks: list[Chunk] = [{} for _ in range(count)]
-    for name, value in values.items():
-        raw = encode(value)
-        chunks[_place(name, count) if count > 1 else 0][name] = Item(digest(raw), raw)
+    chunks: list[Chunk] = []
+    for name in sorted(values):
+        if not chunks or xxh3_64_intdigest(name.encode()) % CHUNK == 0:
+            chunks.append({})
+        raw = encode(values[name])
+        chunks[-1][name] = Item(digest(raw), raw)
     raws = [encode(list(values)), *map(encode, chunks)]
     digests = [digest(raw) for raw in raws]
     for found, raw in zip(digests, raws):
         keep(found, raw)
-    return Items(Outline(digests[0], tuple(digests[1:])), load, chunks)
+    return Items(Outline(digests[0], tuple(next(iter(chunk)) for chunk in chunks), tuple(digests[1:])), load, chunks)
 
 
 def outline_of(raw: bytes) -> Outline | None:
@@ -285,8 +290,3 @@ def outline_of(raw: bytes) -> Outline | None:
         return _outline_decoder.decode(raw)
     except msgspec.MsgspecError:
         return None
-
-
-def _place(name: str, count: int) -> int:
-    """The chunk of a name, of so many: a power of two."""
-    return xxh3_64_intdigest(name.encode()) & (count - 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from pipeline.query.row import (
     ABSENT,
     INPUT,
     ITEM,
+    KIN,
     MISSING,
     NAMES,
     Items,
@@ -30,7 +30,7 @@ from pipeline.query.row import (
 )
 from pipeline.query.store import Store
 
-ROOM = 4_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
+ROOM = 2_000_000  # bytes of encoded values, for which as many decoded ones may stay in memory
 
 Find = Callable[[str], Query[Any, Any] | None]
 
@@ -64,11 +64,11 @@ class Rows:
         self.unsaved: dict[bytes, Row] = {}
         self.tables: set[bytes] = set()
         self.readers = Readers(store)
-        self._all_items: dict[bool, dict[bytes, tuple[Row, str]]] = {}
+        self._items_of_kin: dict[tuple[bytes, bool], dict[bytes, tuple[Row, str]]] = {}
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
         """Starts a round, in which nothing is known to have changed."""
-        self.inputs, self.touched, self.moved, self.met, self._all_items = inputs, set(), {}, [], {}
+        self.inputs, self.touched, self.moved, self.met, self._items_of_kin = inputs, set(), {}, [], {}
 
     # ---- finding
 
@@ -115,17 +115,18 @@ class Rows:
         row.fresh = self.touched is not None and row.id not in self.touched
 
     def item(self, id_: bytes, *, once: bool = True) -> tuple[Row, str] | None:
-        """The table of an item by the item's number, and its name. All tables are looked through for that; also for
-        items that they had `once`, unless all that changed is known."""
+        """The table of an item by the item's number, and its name. Also for items that the table had `once`, unless all
+        that changed is known."""
         once = once or self.touched is None
-        if once not in self._all_items:
+        kin = id_[:KIN]
+        if (kin, once) not in self._items_of_kin:
             found: dict[bytes, tuple[Row, str]] = {}
-            for table in filter(None, map(self.numbered, self.tables)):
+            for table in filter(None, map(self.numbered, [table for table in self.tables if table[:KIN] == kin])):
                 for trace in (table.trace, *(self.older(table) if once else ())):
                     for item in (NAMES, ABSENT, *self._names_of(trace)):
                         found[item_identity(table.id, item)] = table, item
-            self._all_items[once] = found
-        return self._all_items[once].get(id_)
+            self._items_of_kin[kin, once] = found
+        return self._items_of_kin[kin, once].get(id_)
 
     def _names_of(self, trace: Trace | None) -> list[str]:
         """The names of the items that a trace gave, as far as that is still known."""
@@ -202,7 +203,7 @@ class Rows:
         """The encoded value that a trace gave, None where it is not kept or was lost."""
         if trace is None:
             return None
-        return trace.value or self._unput.get(trace.digest) or self._store.value(trace.digest)
+        return trace.value or self._unput.get(trace.digest) or self._store.values.get(trace.digest)
 
     def items(self, table: Row) -> Items:
         """A table's items."""
@@ -221,7 +222,7 @@ class Rows:
 
     def load(self, found: bytes) -> bytes:
         """The encoded value with a digest."""
-        raw = self._unput.get(found) or self._store.value(found)
+        raw = self._unput.get(found) or self._store.values.get(found)
         if raw is None:
             raise Damaged
         self.note_decoded(len(raw))
@@ -244,7 +245,7 @@ class Rows:
         return found is not None and self._are_there(found)
 
     def _are_there(self, items: Items) -> bool:
-        return all(found in self._unput or self._store.value(found) is not None for found in items.parts())
+        return all(found in self._unput or self._store.values.get(found) is not None for found in items.parts())
 
     def hold(self, row: Row, value: Any, size: int) -> None:
         """Lets a value stay in memory, and makes room when there are many."""
@@ -266,7 +267,7 @@ class Rows:
 
     def flush(self) -> None:
         """Moves values to the store, for a later commit to keep, and lets go of those that nobody asks for."""
-        with suppress(sqlite3.Error):  # another process wrote first: they stay in memory, this round is not kept
+        with suppress(OSError):  # the disk is full: they stay in memory, this round is not kept
             self.put_values()
         for _ in range(len(self._valued) - 1):  # the last one is about to be read
             if self._weight <= self._room // 2:
@@ -281,6 +282,6 @@ class Rows:
 
     def put_values(self) -> None:
         """Puts values into the store."""
-        self._store.put(self._unput)
+        self._store.values.add(self._unput)
         self._weight -= sum(map(len, self._unput.values()))
         self._unput = {}

@@ -1,4 +1,4 @@
-"""The store: rows and values in one SQLite file, which is replaced or changed at once or not at all.
+"""The store: rows in one SQLite file, which is replaced or changed at once or not at all; values in one beside it.
 
 Everything in it carries a checksum. What is damaged counts as missing; a file that is no database any more is made
 anew. A file that was changed by anything but a store is not `sound`: what it says of who reads whom is then not relied
@@ -15,23 +15,26 @@ from typing import Any
 
 import msgspec
 
-from pipeline.query.files import Stat, make_way, move_file, seal_of, set_seal, stat_of
-from pipeline.query.row import ID, Record, Row, Trace, digest, encode, places, sealed, unsealed
+from pipeline.query.files import Place, Stat, Values, make_way, move_file, seal_of, set_seal, stat_of
+from pipeline.query.row import ID, Record, Row, Trace, encode, places, sealed, unsealed
 
-FORMAT = 4  # of all that is stored
+FORMAT = 7  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = (
     "CREATE TABLE rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB)",
     "CREATE TABLE readers (id INTEGER PRIMARY KEY, data BLOB)",
-    "CREATE TABLE vals (id INTEGER PRIMARY KEY, data BLOB)",
+    "CREATE TABLE vals (id INTEGER PRIMARY KEY, place BLOB)",
     "CREATE TABLE notes (name TEXT PRIMARY KEY, data BLOB)",
 )
+_MEMORY = ":memory:"
 _BESIDE = ("-wal", "-shm")  # files that SQLite has beside a database
-_PAGE = 16384  # bytes; a file that cannot have so many is no database
+_VALUES = ".values"  # what the name of the file with values ends with
+_PAGE = 4096  # bytes; where a file cannot have so many, there can be no database
 _WAIT = 10.0  # seconds that another process may take to write
 _BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
 
+_place_decoder = msgspec.msgpack.Decoder(Place)
 _record_decoder = msgspec.msgpack.Decoder(Record)
 _traces_decoder = msgspec.msgpack.Decoder(list[Trace])
 
@@ -44,21 +47,28 @@ class Store:
         self.sound = False
         self.empty = True
         self.problem = ""  # why nothing can be kept
-        self._building = ""  # the path of a new file, until it is committed
+        self._building = ""  # what the names of new files end with, until they are committed
         self._connection: sqlite3.Connection | None = None
-        self._left: Stat | None = None  # what the system said of the file when this store last wrote it
+        self._left: list[Stat | None] = []  # what the system said of the files when this store last wrote them
         self._readers: dict[int, bytes] = {}  # as far as somebody asked
+        self.values = Values(None, self._place)
+
+    @property
+    def paths(self) -> tuple[str, str]:
+        """The files: rows, values."""
+        return self.path, self.path + _VALUES
 
     # ---- opening and closing
 
     def begin(self) -> bool:
         """Starts to read one state of the file. False where it is not the state that this store left it in."""
         open_ = self._connection is not None and not self._connection.in_transaction  # else a round was not kept
-        same = open_ and not self._building and stat_of(self.path) == self._left
+        now = list(map(stat_of, self.paths))
+        same = open_ and not self._building and now == self._left
         try:
             if not same:
                 self.close()
-                self.sound = stat_of(self.path) == seal_of(self.path)
+                self.sound = now == seal_of(self.path)
                 self._open()
             self._run("BEGIN")
             self.empty = self.note("format") != encode(FORMAT)
@@ -83,38 +93,38 @@ class Store:
         for end in _BESIDE:
             if os.path.isdir(self.path + end):
                 make_way(self.path + end)
-        self._connect(self.path)
+        self.values = Values(self.paths[1], self._place)
+        self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)
         self._run("PRAGMA synchronous = OFF")  # first of all: the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
 
     def _create(self) -> None:
         """A new file under a name of this process's own; in memory where none can be written."""
-        self._building = f"{self.path}.{os.getpid()}.tmp"
+        self._building = f".{os.getpid()}.tmp"
+        path = self.path + self._building
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-            with open(self._building, "wb") as file:  # the system says why it cannot be; SQLite would not
+            with open(path, "wb") as file:  # the system says why it cannot be; SQLite would not
                 file.write(bytes(_PAGE))
                 file.truncate(0)
-            self._make(self._building)
+            self.values = Values(self.paths[1] + self._building, self._place, anew=True)
+            self._make(path)
             self.problem = ""
         except (OSError, sqlite3.Error) as error:
             self._why(error)
             self.close()
-            self._building = ":memory:"
-            self._make(":memory:")
+            self._building = _MEMORY
+            self._make(_MEMORY)
         self.sound = self.empty = True
 
     def _make(self, path: str) -> None:
         """A new database."""
-        self._connect(path)
-        self._run(f"PRAGMA page_size = {_PAGE}")  # most values take one
+        self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+        self._run(f"PRAGMA page_size = {_PAGE}")
         self._run("PRAGMA journal_mode = OFF")
         self._run("PRAGMA synchronous = OFF")
         for statement in _TABLES:
             self._run(statement)
-
-    def _connect(self, path: str) -> None:
-        self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
 
     def _is_whole(self) -> bool:
         """Whether the file is a database throughout."""
@@ -125,9 +135,12 @@ class Store:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if self._building and self._building != ":memory:":
-            with suppress(OSError):
-                os.unlink(self._building)
+        self.values.close()
+        self.values = Values(None, self._place)
+        if self._building and self._building != _MEMORY:
+            for path in self.paths:
+                with suppress(OSError):
+                    os.unlink(path + self._building)
         self._building = ""
 
     # ---- reading
@@ -161,18 +174,18 @@ class Store:
         except msgspec.MsgspecError:
             return []
 
-    def value(self, found: bytes) -> bytes | None:
-        """The encoded value with a digest; None where it is not kept or was damaged."""
-        data: bytes | None = self._one("SELECT data FROM vals WHERE id = ?", _key(found))
-        return data if data is not None and digest(data) == found else None
+    def _place(self, found: bytes) -> Place | None:
+        """Where the value with a digest is, as far as was kept."""
+        payload = None if self.empty else unsealed(self._one("SELECT place FROM vals WHERE id = ?", _key(found)))
+        return None if payload is None else _place_decoder.decode(payload)
 
     def readers(self, id_: bytes) -> set[bytes]:
         """The rows that once read this one, as far as is known."""
-        pairs = self._pairs(id_[0])
+        pairs = self._pairs(id_[-1])
         return {pairs[at + ID : at + 2 * ID] for at in places(pairs, id_, 2 * ID)}
 
     def _pairs(self, number: int) -> bytes:
-        """Rows and who reads them, of all rows whose number starts so."""
+        """Rows and who reads them, of all rows whose number ends so."""
         found = self._readers.get(number)
         if found is None:
             data = None if self.empty else self._one("SELECT data FROM readers WHERE id = ?", number)
@@ -200,10 +213,6 @@ class Store:
 
     # ---- writing
 
-    def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Adds encoded values by their digests. sqlite3.Error where another process wrote."""
-        self._add("INSERT OR REPLACE INTO vals VALUES (?, ?)", sorted((_key(id_), raw) for id_, raw in values.items()))
-
     def add_records(self, records: Mapping[bytes, Record]) -> None:
         """Adds rows to a new file."""
         values = sorted((_key(id_), sealed(encode(record))) for id_, record in records.items())
@@ -221,7 +230,7 @@ class Store:
         """Adds who reads which row: pairs of a row and its reader."""
         added: dict[int, list[bytes]] = {number: [] for number in range(256)}
         for id_, reader in reads:
-            added[id_[0]].append(id_ + reader)
+            added[id_[-1]].append(id_ + reader)
         found = ((number, b"".join(pairs)) for number, pairs in added.items() if pairs)
         values = [(number, sealed(self._pairs(number) + pairs)) for number, pairs in found]
         self._add("INSERT OR REPLACE INTO readers VALUES (?, ?)", values)
@@ -235,16 +244,18 @@ class Store:
         """Keeps all that was added, and starts to read anew. False where it could not be kept."""
         assert self._connection is not None
         try:
+            placed = ((_key(found), sealed(encode(place))) for found, place in self.values.placed.items())
+            self._add("INSERT OR REPLACE INTO vals VALUES (?, ?)", sorted(placed))
             values = [(name, sealed(data)) for name, data in {"format": encode(FORMAT), **notes}.items()]
             self._add("INSERT OR REPLACE INTO notes VALUES (?, ?)", values)
             self._run("COMMIT")
             if not self._building:
                 self._run("PRAGMA wal_checkpoint(TRUNCATE)")
-            elif self._building != ":memory:":
+            elif self._building != _MEMORY:
                 self._put_in_place()
-            if self._building != ":memory:":
-                self._left = set_seal(self.path)
-            self.sound, self.empty = True, False
+            if self._building != _MEMORY:
+                self._left = set_seal(*self.paths)
+            self.sound, self.empty, self.values.placed = True, False, {}
             return True
         except (sqlite3.Error, OSError) as error:
             self.give_up(error)
@@ -260,17 +271,19 @@ class Store:
 
     def _why(self, error: Exception) -> None:
         found = getattr(error, "filename", None)
-        place = found if found and found != self._building else self.path
+        place = found if found and not found.endswith(self._building or "\0") else self.path
         self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
 
     def _put_in_place(self) -> None:
-        """Puts a new file where it belongs."""
+        """Puts new files where they belong. When only the values get there, the old rows have lost theirs."""
         assert self._connection is not None
         self._connection.close()
         self._connection = None
+        self.values.close()
         for end in _BESIDE:  # of the file that it replaces
             make_way(self.path + end)
-        move_file(self._building, self.path)
+        for path in reversed(self.paths):
+            move_file(path + self._building, path)
         self._building = ""
         self._open()
 

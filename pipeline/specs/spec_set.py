@@ -48,6 +48,7 @@ class SpecSet(Struct, frozen=True):
     version: str  # the PyTorch release as the set tells it, "" when it does not
     template_comment: str = "packaged/autograd/templates"
     version_file: str = ""  # what tells it, where that is a file of its own
+    looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
 
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with a label that no machine's path is in."""
@@ -91,11 +92,13 @@ def _torch_folder() -> str:
 
 def _folder(folder: str, name: str) -> SpecSet:
     folder = os.path.normpath(folder)
-    for candidate in (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged")):
-        if os.path.isfile(os.path.join(candidate, _PACKAGED["native"])):
-            return _set(name, candidate, _PACKAGED, "autograd/templates")
+    candidates = (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged"))
+    looked_for = tuple(os.path.join(candidate, _PACKAGED["native"]) for candidate in candidates)
+    for candidate, path in zip(candidates, looked_for):
+        if os.path.isfile(path):
+            return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for)
     if os.path.isfile(os.path.join(folder, _FLAT["native"])):
-        return _set(name, folder, _FLAT, "templates")
+        return _set(name, folder, _FLAT, "templates", looked_for)
     raise SpecError(
         f"{folder}: no native_functions.yaml",
         "a spec set is a flat folder (native_functions.yaml, tags.yaml, derivatives.yaml, templates/),"
@@ -103,31 +106,34 @@ def _folder(folder: str, name: str) -> SpecSet:
     )
 
 
-def _set(name: str, folder: str, layout: dict[str, str], templates: str) -> SpecSet:
+def _set(name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...]) -> SpecSet:
     files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
     located = {t: Location(os.path.join(folder, templates, t)) for t in (*TEMPLATES, *FOR_GRAPHS)}
-    version, version_file = _version_near(folder)
-    return SpecSet(name, files, located, version, version_file=version_file)
+    near = _version_files(folder)
+    version, version_file = _version_in_one_of(near)
+    return SpecSet(name, files, located, version, version_file=version_file, looked_for=(*looked_for, *near))
 
 
-def _version_near(folder: str) -> tuple[str, str]:
-    """The release, and the file that says it: RELEASE in the folder, or the version.py of the torch package.
-
-    Empty where no file does.
-    """
-    path = os.path.join(folder, "RELEASE")
-    text = _text_of(path)
-    if text is not None:
-        return only_line(text, path), path
+def _version_files(folder: str) -> tuple[str, ...]:
+    """What may say the release: RELEASE in the folder, or the version.py of the torch package."""
     above = os.path.dirname(os.path.abspath(folder))
     beside = os.path.dirname(above)
-    for path in (
+    return (
+        os.path.join(folder, "RELEASE"),
         os.path.join(folder, "version.py"),
         os.path.join(above, "version.py"),
         os.path.join(beside, "torch", "version.py"),
         os.path.join(above, "torch", "version.py"),
         os.path.join(beside, "version.py"),
-    ):
+    )
+
+
+def _version_in_one_of(paths: tuple[str, ...]) -> tuple[str, str]:
+    """The release, and the first file that says it; empty where no file does."""
+    text = _text_of(paths[0])
+    if text is not None:
+        return only_line(text, paths[0]), paths[0]
+    for path in paths[1:]:
         found = _VERSION.search(_text_of(path) or "")
         if found:
             return found.group(1), path

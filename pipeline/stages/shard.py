@@ -5,6 +5,7 @@ the blocks of its own group and no other.
 """
 
 import hashlib
+import io
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -173,7 +174,10 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
 @unkept
 def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
     """The bytes of a generated file."""
-    made = b"".join(_encoded(db, layout, shards, name))
+    found = io.BytesIO()  # large files: no more than one copy is in memory at a time
+    for part in _encoded(db, layout, shards, name):
+        found.write(part)
+    made = found.getvalue()
     if release(db).spaces_docstrings and b'"""' in made:
         made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made.decode()).encode()
     return made
@@ -181,11 +185,11 @@ def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
     """The parts of a file in turn."""
-    made = [block(db, *at) for at in blocks(db, layout, shards, name)]
+    keys = blocks(db, layout, shards, name)
     place = 0
     for part in outline(db, layout, shards, name):
         if isinstance(part, Blocks):
-            yield from _joined(each[place] for each in made)
+            yield from _joined(block(db, *at)[place] for at in keys)
             place += 1
         else:
             yield part.encode()

@@ -255,18 +255,30 @@ def test_damage_anywhere_is_noticed(toy: Toy, seed: int) -> None:
     for _ in range(6):
         toy.inputs["x"] = b"".join(b"w%d: %s\n" % (i, b"x" * chance.randrange(9)) for i in range(40))
         toy.run((summary, "x"), (page, "x"))
-    data = bytearray(toy.path.read_bytes())
+    path = chance.choice([toy.path, toy.path.with_name("rows.values")])
+    data = bytearray(path.read_bytes())
     if seed % 4 == 0:
         data = data[: chance.randrange(len(data))]
     else:
         for _ in range(chance.choice((1, 5, 400))):
             data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    toy.path.write_bytes(bytes(data))
+    path.write_bytes(bytes(data))
     for _ in range(3):
         assert toy.run((total, "x"), (page, "x"))[0] == Toy.run(fresh(toy), (total, "x"), (page, "x"))[0]
         toy.inputs["x"] = toy.inputs["x"].replace(b"w3: x", b"w3: ")
     toy.run((total, "x"))
     assert toy.run((total, "x"))[1] == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> None:
+    chance = random.Random(seed)
+    toy.run((summary, "x"), (page, "x"))
+    db = toy.begin()
+    values = toy.path.with_name("rows.values")
+    os.truncate(values, chance.randrange(values.stat().st_size))
+    assert (total(db, "x"), page(db, "x"), words(db, "x")["b"]) == (11, "a 3\nb 5\nc 3\n", "three")
+    assert problems(db, [(total, "x"), (words, "x")], str) == []
 
 
 def test_an_older_store_put_back_is_right(toy: Toy) -> None:

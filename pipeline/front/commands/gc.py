@@ -29,15 +29,13 @@ class Gc(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.front.run.collect import collect_cache
+        from pipeline.front.start.unchanged import remove_notes
 
         if arguments:
             raise SpecError(f"gc: '{arguments[0]}' is not expected here", "say doit gc [cache=DIR]")
         removed = removed_bytes = kept = kept_bytes = 0
-        from pipeline.stages.manifest import manifest
-        from pipeline.stages.shard import made
-
-        queries = [*(query.name for query, *_ in build.roots()), made.name, manifest.name]
-        for name, done in collect_cache(build.config.cache, queries, options["grace"]):
+        remove_notes(build.config.cache)
+        for name, done in collect_cache(build.config.cache, options["grace"]):
             if done is None:
                 sys.stdout.write(f"{name}: in use, or just built: left as it is\n")
                 continue

@@ -84,11 +84,13 @@ class Build:
     def db(self) -> Database:
         """The database, with today's inputs."""
         if self._db is None:
+            from pipeline.front.run.collect import collect_if_large
             from pipeline.query.code import code
             from pipeline.query.database import Database
             from pipeline.query.rows import ROOM
             from pipeline.query.store import Store
 
+            collect_if_large(self.store_path)
             self._db = Database(Store(self.store_path), find_query, code, self.room or ROOM)
             try:
                 self.refresh()
@@ -259,8 +261,8 @@ class Build:
         if not kept and self._db.problem:
             sys.stderr.write(f"{self._db.problem}; the next run will do everything again\n")
         code = self.inputs.code()
-        beside = (*last_run.folders(code), self.store_path, self.notes_path)
-        outputs = {path: made for path, made in self.outputs.known.items() if stat_of(path) is not None}
+        beside = (*last_run.folders(code), self.store_path, f"{self.store_path}.values", self.notes_path)
+        outputs = self.outputs.there()
         complete = complete and all(path in outputs for path in (*map(self.path, files), self.manifest_path))
         last = last_run.Last(
             self.inputs.other_stats() | {path: stat_of(path) for path in beside},

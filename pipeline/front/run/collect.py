@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pipeline.front.run.outputs import remove_abandoned
-from pipeline.query.account import Collected, collect
+from pipeline.query.account import Collected, collect, size_of
 from pipeline.query.row import Name
 
-_OWN = ("rows", "rows.seal", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
+_OWN = ("rows", "rows.seal", "rows.values", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
 
 
-def collect_cache(cache: str, queries: Iterable[str], grace: float) -> Iterator[tuple[str, Collected | None]]:
-    """Collects each spec set's rows: what the rows of `queries` need stays. None for a set that is left as it is:
+LARGE = 1 << 30  # bytes of a store that is collected without anybody asking
+
+
+def is_root(name: Name) -> bool:
+    """Whether a row is one that whole runs ask for: it stays, with all that it is made from."""
+    stage, _, query = str(name[0]).partition(":")
+    return query == "stage" or (stage, query) in (("shard", "made"), ("manifest", "manifest"))
+
+
+def collect_if_large(path: str) -> None:
+    """Collects a store that has grown very large."""
+    if size_of(path) > LARGE:
+        collect(path, is_root)
+
+
+def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | None]]:
+    """Collects each spec set's rows: what whole runs need stays. None for a set that is left as it is:
     another process uses it, or it was written to less than `grace` seconds ago."""
-    roots = set(queries)
-
-    def is_root(name: Name) -> bool:
-        return name[0] in roots
-
     remove_abandoned(cache, _OWN)
     for name in _folders(cache):
         folder = os.path.join(cache, name)

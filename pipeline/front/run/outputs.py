@@ -52,6 +52,15 @@ class Outputs:
         if stat is not None:
             self.known[path] = Written(stat, found)
 
+    def there(self) -> dict[str, Written]:
+        """What is still there; each file by one of its paths, that by which it is as it was left."""
+        found: dict[str, str] = {}
+        for path, made in self.known.items():
+            stat, same = stat_of(path), os.path.abspath(path)
+            if stat is not None and (same not in found or stat == made.stat):
+                found[same] = path
+        return {path: self.known[path] for path in found.values()}
+
     def check(self, path: str) -> None:
         """Refuses a place where there is something that no generator made."""
         if path not in self.known and os.path.lexists(path) and not is_generated(path):

@@ -53,9 +53,8 @@ def remove_orphans(build: Build) -> None:
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
-    remove_abandoned(
-        build.config.folder, map(os.path.basename, (build.store_path, build.manifest_path, build.notes_path))
-    )
+    own = (build.store_path, f"{build.store_path}.values", build.manifest_path, build.notes_path)
+    remove_abandoned(build.config.folder, map(os.path.basename, own))
 
 
 def _lookalikes(build: Build) -> Iterator[str]:

@@ -1,0 +1,109 @@
+"""Modules that doit imports and that a plain run never looks into: imported when somebody does.
+
+They take half of the time that doit needs to start. Each has a stand-in in `sys.modules` until then, which gives what
+the module gives; it has nothing but what doit takes from a module by name, and only functions and classes that are
+called.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+# What is imported from each by name; whatever else is asked for is looked up in the module itself.
+_TAKEN = {
+    "configparser": ("ConfigParser",),
+    "gettext": ("gettext", "ngettext"),  # by getopt
+    "hashlib": (),
+    "json": (),
+    "multiprocessing": ("Process", "Queue"),
+    "pdb": (),
+    "pickle": ("dumps",),
+    "subprocess": (),
+    "textwrap": (),
+    "urllib.parse": ("quote_from_bytes",),  # by pathlib
+}
+_METADATA = "importlib.metadata"
+
+# The plugins that a run of all tasks needs, as the package's metadata states them.
+PLUGINS = {"doit.BACKEND": {"gradmill": "pipeline.front.backend:Backend"}}
+
+
+class _StandIn(ModuleType):
+    """A module that has not been imported yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__path__":
+            raise AttributeError(name)  # no package: those have one
+        return getattr(_imported(self), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if sys.modules.get(self.__name__) is not self:  # a module inside of a package that was imported meanwhile
+            setattr(_imported(self), name, value)
+
+
+class _EntryPoint:
+    """A plugin, as doit asks for one."""
+
+    def __init__(self, name: str, place: str) -> None:
+        self.name = name
+        self.module, _, self.attr = place.partition(":")
+
+
+def defer() -> None:
+    """Puts stand-ins in the place of modules that nobody has imported yet."""
+    for name, taken in _TAKEN.items():
+        _put(name, taken)
+
+
+def defer_metadata() -> None:
+    """The same for the search for plugins in all that is installed, where no plugin but gradmill's can be needed."""
+    module = _put(_METADATA, ())
+    if module is None:
+        return
+
+    def entry_points(**given: Any) -> Any:
+        group = given.get("group", "")
+        if not group.startswith("doit."):
+            return _imported(module).entry_points(**given)
+        return [_EntryPoint(name, place) for name, place in PLUGINS.get(group, {}).items()]
+
+    module.__dict__["entry_points"] = entry_points
+
+
+def _put(name: str, taken: tuple[str, ...]) -> ModuleType | None:
+    """Puts a stand-in; None where the module is there, or is not where the standard library is."""
+    place = os.path.join(os.path.dirname(os.__file__), *name.split("."))
+    is_package = os.path.isdir(place)
+    if name in sys.modules or not (is_package or os.path.isfile(f"{place}.py")):
+        return None
+    module = sys.modules[name] = _StandIn(name)
+    module.__dict__.update({each: _later(module, each) for each in taken})
+    if is_package:
+        module.__dict__["__path__"] = [place]
+    parent, _, last = name.rpartition(".")
+    if parent:
+        setattr(__import__(parent), last, module)
+    return module
+
+
+def _later(module: ModuleType, name: str) -> Callable[..., Any]:
+    def later(*args: Any, **named: Any) -> Any:
+        return getattr(_imported(module), name)(*args, **named)
+
+    return later
+
+
+def _imported(module: ModuleType) -> ModuleType:
+    """The module that a stand-in stands for."""
+    name = module.__name__
+    if sys.modules.get(name) is module:
+        del sys.modules[name]
+        __import__(name)
+        inside = {each: value for each, value in vars(module).items() if isinstance(value, ModuleType)}
+        sys.modules[name].__dict__.update(inside)
+    return sys.modules[name]

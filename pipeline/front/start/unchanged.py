@@ -1,0 +1,46 @@
+"""What a whole run leaves: the answer to the same command line while nothing has changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from pipeline.front.config import read_config
+from pipeline.front.run.build import Build
+from pipeline.front.run.last import Last
+from pipeline.front.start.answer import NOTE, Stat, note, note_path
+from pipeline.problems.problem import SpecError
+from pipeline.query.files import overwrite_file, stat_of
+
+
+def note_unchanged(build: Build, words: list[str]) -> None:
+    """Notes what this run saw and left, where that is all there is to do."""
+    last = build.last
+    if last is None or not last.complete:
+        return
+    stats: dict[str, Stat | None] = dict(last.stats)
+    stats |= {path: made.stat for made_of in (last.code, last.outputs) for path, made in made_of.items()}
+    # A folder in which something is added may give another set: asked for before the set is looked for once more.
+    graphs = [build.config.graphs.given] if build.config.graphs.given else []
+    beside = (build.last_path, *build.config.specs.looked_for, *graphs, *sys.path)
+    stats = {path: stat_of(path) for path in beside} | stats
+    warning = f"warning: {build.config.warning}\n" if build.config.warning else ""
+    with suppress(OSError, SpecError):
+        if read_config(dict(word.split("=", 1) for word in words)) == build.config:
+            overwrite_file(note_path(words), note(words, said(build, last), warning + last.report, stats))
+
+
+def said(build: Build, last: Last) -> str:
+    """What doit prints where nothing is to be done."""
+    units = [f"emit: {last.units} units"] if last.units else []
+    lines = [*build.analysis, *units, *(f"shard:{name}" for name in last.files), "manifest"]
+    return "".join(f"-- {line}\n" for line in lines)
+
+
+def remove_notes(cache: str) -> None:
+    """Removes the answers to command lines: the next run of each notes its own again."""
+    with suppress(OSError):
+        for name in os.listdir(cache):
+            if name.startswith(NOTE):
+                os.unlink(os.path.join(cache, name))

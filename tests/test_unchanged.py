@@ -1,0 +1,253 @@
+"""A run with nothing to do is answered from a note, and never when anything has changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from copies import copy_of
+from never_wrong.seed import REPEAT, SEED, seeded
+from project import Project, Run
+
+from pipeline.front.run.last import RACY_NS
+from pipeline.front.start.answer import answer_to, note_path
+from pipeline.specs.spec_set import TEMPLATES
+
+
+class Noted:
+    """A project that `gradmill` has built, seen from its own folder."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.words = [f"specs={project.specs}", "generated=generated", "cache=cache"]
+
+    def run(self) -> Run:
+        """Builds, some time after the last change: what was saved just now may be saved again unnoticed."""
+        time.sleep(2 * RACY_NS / 1e9)
+        return self.project.gradmill(generated="generated", cache="cache")
+
+    def answer(self) -> tuple[bytes, bytes] | None:
+        return answer_to(self.words)
+
+    @property
+    def note(self) -> Path:
+        return self.project.folder / note_path(self.words)
+
+
+@pytest.fixture
+def noted(tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Noted:
+    project = copy_of(tiny_built, tmp_path)
+    found = Noted(project)
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "packages")])
+    (tmp_path / "packages").mkdir()
+    assert found.run().status == 0
+    assert found.answer() is not None
+    return found
+
+
+def test_the_answer_is_what_doit_says(noted: Noted) -> None:
+    run = noted.project.gradmill("--verbosity=2", generated="generated", cache="cache")
+    assert noted.answer() == (run.stdout.encode(), run.stderr.encode())
+    assert noted.run() == run
+
+
+def test_warnings_are_told_again(noted: Noted) -> None:
+    noted.project.set_formula("exp", "self", "grad * reslt")
+    first = noted.run()
+    assert "reslt" in first.stderr
+    assert noted.answer() is not None
+    assert noted.run().stderr == first.stderr
+    strict = noted.project.gradmill(generated="generated", cache="cache", strict=1)
+    assert strict.status == 1
+    assert "reslt" in strict.stderr
+
+
+def test_a_mistake_leaves_no_answer(noted: Noted) -> None:
+    noted.project.set_formula("exp", "self", "grad\n  slef: grad")
+    for _ in range(2):
+        run = noted.run()
+        assert run.status == 1
+        assert "slef" in run.stderr
+        assert noted.answer() is None
+
+
+@pytest.mark.parametrize("word", ["specs", "emit", "-n", "--always", "list", "shard:Functions.h"])
+def test_who_asks_for_more_or_less_gets_no_answer(noted: Noted, word: str) -> None:
+    assert answer_to([word, *noted.words]) is None
+
+
+def test_a_stamp_is_written_however_often(noted: Noted) -> None:
+    for _ in range(2):
+        noted.project.gradmill(generated="generated", cache="cache", stamp="made")
+        assert (noted.project.folder / "made").exists()
+        (noted.project.folder / "made").unlink()
+
+
+# ---- changes
+
+Change = Callable[[Noted, Random, pytest.MonkeyPatch], object]
+
+
+def _inputs(noted: Noted) -> list[Path]:
+    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml", *(f"templates/{name}" for name in TEMPLATES))
+    return [path for path in map(noted.project.path, names) if path.is_file()]
+
+
+def _outputs(noted: Noted) -> list[Path]:
+    folder = noted.project.folder / "generated"
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".owners")
+
+
+def _edited(path: Path, chance: Random) -> None:
+    with path.open("ab") as file:
+        file.write(b"\n" * chance.randrange(1, 4))
+
+
+def input_edited(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    _edited(chance.choice(_inputs(noted)), chance)
+
+
+def input_edited_size_and_time_kept(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    path = noted.project.path("derivatives.yaml")
+    before, data = path.stat(), path.read_bytes()
+    other = {b"grad *": b"grad* ", b"grad* ": b"grad *"}
+    at = chance.choice([i for i in range(len(data)) if data[i : i + 6] in other])
+    path.write_bytes(data[:at] + other[data[at : at + 6]] + data[at + 6 :])
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def input_replaced_by_a_link(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    path = chance.choice(_inputs(noted))
+    copy = noted.project.folder / f"copy-{chance.random()}"
+    shutil.copy2(path, copy)
+    path.unlink()
+    path.symlink_to(copy)
+
+
+def input_moved_away_and_back(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    path = chance.choice(_inputs(noted))
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(data)
+
+
+def release_said_otherwise(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    path = noted.project.specs / "RELEASE"
+    path.write_text("2.12.1" if path.read_text() != "2.12.1" else "2.13.0")
+
+
+def another_layout_of_the_set(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    place = noted.project.specs / "ATen" / "native" / "native_functions.yaml"
+    place.parent.mkdir(parents=True)
+    place.write_text("")
+    assert noted.answer() is None
+    shutil.rmtree(place.parent.parent)
+    _edited(noted.project.path("tags.yaml"), chance)
+
+
+def a_template_added(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    path = noted.project.path("templates/ViewFuncs.h")
+    if path.exists():
+        path.unlink()
+    else:
+        path.write_text("// ${generated_comment}\n")
+        assert noted.answer() is None
+        path.unlink()
+        _edited(noted.project.path("tags.yaml"), chance)
+
+
+def output_edited(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    _edited(chance.choice(_outputs(noted)), chance)
+
+
+def output_touched(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    os.utime(chance.choice(_outputs(noted)))
+
+
+def output_truncated(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    path = chance.choice(_outputs(noted))
+    os.truncate(path, chance.randrange(path.stat().st_size))
+
+
+def output_deleted(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    chance.choice(_outputs(noted)).unlink()
+
+
+def output_of_the_same_size(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    path = chance.choice(_outputs(noted))
+    before, data = path.stat(), bytearray(path.read_bytes())
+    data[chance.randrange(len(data))] ^= 1
+    path.write_bytes(bytes(data))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def cache_file_deleted(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    folder = noted.project.folder / "cache" / noted.project.specs.name
+    last = max(folder.glob("last-*"), key=lambda path: path.stat().st_mtime_ns)
+    chance.choice([last, *(folder / name for name in ("rows", "rows.values", "manifest.json"))]).unlink()
+
+
+def note_damaged(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    data = bytearray(noted.note.read_bytes())
+    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    noted.note.write_bytes(bytes(data)[: chance.choice([len(data), chance.randrange(len(data)) + 1])])
+
+
+def task_forgotten(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    task = chance.choice(["specs", "match", "shard:Functions.h", "emit:ExpBackward0"])
+    assert noted.project.gradmill("forget", task, generated="generated", cache="cache").status == 0
+
+
+def package_added(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    (noted.project.folder / "packages" / f"doit-{chance.random()}.dist-info").mkdir()
+
+
+def other_path(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys, "path", [f"/{chance.random()}", *sys.path])
+
+
+def other_python(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    name = chance.choice(["version", "executable", "prefix"])
+    patch.setattr(sys, name, getattr(sys, name) + " ")
+
+
+def other_environment(noted: Noted, chance: Random, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv(chance.choice(["PYTHONPATH", "PYTHONHASHSEED", "LANG", "LC_ALL", "VIRTUAL_ENV"]), str(chance.random()))
+
+
+CHANGES: list[Change] = [
+    input_edited, input_edited_size_and_time_kept, input_replaced_by_a_link, input_moved_away_and_back,
+    release_said_otherwise, another_layout_of_the_set, a_template_added, output_edited, output_touched,
+    output_truncated, output_deleted, output_of_the_same_size, cache_file_deleted, note_damaged, task_forgotten,
+    package_added, other_path, other_python, other_environment,
+]  # fmt: skip
+
+
+def _after(noted: Noted, change: Change, chance: Random) -> None:
+    """Changes something: no answer, and the next run leaves right files, and an answer to the one after it."""
+    with pytest.MonkeyPatch.context() as patch:
+        change(noted, chance, patch)
+        assert noted.answer() is None, f"{change.__name__}: {REPEAT}"
+    run = noted.run()
+    assert run.status == 0, run.stderr
+    assert noted.project.files() == noted.project.clean_build(), f"{change.__name__}: {REPEAT}"
+    assert noted.answer() is not None, f"{change.__name__}: {REPEAT}"
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_no_change_goes_unnoticed(noted: Noted, change: Change) -> None:
+    _after(noted, change, seeded(SEED))
+
+
+@pytest.mark.slow
+def test_of_500_changes_none_goes_unnoticed(noted: Noted) -> None:
+    chance = seeded(SEED)
+    for _ in range(500):
+        _after(noted, chance.choice(CHANGES), chance)
