@@ -1,7 +1,7 @@
 """Whole graphs as data: straight-line functions of operator calls, as a `.py` or a `.pt2` file says them.
 
 A function is in static single assignment: every input and every result has a name of its own, whatever variable it was
-assigned to. Calls stand in the order of execution. In-place operators and views are kept as they were written: making
+assigned to. Calls stand in the order of execution. In-place operators and views are held as they were written: making
 them functional is the next step's work. What a file says that no graph can have is no part of this model: it is a
 problem, with its place.
 """

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.dispatcher import Signature, signature_of
 from pipeline.families.nodes.plan import NodePlan, plan_node
+from pipeline.graphs.backward.held import Keeper, label
 from pipeline.graphs.backward.histories import Histories
-from pipeline.graphs.backward.kept import Keeper, label
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import Backward, CallBlock
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases

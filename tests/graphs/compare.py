@@ -21,15 +21,15 @@ class Seen:
         self.outputs: list[Any] = []
         self.backward_error = ""
         self.gradients: list[Tensor | None] = []
-        tensors = _tensors(given)
-        before = [tensor._version for tensor in tensors]
+        inputs = tensors(given)
+        before = [tensor._version for tensor in inputs]
         try:
             self.outputs = _listed(function(*given))
         except Exception as error:
             self.error = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             return
-        self.moved = [tensor._version != version for tensor, version in zip(tensors, before)]
-        shown = [*tensors, *_tensors(self.outputs)]
+        self.moved = [tensor._version != version for tensor, version in zip(inputs, before)]
+        shown = [*inputs, *tensors(self.outputs)]
         self.facts = [_facts(tensor) for tensor in shown]
         self.values = [tensor.detach().clone() for tensor in shown]
         self.shared = [_storage(one) == _storage(other) for one, other in itertools.combinations(shown, 2)]
@@ -76,20 +76,21 @@ def _flat(values: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _tensors(values: Sequence[Any]) -> list[Tensor]:
+def tensors(values: Sequence[Any]) -> list[Tensor]:
+    """The tensors among values, and in the lists among them."""
     return [value for value in _flat(values) if isinstance(value, Tensor)]
 
 
 def prepared(given: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Tensor]]:
     """Inputs as they are to be: `plain`, `leaf` (one that needs a gradient) or `inner` (the result of something that
     does); and the leaves. Inputs that share memory stay views of one tensor; all are what one of them is to be."""
-    tensors = _tensors(given)
-    wanted = dict(zip(map(id, tensors), [*which, *["plain"] * len(tensors)]))
+    inputs = tensors(given)
+    wanted = dict(zip(map(id, inputs), [*which, *["plain"] * len(inputs)]))
     leaves: list[Tensor] = []
     bases: dict[int, Tensor] = {}
 
     def whole(tensor: Tensor) -> Tensor:
-        asked = {wanted[id(each)] for each in tensors if _storage(each) == _storage(tensor)} - {"plain"}
+        asked = {wanted[id(each)] for each in inputs if _storage(each) == _storage(tensor)} - {"plain"}
         base = tensor if tensor._base is None else tensor._base
         if not asked or not (tensor.is_floating_point() or tensor.is_complex()):
             return base

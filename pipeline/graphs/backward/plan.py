@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
+from pipeline.graphs.backward.held import Keeper, label
 from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
-from pipeline.graphs.backward.kept import Keeper, label
 from pipeline.graphs.backward.program import (
     Argument,
     Backward,
@@ -168,7 +168,7 @@ class _Planner:
 
 
 def attribute_name(step: Apply, attribute: SavedAttribute) -> str:
-    """What an attribute of a call is kept as."""
+    """What an attribute of a call is held as."""
     return f"{label(_first(step))}_{attribute.name}"
 
 
@@ -190,7 +190,7 @@ def plan_backward(
     return Backward(
         tuple(planner.blocks),
         tuple(keeper.tensors.values()),
-        _in_order(program, set(keeper.rebuilt), keeper),
+        _in_order(program, set(keeper.remade), keeper),
         tuple(keeper.attributes.values()),
         tuple(keeper.marks.values()),
         tuple(keeper.numbers.values()),
@@ -199,4 +199,4 @@ def plan_backward(
 
 def _in_order(program: Functional, names: set[str], keeper: Keeper) -> tuple:  # type: ignore[type-arg]
     made = [s.results[0].name for s in program.steps if isinstance(s, Apply) and s.results]
-    return tuple(keeper.rebuilt[name] for name in made if name in names)
+    return tuple(keeper.remade[name] for name in made if name in names)

@@ -18,7 +18,7 @@ class Target(Struct, frozen=True):
 
     value: Value
     needs: tuple[int, ...]
-    like: str  # what is kept of its looks
+    like: str  # what is held of its looks
 
 
 class Argument(Struct, frozen=True):
@@ -40,7 +40,7 @@ class CallBlock(Struct, frozen=True, tag="call"):
     grads: tuple[tuple[Value, bool], ...]  # of the results that carry a history, and whether each is a list
     arguments: tuple[Argument, ...]
     attributes: tuple[SavedAttribute, ...] = ()
-    record: str = ""  # what a recorded call is kept as
+    record: str = ""  # what a recorded call is held as
 
 
 class ScatterBlock(Struct, frozen=True, tag="scatter"):
@@ -64,7 +64,7 @@ Block = CallBlock | ScatterBlock | ChooseBlock
 
 
 class Tensor(Struct, frozen=True):
-    """A tensor that is kept: by itself, as an input or output that the caller may write to, or as a copy."""
+    """A tensor that is held: by itself, as an input or output that the caller may write to, or as a copy."""
 
     value: Value
     name: str
@@ -72,7 +72,7 @@ class Tensor(Struct, frozen=True):
     needs: tuple[int, ...]
 
 
-class Rebuilt(Struct, frozen=True):
+class Remade(Struct, frozen=True):
     """A view that the backward makes again."""
 
     step: Apply
@@ -108,7 +108,7 @@ class Backward(Struct, frozen=True):
 
     blocks: tuple[Block, ...]
     tensors: tuple[Tensor, ...]
-    rebuilt: tuple[Rebuilt, ...]
+    remade: tuple[Remade, ...]
     attributes: tuple[Attribute, ...]
     marks: tuple[Mark, ...]
     numbers: tuple[Number, ...]

@@ -34,7 +34,7 @@ def _shown(state: State, handle: Handle) -> Shown:
     base: Value = storage.value
     if storage.input:
         base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
-    if not alias.flags or (alias.seen == alias.made and alias.fresh):
+    if not alias.flags or (alias.seen == alias.made and alias.current):
         return Shown(base, bool(storage.input), alias.chain, alias.listed, which)
     return Shown(base, bool(storage.input), alias.chain, alias.listed, which, alias.flags, state.read(alias))
 

@@ -121,11 +121,11 @@ class State:
         """The value that a tensor has now; a view of what was written to since is made again."""
         if alias.parent is None:
             return alias.storage.value
-        if not alias.fresh:
+        if not alias.current:
             old, again = alias.value, alias.seen >= 0
             parent, link = self.read(alias.parent), alias.link
             assert link is not None
-            if alias.stale and alias.untracked and link.grad:
+            if alias.behind and alias.untracked and link.grad:
                 self.steps.append(Refuse((alias.storage.value,), alias.untracked, link.place))
             alias.value = self._made(alias, parent, link)
             if link.conditional:

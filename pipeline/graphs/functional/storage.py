@@ -1,7 +1,7 @@
 """Which values share memory: storages, and the views of them.
 
 A storage is an input's, or that of what a call made. It has a current value, and whoever writes to it or to one of its
-views gives it the next one. A view remembers how it was made; when its storage has a newer value it is made again.
+views gives it the next one. A view knows how it was made; when its storage has a newer value it is made again.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class Alias:
         return UNDER_NO_GRAD if any(not link.grad and not link.cut for link in self.chain) else ""
 
     @property
-    def stale(self) -> bool:
+    def behind(self) -> bool:
         """Whether there was a write since it was made. Of several views all are made at once."""
         first = self.parent.made if self.parent is not None and self.parent.listed else self.made
         return 0 <= first < self.storage.version
 
     @property
-    def fresh(self) -> bool:
+    def current(self) -> bool:
         """Whether its last value is what its memory holds."""
         return self.seen == self.storage.version
 

@@ -17,7 +17,7 @@ REFUSED = {
     "data": "use detach()",
     "requires_grad_": "which inputs need a gradient is the caller's to say",
     "detach_": "use detach()",
-    "retain_grad": "gradients of values inside of a graph are not kept: return the value",
+    "retain_grad": "gradients of values inside of a graph are not held: return the value",
     "_backward": "backward is what the graph is made for: return the loss",
     "record_stream": "a graph has no streams",
 }

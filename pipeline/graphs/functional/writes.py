@@ -70,12 +70,12 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
         for a in operator.schema.arguments
         if a.annotation == r.annotation
     }
-    kept = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
-    made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in kept)
+    held = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
+    made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in held)
     state.steps.append(Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items())))
     for name, handle in handles.items():
         state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place, silent=hidden)
-    for given, result in zip(kept, made):
+    for given, result in zip(held, made):
         state.bind(given, Ref(result.name))
     for given, declared in zip(call.results, operator.schema.returns):
         if declared.is_write:

@@ -8,17 +8,17 @@ from pipeline.graphs.plan import GraphPlan, Returned
 from pipeline.graphs.text.expressions.values import call, linked
 from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.saved import base_of, needs_text
-from pipeline.graphs.text.styles import STYLES, Kept, add_to, gradient
+from pipeline.graphs.text.styles import STYLES, Held, add_to, gradient
 
 
 def statements(plan: GraphPlan) -> list[str]:
     """The statements of the backward."""
-    named = Kept(plan)
+    named = Held(plan)
     lines = _declared(plan)
     for i, returned in enumerate(each for each in plan.returned if each.needs):
         lines += _incoming(returned, i)
-    for rebuilt in plan.backward.rebuilt:
-        step = rebuilt.step
+    for remade in plan.backward.remade:
+        step = remade.step
         viewed = named.value(step.arguments[plan.viewed[step.identity]])
         type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
         text = call(plan.called[step.identity], step.arguments, named)
@@ -65,7 +65,7 @@ def _declared(plan: GraphPlan) -> list[str]:
     return [f"{type_} {name};" for name, type_ in found.items()]
 
 
-def _block(plan: GraphPlan, block: Block, named: Kept) -> list[str]:
+def _block(plan: GraphPlan, block: Block, named: Held) -> list[str]:
     if isinstance(block, ScatterBlock):
         return _scatter(plan, block, named)
     if isinstance(block, ChooseBlock):
@@ -81,7 +81,7 @@ def _block(plan: GraphPlan, block: Block, named: Kept) -> list[str]:
     return [*lines, *(f"  {line}" for line in body), "}"]
 
 
-def _scatter(plan: GraphPlan, block: ScatterBlock, named: Kept) -> list[str]:
+def _scatter(plan: GraphPlan, block: ScatterBlock, named: Held) -> list[str]:
     grad = gradient(Ref(block.step.result))
     view = lambda_of(linked("base", block.step.chain, plan.called, named))
     flags = "".join(f" && {named(flag)}" for flag in block.step.flags)

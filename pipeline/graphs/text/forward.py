@@ -1,4 +1,4 @@
-"""The forward as C++: one statement a step, and what is kept for the backward."""
+"""The forward as C++: one statement a step, and what is held for the backward."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
-from pipeline.graphs.text.saved import kept_after, needs_text
+from pipeline.graphs.text.saved import held_after, needs_text
 
 
 def statements(plan: GraphPlan) -> list[str]:
-    """The statements of the forward, each kept value where it is first there."""
-    lines = kept_after(plan, None)
+    """The statements of the forward, each held value where it is first there."""
+    lines = held_after(plan, None)
     for index, step in enumerate(plan.functional.steps):
         lines += [*_placed(step.place, _title(step)), *_step(plan, index, step)]
-        lines += kept_after(plan, index)
+        lines += held_after(plan, index)
     return lines
 
 

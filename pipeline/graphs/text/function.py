@@ -61,18 +61,18 @@ def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
 
 
 def _saved(plan: GraphPlan) -> list[str]:
-    kept = plan.backward
+    held = plan.backward
     lines = [
         f"{'std::vector<at::Tensor>' if t.how == 'list' else 'at::Tensor'} {t.name};"
-        for t in kept.tensors
+        for t in held.tensors
         if t.how not in ("input", "output")
     ]
-    for attribute in kept.attributes:
+    for attribute in held.attributes:
         node = plan.nodes[plan.functional.steps[attribute.step].identity]  # type: ignore[union-attr]
         saved = next(s for s in node.saved if s.name == attribute.attribute.name)
         lines += [line.format(name=attribute.name) for line in saved.how.fields if "_released_" not in line]
-    lines += [f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in kept.marks]
-    return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in kept.numbers]
+    lines += [f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in held.marks]
+    return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in held.numbers]
 
 
 def _visible(plan: GraphPlan) -> list[str]:

@@ -135,7 +135,7 @@ ${definitions}
 namespace gradmill::graphs::${namespace} {
 
 namespace {
-// What kept attributes are computed with, and the rest.
+// What held attributes are computed with, and the rest.
 using gradmill::graph::strides_or_error;
 using torch::autograd::to_args_scalartypes;
 using torch::autograd::to_args_sizes;

@@ -77,11 +77,11 @@ inline std::optional<Tensor> maybe(const Tensor& tensor) {
   return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
 }
 
-// An item of a list that was kept; undefined if the list was not, as nobody needs it.
-inline Tensor kept(at::TensorList list, int64_t index) {
+// An item of a list that was held; undefined if the list was not, as nobody needs it.
+inline Tensor held(at::TensorList list, int64_t index) {
   return list.empty() ? Tensor() : list[index < 0 ? index + static_cast<int64_t>(list.size()) : index];
 }
-inline Tensor kept(const Tensor& none, int64_t) {
+inline Tensor held(const Tensor& none, int64_t) {
   return none;
 }
 
@@ -356,7 +356,7 @@ inline c10::impl::LocalDispatchKeySet autograd_back() {
 
 // Calls `call` with `given`. Where one that `needs` says needs a gradient, autograd is made to record it.
 template <class Call>
-variable_list record(Recorded& kept, variable_list given, std::vector<bool> needs, Call call) {
+variable_list record(Recorded& held, variable_list given, std::vector<bool> needs, Call call) {
   bool any = false;
   for (const auto i : c10::irange(given.size())) {
     needs[i] = needs[i] && given[i].defined() && torch::autograd::isDifferentiableType(given[i].scalar_type());
@@ -367,15 +367,15 @@ variable_list record(Recorded& kept, variable_list given, std::vector<bool> need
   }
   c10::impl::ForceDispatchKeyGuard with_autograd(autograd_back());
   at::AutoGradMode enabled(true);
-  kept.inputs.resize(given.size());
+  held.inputs.resize(given.size());
   for (const auto i : c10::irange(given.size())) {
     if (needs[i]) {
-      kept.inputs[i] = given[i] = given[i].detach().requires_grad_();
+      held.inputs[i] = given[i] = given[i].detach().requires_grad_();
     }
   }
   variable_list results = flat(call(given));
   for (Tensor& result : results) {
-    kept.outputs.push_back(result);
+    held.outputs.push_back(result);
     if (result.defined()) {
       result = result.detach();
     }
@@ -384,15 +384,15 @@ variable_list record(Recorded& kept, variable_list given, std::vector<bool> need
 }
 
 // The gradients of the recorded inputs, undefined those that were not needed.
-inline variable_list replay(const Recorded& kept, const variable_list& grads) {
-  variable_list outputs, given, inputs, found(kept.inputs.size());
-  for (const auto i : c10::irange(kept.outputs.size())) {
-    if (kept.outputs[i].defined() && kept.outputs[i].requires_grad() && grads[i].defined()) {
-      outputs.push_back(kept.outputs[i]);
+inline variable_list replay(const Recorded& held, const variable_list& grads) {
+  variable_list outputs, given, inputs, found(held.inputs.size());
+  for (const auto i : c10::irange(held.outputs.size())) {
+    if (held.outputs[i].defined() && held.outputs[i].requires_grad() && grads[i].defined()) {
+      outputs.push_back(held.outputs[i]);
       given.push_back(grads[i]);
     }
   }
-  std::copy_if(kept.inputs.begin(), kept.inputs.end(), std::back_inserter(inputs), [](auto& t) { return t.defined(); });
+  std::copy_if(held.inputs.begin(), held.inputs.end(), std::back_inserter(inputs), [](auto& t) { return t.defined(); });
   if (outputs.empty() || inputs.empty()) {
     return found;
   }
@@ -400,7 +400,7 @@ inline variable_list replay(const Recorded& kept, const variable_list& grads) {
   const auto gradients = torch::autograd::grad(
       outputs, inputs, given, /*retain_graph=*/true, /*create_graph=*/false, /*allow_unused=*/true);
   for (size_t i = 0, next = 0; i < found.size(); ++i) {
-    if (kept.inputs[i].defined()) {
+    if (held.inputs[i].defined()) {
       found[i] = gradients[next++];
     }
   }

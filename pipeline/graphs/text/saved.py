@@ -50,8 +50,8 @@ def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
     return list(zip(names, made))
 
 
-def kept_after(plan: GraphPlan, index: int | None) -> list[str]:
-    """What is kept of what a step made; of inputs, before the first."""
+def held_after(plan: GraphPlan, index: int | None) -> list[str]:
+    """What is held of what a step made; of inputs, before the first."""
     steps = plan.functional.steps
     made = _made(steps[index]) if index is not None else set(plan.functional.names.values())
     lines = [line for each in plan.backward.tensors if base_of(each.value) in made for line in _tensor(each)]
@@ -83,14 +83,14 @@ def _guarded(needs: tuple[int, ...], statement: str) -> list[str]:
     return [f"if ({needs_text(needs)}) {{", f"  {statement}", "}"] if needs else []
 
 
-def _tensor(kept: Tensor) -> list[str]:
-    if kept.how in ("input", "output"):
+def _tensor(held: Tensor) -> list[str]:
+    if held.how in ("input", "output"):
         return []
-    text = tensor(kept.value)
-    copied = f"{text}.clone()" if kept.how == "copy" else f"graph::list_of({text})" if kept.how == "list" else text
-    if kept.how == "copy":
+    text = tensor(held.value)
+    copied = f"{text}.clone()" if held.how == "copy" else f"graph::list_of({text})" if held.how == "list" else text
+    if held.how == "copy":
         copied = f"{text}.defined() ? {copied} : at::Tensor()"
-    return _guarded(kept.needs, f"saved.{kept.name} = {copied};")
+    return _guarded(held.needs, f"saved.{held.name} = {copied};")
 
 
 def _mark(mark: Mark) -> list[str]:
@@ -105,6 +105,6 @@ def _mark(mark: Mark) -> list[str]:
     return _guarded(mark.needs, f"saved.{mark.name} = {made}({text});")
 
 
-def _attribute(plan: GraphPlan, kept: Attribute, step: Step) -> list[str]:
+def _attribute(plan: GraphPlan, held: Attribute, step: Step) -> list[str]:
     assert isinstance(step, Apply)
-    return _guarded(kept.needs, assign(plan, step, kept.attribute.expr, f"saved.{kept.name}", kept.attribute.type))
+    return _guarded(held.needs, assign(plan, step, held.attribute.expr, f"saved.{held.name}", held.attribute.type))

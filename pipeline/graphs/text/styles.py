@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.graphs.backward.kept import label
+from pipeline.graphs.backward.held import label
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
 from pipeline.graphs.model import Item, Ref, Value
@@ -21,19 +21,19 @@ def gradient(value: Value) -> str:
     return f"grad_of_{label(value) if isinstance(value, Ref) else base_of(value)}"
 
 
-def kept(plan: GraphPlan) -> dict[str, str]:
+def held(plan: GraphPlan) -> dict[str, str]:
     """Values, and where the backward finds them."""
     found = {t.name: f"saved.{t.name}" for t in plan.backward.tensors}
     found |= {t.name: t.name for t in plan.backward.tensors if t.how in ("input", "output")}
-    found |= {r.step.results[0].name: r.step.results[0].name for r in plan.backward.rebuilt}
+    found |= {r.step.results[0].name: r.step.results[0].name for r in plan.backward.remade}
     return found | {n.name: f"saved.{n.name}" for n in plan.backward.numbers}
 
 
-class Kept:
-    """Finds what is kept; of what is not, since nobody needs it, an undefined tensor."""
+class Held:
+    """Finds what is held; of what is not, since nobody needs it, an undefined tensor."""
 
     def __init__(self, plan: GraphPlan) -> None:
-        self._known = kept(plan)
+        self._known = held(plan)
 
     def __call__(self, name: str) -> str:
         return self._known.get(name, "at::Tensor()")
@@ -42,7 +42,7 @@ class Kept:
         if isinstance(value, Item) and label(value) in self._known:
             return self._known[label(value)]
         if isinstance(value, Item):
-            return f"graph::kept({self(value.name)}, {value.index})"
+            return f"graph::held({self(value.name)}, {value.index})"
         return tensor(value, self)
 
 
@@ -92,7 +92,7 @@ def _needed(given: Argument) -> str:
     return needs_text(given.needs or given.targets[0].needs if given.targets else ())
 
 
-def _attributes(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
+def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     """What the formulas ask for, by the names that they have for it."""
     node = plan.nodes[block.step.identity]
     by_name = {attribute.name: attribute for attribute in block.attributes}
@@ -114,7 +114,7 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
     return lines
 
 
-def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: Kept) -> str:
+def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: Held) -> str:
     step = block.step
     value = step.arguments.get(expression)
     if value is None:
@@ -136,7 +136,7 @@ def _made(plan: GraphPlan, block: CallBlock) -> dict[str, Value]:
     return {name: Ref(result.name) for name, result in zip(names, made)}
 
 
-def _own(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
+def _own(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     node = plan.nodes[block.step.identity]
     sizes = [_length(a) for a in block.arguments if a.listed]
     retains = ["retain"] if node.retains_variables else []
@@ -152,7 +152,7 @@ def _own(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
     ]
 
 
-def _library(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
+def _library(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     node = plan.nodes[block.step.identity]
     lines = [*_attributes(plan, block, named), f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
     edges = ", ".join(f"{{{_needed(a)}, {_length(a)}}}" for a in block.arguments)
@@ -168,11 +168,11 @@ def _library(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
     return [*lines, "const variable_list found = node->apply(std::move(given));", *_distributed(block)]
 
 
-def _recorded(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
+def _recorded(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     return [f"const variable_list found = graph::replay(saved.{block.record}, given);", *_distributed(block)]
 
 
-def _view(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
+def _view(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     step = block.step
     viewed = plan.viewed[step.identity]
     arguments = {**step.arguments, viewed: Ref("\0")}
@@ -184,17 +184,17 @@ def _view(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
     return add_to(target, f"graph::{made}({gradient(value)}, saved.{target.like}, {view})")
 
 
-def _cast(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
+def _cast(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     target = block.arguments[0].targets[0]
     return add_to(target, gradient(block.grads[0][0]))
 
 
-def _missing(plan: GraphPlan, block: CallBlock, named: Kept) -> list[str]:
+def _missing(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     name = plan.called[block.step.identity].operator
     return [f'TORCH_CHECK_NOT_IMPLEMENTED(false, "derivative for aten::{name} is not implemented");']
 
 
-STYLES: dict[str, Callable[[GraphPlan, CallBlock, Kept], list[str]]] = {
+STYLES: dict[str, Callable[[GraphPlan, CallBlock, Held], list[str]]] = {
     "own": _own,
     "library": _library,
     "recorded": _recorded,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.graphs.backward.kept import label
+from pipeline.graphs.backward.held import label
 from pipeline.graphs.functional.program import Given, Link, Shared, Shown
 from pipeline.graphs.model import Many, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Place
@@ -25,16 +25,16 @@ def history(plan: GraphPlan) -> dict[str, list[str]]:
         f"graph::output(results.{each.name}, node, {needs_text(each.needs)});" for each in plan.returned if each.needs
     ]
     variables = []
-    for kept in plan.backward.tensors:
-        if kept.how in ("input", "output"):
-            source = f"results.{kept.name}" if kept.how == "output" else _input(plan, kept.name, kept.value)
-            flag = "true" if kept.how == "output" else "false"
+    for held in plan.backward.tensors:
+        if held.how in ("input", "output"):
+            source = f"results.{held.name}" if held.how == "output" else _input(plan, held.name, held.value)
+            flag = "true" if held.how == "output" else "false"
             lines = [
-                f"if ({needs_text(kept.needs)}) {{",
-                f"  node->{kept.name} = SavedVariable({source}, {flag});",
+                f"if ({needs_text(held.needs)}) {{",
+                f"  node->{held.name} = SavedVariable({source}, {flag});",
                 "}",
             ]
-            variables += lines if kept.needs else []
+            variables += lines if held.needs else []
     return {"outputs": outputs, "variables": variables}
 
 

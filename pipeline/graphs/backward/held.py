@@ -1,14 +1,14 @@
 """What the forward keeps: only what formulas use, each once.
 
-What the caller may write to before the backward, inputs and outputs, is kept so that autograd notices. A view of these
-is made again. What the graph itself writes to afterwards is kept as a copy.
+What the caller may write to before the backward, inputs and outputs, is held so that autograd notices. A view of these
+is made again. What the graph itself writes to afterwards is held as a copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pipeline.graphs.backward.program import Attribute, Mark, Number, Rebuilt, Tensor
+from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Tensor
 from pipeline.graphs.functional.program import Apply, Functional
 from pipeline.graphs.functional.program import Number as NumberStep
 from pipeline.graphs.model import Item, Many, Ref, Value
@@ -16,7 +16,7 @@ from pipeline.model.autograd import SavedAttribute
 
 
 class Keeper:
-    """Collects what is kept, and by which inputs' need."""
+    """Collects what is held, and by which inputs' need."""
 
     def __init__(
         self, program: Functional, inputs: Mapping[str, str], changed: Iterable[str], shown: Iterable[str]
@@ -31,7 +31,7 @@ class Keeper:
         }
         self._numbers |= {name: type_ for name, type_ in inputs.items() if not type_.startswith("Tensor")}
         self.tensors: dict[str, Tensor] = {}
-        self.rebuilt: dict[str, Rebuilt] = {}
+        self.remade: dict[str, Remade] = {}
         self.attributes: dict[str, Attribute] = {}
         self.marks: dict[str, Mark] = {}
         self.numbers: dict[str, Number] = {}
@@ -79,7 +79,7 @@ class Keeper:
         if step is not None and step.view and self.visible(value):
             for each in step.arguments.values():
                 self.keep(each, needs)
-            self.rebuilt[value.name] = Rebuilt(step)
+            self.remade[value.name] = Remade(step)
             return
         known = self.tensors.get(name)
         joined = needs | frozenset(known.needs) if known is not None else needs
