@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.functional.program import Apply, Choose, Number, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
 from pipeline.graphs.text.saved import held_after, needs_text
@@ -54,7 +54,7 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
         flags = " && ".join(step.flags)
         return [f"const at::Tensor {step.result} = {flags} ? {tensor(step.then)} : {tensor(step.otherwise)};"]
     if isinstance(step, Refuse):
-        return [f'TORCH_CHECK(!({needs_text(plan.refusals[step.message])}), "{step.message}");']
+        return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
     return _apply(plan, step)
 
 
@@ -110,7 +110,7 @@ def _recorded(plan: GraphPlan, step: Apply, arguments: dict[str, Value], record:
         if ("at::Tensor" in p.type or "TensorList" in p.type) and isinstance(arguments.get(p.name), (Ref, Item, Many))
     }
     text = call(signature, {**arguments, **inside})
-    inner = f"[&](const std::vector<at::Tensor>& given) {{ return {text}; }}"
+    inner = f"[&](std::vector<at::Tensor>& given) {{ return {text}; }}"
     listed = f"graph::record(saved.{record}, {given.tensors}, {given.needs}, {inner})"
     if len(step.results) == 1 and step.results[0].type.endswith("]"):
         return [f"const std::vector<at::Tensor> {step.results[0].name} = {listed};"]
