@@ -67,6 +67,8 @@ class Trail:
     def _followed(self, name: Name) -> Ends:
         """The ends of what changed."""
         end = end_of(name)
+        if end is not None and end[0] == INPUT:
+            return {end: None}
         if end is not None and (name[0] != ITEM or end == name or end[-1] in self.edits[end[2]]):
             return self._entries_for(end)
         if name not in self._causes:

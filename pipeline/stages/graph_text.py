@@ -11,12 +11,12 @@ from pipeline.families.file import File
 from pipeline.families.graphs.files import FOLDER, NAME
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.plan import GraphPlan, operators_of, plan_graph
-from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, header, source, support_text
+from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, formulas_of, header, source, support_text
 from pipeline.graphs.text.function import function_text
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.graphs import all_names, asked, graph, stem
+from pipeline.stages.graphs import all_names, asked, graph, namespace, stem
 from pipeline.stages.operators import operator
 from pipeline.stages.set import release, spec_set, template_label
 
@@ -45,9 +45,11 @@ def _problem(file: str, name: str, error: SpecError) -> Problem:
 
 
 def pieces(db: Database, unit: str) -> dict[str, str] | None:
-    """The text of a function, as the pieces of a unit."""
+    """The text of a function, and of the formulas that it uses, as the pieces of a unit."""
     found = plan(db, *unit.rsplit(":", 1))
-    return None if found is None else {"graph": function_text(found, asked(db).namespace, release(db))}
+    if found is None:
+        return None
+    return {"graph": function_text(found, namespace(db), release(db)), **formulas_of(found, release(db))}
 
 
 @query
@@ -76,5 +78,5 @@ def whole(db: Database, name: str) -> str:
     comment = generated_comment("graphs", file)
     found = plans(db, file)
     if inner.endswith(".h"):
-        return header(found, stem(file), comment, asked(db).namespace, release(db))
-    return source(found, stem(file), comment, asked(db).namespace, release(db))
+        return header(found, stem(file), comment, namespace(db), release(db))
+    return source(found, stem(file), comment, namespace(db), release(db))

@@ -40,6 +40,12 @@ def asked(db: Database) -> Asked:
     return msgspec.msgpack.decode(data, type=Asked) if data else Asked([], "")
 
 
+@query
+def namespace(db: Database) -> str:
+    """What the operators that graphs become go by."""
+    return asked(db).namespace
+
+
 # ---- operators
 
 
@@ -153,7 +159,7 @@ def _problem(file: str, name: str, problem: str, hint: str, line: int, column: i
 def signature(db: Database, file: str, name: str) -> str:
     """The schema of the operator that a function becomes; without arguments where the function has mistakes."""
     found = graph(db, file, name)
-    called = f"{asked(db).namespace}::{name}"
+    called = f"{namespace(db)}::{name}"
     return schema_text(called, found) if found is not None else f"{called}()"
 
 
