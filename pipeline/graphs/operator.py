@@ -18,6 +18,7 @@ class Operator(Struct, frozen=True):
     functional: NativeFunction | None = None  # the functional variant of an in-place operator, where there is one
     reverse: Reverse | None = None  # its derivatives, of the variant that they are written for
     outputs: tuple[str, ...] = ()  # those that carry a history, by name
+    refused: tuple[str, ...] = ()  # tensors that may not need a gradient, as it has no derivative for them
     printable: bool = False  # whether its formulas can be printed: the set has the helpers that they call
     tracked: bool = True  # whether autograd looks at it at all
 

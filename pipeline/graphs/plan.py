@@ -15,6 +15,7 @@ from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import Backward, CallBlock
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
+from pipeline.graphs.functional.names import identifier
 from pipeline.graphs.functional.program import Check, Functional, Given, Refuse, Scatter, Shared, Shown
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Function, Item, Many, Ref, Value
@@ -48,7 +49,7 @@ class GraphPlan(Struct, frozen=True):
     returned: tuple[Returned, ...]
     tensors: tuple[Place, ...]
     checks: tuple[tuple[Check, tuple[int, ...]], ...]  # and the inputs that count
-    refusals: dict[str, tuple[int, ...]]  # by message
+    refusals: dict[int, tuple[int, ...]]  # the inputs that count, by the place of the step
     needs: dict[str, tuple[int, ...]]  # of results of composite operators' arguments, by value
     called: dict[str, Signature]  # what is called for an operator
     original: dict[str, Signature]  # the operator itself
@@ -56,6 +57,11 @@ class GraphPlan(Struct, frozen=True):
     results: dict[str, tuple[str, ...]]  # what formulas call an operator's results
     viewed: dict[str, str]  # what an operator's result is a view of
     variants: tuple[Variant, ...] = ()  # for inputs that share memory
+
+    @property
+    def name(self) -> str:
+        """What it is called in C++."""
+        return identifier(self.functional.function.name)
 
 
 class Variant(Struct, frozen=True):
@@ -105,7 +111,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
         returned,
         tensors,
         tuple((check, _sorted(histories, check.values)) for check in program.checks),
-        {s.message: _sorted(histories, s.values) for s in program.steps if isinstance(s, Refuse)},
+        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, Refuse)},
         _value_needs(program, histories),
         {identity: signature_of(operator.called, release) for identity, operator in operators.items()},
         {identity: signature_of(operator.function, release) for identity, operator in operators.items()},

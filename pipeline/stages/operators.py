@@ -5,12 +5,12 @@ from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.graphs.operator import Operator
 from pipeline.model.autograd import Reverse
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import schema_kind
+from pipeline.model.schema import is_tensor_like, schema_kind
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages import infos
-from pipeline.stages.match import differentiable, node, pairs, reverse
+from pipeline.stages.match import differentiable, node, pairs, reverse, served
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import release, spec_set
 
@@ -47,6 +47,7 @@ def operator(db: Database, identity: str) -> Operator | None:
         None if variant is None else function(db, variant),
         derivatives,
         tuple(differentiable(db, identity) or ()) if derivatives is not None or found.is_abstract else (),
+        _refused(db, found, identity) if derivatives is not None else (),
         printable,
         _tracked(db, found),
     )
@@ -59,6 +60,14 @@ def _derivatives(db: Database, identity: str) -> Reverse | None:
     key = infos.keyed(source, DEFAULT_KEY)
     row = node(db, key)
     return None if row is None or row.node is None else reverse(db, key)
+
+
+def _refused(db: Database, found: NativeFunction, identity: str) -> tuple[str, ...]:
+    derivatives = next((each for each in served(db, identity) or () if each.dispatch_key == DEFAULT_KEY), None)
+    if derivatives is None:
+        return ()
+    excused = (*derivatives.inputs, *derivatives.differentiability.non_differentiable, "output")
+    return tuple(a.name for a in found.func.inputs if is_tensor_like(a.type) and a.name not in excused)
 
 
 def _tracked(db: Database, found: NativeFunction) -> bool:

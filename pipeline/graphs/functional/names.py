@@ -19,6 +19,11 @@ _RESERVED = frozenset(
 )
 
 
+def identifier(name: str) -> str:
+    """A name of a function, as C++ can have it."""
+    return f"{name}_" if name in _RESERVED else name
+
+
 class Names:
     """Gives names that nothing else has."""
 

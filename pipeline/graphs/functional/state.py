@@ -6,7 +6,7 @@ from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.program import Apply, Check, Choose, Link, Number, Refuse, Scatter, Step
 from pipeline.graphs.functional.storage import Alias, Handle, Storage
-from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Place, Ref, Result, Value
+from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
 
@@ -195,6 +195,16 @@ class State:
         if call.results:
             self.tensors[call.results[0].name] = handle
         self.read(handle.alias)
+
+    def refuse(self, operator: Operator, arguments: dict[str, Value], place: Place) -> None:
+        """An error at run time for an argument that the operator has no derivative for."""
+        for name in operator.refused:
+            if not isinstance(arguments.get(name), Nothing):
+                message = (
+                    f"The function '{operator.schema.name.unqualified}' is not differentiable with respect to argument"
+                    f" '{name}'. This input cannot have requires_grad True."
+                )
+                self.steps.append(Refuse((arguments[name],), message, place))
 
     # ---- writing
 

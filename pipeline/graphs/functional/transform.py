@@ -91,6 +91,8 @@ def _number(state: State, call: Call) -> None:
 
 def _compute(state: State, call: Call, operator: Operator) -> None:
     arguments = state.arguments(call, operator)
+    if call.grad:
+        state.refuse(operator, arguments, call.place)
     results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in call.results)
     state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
     for given, made in zip(call.results, results):

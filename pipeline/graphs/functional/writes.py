@@ -62,6 +62,8 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     handles = {name: state.handle(call.arguments[name]) for name in names}
     for name in names:
         _check(state, call, operator, handles[name].alias, {} if hidden else arguments)
+    if call.grad:
+        state.refuse(operator, arguments, call.place)
     clones = {name: state.names.new(_stem(arguments[name])) for name in names}
     returned = {
         r.annotation: a.name

@@ -31,10 +31,7 @@ def support_text(name: str, release: Release) -> str:
 
 def header(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
     """The header of a file of functions."""
-    declared = [
-        f"{guards.result_type(plan)} {plan.functional.function.name}({', '.join(guards.parameters(plan))});"
-        for plan in plans
-    ]
+    declared = [f"{guards.result_type(plan)} {plan.name}({', '.join(guards.parameters(plan))});" for plan in plans]
     return TEXT.of(release)["header"].fill({"comment": comment, "namespace": stem, "declarations": declared})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.functional.program import Apply, Choose, Number, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
 from pipeline.graphs.text.saved import held_after, needs_text
@@ -54,7 +54,7 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
         flags = " && ".join(step.flags)
         return [f"const at::Tensor {step.result} = {flags} ? {tensor(step.then)} : {tensor(step.otherwise)};"]
     if isinstance(step, Refuse):
-        return [f'TORCH_CHECK(!({needs_text(plan.refusals[step.message])}), "{step.message}");']
+        return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
     return _apply(plan, step)
 
 
@@ -65,14 +65,12 @@ def lambda_of(body: str) -> str:
 
 def _apply(plan: GraphPlan, step: Apply) -> list[str]:
     record = next((b.record for b in plan.backward.blocks if getattr(b, "record", "") and b.step == step), "")
+    if record:
+        return _recorded(plan, step, record)
     clones = dict(step.clones)
     lines = [f"at::Tensor {clone} = {tensor(step.arguments[name])}.clone();" for name, clone in clones.items()]
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
-    if record:
-        return [*lines, *_recorded(plan, step, arguments, record)]
-    if clones:  # some are declared to be written to
-        arguments = dict(arguments)
     text = call(signature, arguments)
     if step.written is not None:
         text = f"graph::written({tensor(step.written)}, {text})"
@@ -100,24 +98,37 @@ def result_type(type_: str) -> str:
     return "std::vector<at::Tensor>" if type_.startswith("Tensor") else NUMBER_TYPES.get(type_, "auto")
 
 
-def _recorded(plan: GraphPlan, step: Apply, arguments: dict[str, Value], record: str) -> list[str]:
+def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
     """A call of an operator that is made of others: the library's autograd records it."""
     given = _Given(plan)
     signature = (plan.original if step.clones else plan.called)[step.identity]
     inside = {
-        p.name: given.take(arguments[p.name], listed="List" in p.type)
+        p.name: given.take(step.arguments[p.name], listed="List" in p.type)
         for p in signature.parameters
-        if ("at::Tensor" in p.type or "TensorList" in p.type) and isinstance(arguments.get(p.name), (Ref, Item, Many))
+        if ("at::Tensor" in p.type or "TensorList" in p.type) and isinstance(step.arguments.get(p.name), _TENSORS)
     }
-    text = call(signature, {**arguments, **inside})
-    inner = f"[&](const std::vector<at::Tensor>& given) {{ return {text}; }}"
+    text = call(signature, {**step.arguments, **inside})
+    body = _on_clones(step, text, inside) if step.clones else f"return {text};"
+    inner = f"[&](std::vector<at::Tensor>& given) {{ {body} }}"
     listed = f"graph::record(saved.{record}, {given.tensors}, {given.needs}, {inner})"
-    if len(step.results) == 1 and step.results[0].type.endswith("]"):
-        return [f"const std::vector<at::Tensor> {step.results[0].name} = {listed};"]
-    if len(step.results) == 1:
-        return [f"const at::Tensor {step.results[0].name} = {listed}[0];"]
+    names = [r.name for r in step.results] + [clone for _, clone in step.clones]
+    if step.results and step.results[0].type.endswith("]"):
+        return [f"const std::vector<at::Tensor> {names[0]} = {listed};"]
+    if len(names) == 1:
+        return [f"const at::Tensor {names[0]} = {listed}[0];"]
     lines = [f"const std::vector<at::Tensor> {record}_results = {listed};"]
-    return lines + [f"const at::Tensor {r.name} = {record}_results[{i}];" for i, r in enumerate(step.results)]
+    return lines + [f"const at::Tensor {name} = {record}_results[{i}];" for i, name in enumerate(names)]
+
+
+_TENSORS = (Ref, Item, Many)
+
+
+def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
+    """A call that writes to copies of some arguments, and gives these after its results."""
+    written = [tensor(inside[name]) for name, _ in step.clones]
+    copied = "".join(f"{name} = {name}.clone(); " for name in written)
+    made = f"auto made = graph::flat({text});" if step.results else f"{text}; std::vector<at::Tensor> made;"
+    return f"{copied}{made}{''.join(f' made.push_back({name});' for name in written)} return made;"
 
 
 class _Given:

@@ -22,7 +22,7 @@ def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
 
 
 def _text(plan: GraphPlan, release: Release) -> str:
-    text, name = TEXT.of(release), plan.functional.function.name
+    text, name = TEXT.of(release), plan.name
     found = text["forward"].fill(_forward(plan, name))
     if plan.backward.blocks or any(each.needs for each in plan.returned):
         found += text["backward"].fill(_backward(plan, name, release))

@@ -225,7 +225,7 @@ inline Tensor fit(Tensor grad, const Like& like) {
 }
 
 inline void add(Tensor& into, const Tensor& grad, const Like& like) {
-  if (grad.defined()) {
+  if (grad.defined() && torch::autograd::isDifferentiableType(like.dtype)) {
     Tensor fitting = fit(grad, like);
     into = into.defined() ? into + fitting : std::move(fitting);
   }
@@ -387,7 +387,7 @@ variable_list record(Recorded& held, variable_list given, std::vector<bool> need
 inline variable_list replay(const Recorded& held, const variable_list& grads) {
   variable_list outputs, given, inputs, found(held.inputs.size());
   for (const auto i : c10::irange(held.outputs.size())) {
-    if (held.outputs[i].defined() && held.outputs[i].requires_grad() && grads[i].defined()) {
+    if (held.outputs[i].defined() && held.outputs[i].requires_grad() && i < grads.size() && grads[i].defined()) {
       outputs.push_back(held.outputs[i]);
       given.push_back(grads[i]);
     }

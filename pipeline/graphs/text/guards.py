@@ -123,7 +123,7 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
         passed.append(f'graph::base_of("{plan.functional.function.name}", {{{", ".join(members)}}})')
         passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
     passed += [names[given.name] for given in plan.functional.function.inputs if given.name not in shared]
-    call_ = f"{variant.plan.functional.function.name}({', '.join(passed)})"
+    call_ = f"{variant.plan.name}({', '.join(passed)})"
     back = [f"  {line}" for line in metadata(plan)]
     outputs = plan.functional.outputs
     if not outputs:

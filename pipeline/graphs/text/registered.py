@@ -9,8 +9,7 @@ from pipeline.graphs.text.expressions.literals import quoted
 
 def registration(plan: GraphPlan, stem: str) -> str:
     """The statement that registers a graph."""
-    function = plan.functional.function
-    return f"m.def({quoted(schema(plan))}, gradmill::graphs::{stem}::{function.name});"
+    return f"m.def({quoted(schema(plan))}, gradmill::graphs::{stem}::{plan.name});"
 
 
 def schema(plan: GraphPlan) -> str:

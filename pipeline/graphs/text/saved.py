@@ -30,10 +30,15 @@ def base_of(value: Value) -> str:
     return str(getattr(value, "name", ""))
 
 
+def _typed(text: str, passed: str) -> str:
+    """An argument that says its type: what is none of something does not."""
+    return f"{passed.removeprefix('const ').removesuffix(' &')}({text})" if text == "::std::nullopt" else text
+
+
 def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named: Named = plain) -> str:
     """A statement that computes what a formula asks for; the operator's arguments have the names that it knows."""
     bound = {
-        parameter.name: argument(step.arguments[parameter.name], parameter.type, named)
+        parameter.name: _typed(argument(step.arguments[parameter.name], parameter.type, named), parameter.type)
         for parameter in plan.called[step.identity].parameters
         if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
     }
