@@ -123,6 +123,8 @@ class Result(Struct, frozen=True, array_like=True):
     name: str
     type: str  # `Tensor`, `Tensor[]`, `int`, `bool` …
     length: int | None = None  # of a list: how many items it must have, by what takes it apart; None: as many as it has
+    sizes: tuple[int, ...] | None = None  # of a tensor, where the graph is specialised to that
+    dtype: str = ""
 
 
 class Call(Struct, frozen=True):

@@ -16,7 +16,7 @@ from pipeline.graphs.text.function import function_text
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.graphs import all_names, asked, graph, namespace, stem
+from pipeline.stages.graphs import all_names, asked, lean, namespace, stem
 from pipeline.stages.operators import operator
 from pipeline.stages.set import release, spec_set, template_label
 
@@ -24,7 +24,7 @@ from pipeline.stages.set import release, spec_set, template_label
 @query
 def plan(db: Database, file: str, name: str) -> GraphPlan | None:
     """What is printed of a function; None where it has mistakes, or what no graph can have."""
-    function = graph(db, file, name)
+    function = lean(db, file, name)
     if function is None:
         return None
     found = {identity: operator(db, identity) for identity in operators_of(function)}

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.graphs.exported.model import read_model
+from pipeline.graphs.lean.apart import taken_apart
 from pipeline.graphs.model import Function, Program
 from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
@@ -144,6 +145,13 @@ def graph(db: Database, file: str, name: str) -> Function | None:
     for mistake in mistakes:
         db.report(problem_in(file, name, mistake))
     return found
+
+
+@query
+def lean(db: Database, file: str, name: str) -> Function | None:
+    """The same, with what operators are made of in their place, where the graph says enough of its tensors."""
+    function = graph(db, file, name)
+    return None if function is None else taken_apart(function, _Ops(db))
 
 
 def problem_in(file: str, name: str, mistake: TextMistake) -> Problem:

@@ -166,8 +166,9 @@ def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any,
 def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
     """What a file is put together from: digests. With them, all that can be wrong is known."""
     file = files.item(db, layout, shards, name)
+    apart = [(file.family, unit) for unit in file.units] if file is not None and file.whole else []
     return [
-        *(db.digest(text, file.family, unit) for unit in (file.units if file is not None and file.whole else ())),
+        *(db.digest(text, family, unit) for family, unit in apart),
         db.digest(outline, layout, shards, name),
         *(db.digest(block, *at) for at in blocks(db, layout, shards, name)),
     ]

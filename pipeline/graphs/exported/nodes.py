@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.graphs.exported.format import Argument, Graph, NamedArgument, Node
+from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
 from pipeline.graphs.exported.values import thing_of
 from pipeline.graphs.model import Item, Place, Ref
 from pipeline.graphs.ops import Op
@@ -31,9 +31,11 @@ class Run:
     def __init__(self, trace: Trace, mistakes: list[TextMistake]) -> None:
         self.trace = trace
         self.mistakes = mistakes
+        self.facts: dict[str, tuple[tuple[int, ...], str]] = {}  # sizes and dtypes of the graph that is run
 
     def graph(self, graph: Graph, scope: dict[str, Thing]) -> None:
         """All nodes of a graph; their results are put into `scope`."""
+        self.facts = {name: facts for name, meta in graph.tensor_values.items() if (facts := known(meta)) is not None}
         for at, node in enumerate(graph.nodes):
             name = node.name or _first_name(node.outputs) or f"{node.target} {at}"
             self.trace.place = Place(node=name)
@@ -59,7 +61,10 @@ class Run:
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
         hints = [_name(each) or name for each in node.outputs] if _is_flat(op) else [name]
         hints += [name] * (len(op.native.func.returns) - len(hints))
-        _bind(node.outputs, self.trace.called(op, match.arguments, hints), scope, self.trace)
+        found = self.trace.called(op, match.arguments, hints)
+        if _is_flat(op):
+            self.trace.note([self.facts.get(_name(each) or "") for each in node.outputs])
+        _bind(node.outputs, found, scope, self.trace)
 
     def _thing(self, op: Op, given: NamedArgument, scope: dict[str, Thing]) -> Thing:
         names = [argument.name for argument in op.native.func.inputs]
@@ -94,16 +99,24 @@ class Run:
         given = [thing_of(each.arg, scope) for each in node.inputs[2:]]
         names = [_name(each) for each in inner.graph.inputs]
         own = {name: thing for name, thing in zip(names, given) if name is not None}
-        outer, self.trace.grad = self.trace.grad, mode
+        outer, facts, self.trace.grad = self.trace.grad, self.facts, mode
         try:
             self.graph(inner.graph, own)
         finally:
-            self.trace.grad = outer
+            self.trace.grad, self.facts = outer, facts
         found = Several(tuple(thing_of(each, own) for each in inner.graph.outputs))
         results = node.outputs
         if len(results) == 1 and results[0].as_tensors is not None:
             results = [Argument(as_tensor=each) for each in results[0].as_tensors]
         _bind(results, found, scope, self.trace)
+
+
+def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
+    """The sizes and the dtype of a tensor, where they are known."""
+    sizes = [size.as_int for size in meta.sizes]
+    if any(size is None for size in sizes) or meta.dtype not in DTYPES:
+        return None
+    return tuple(size for size in sizes if size is not None), DTYPES[meta.dtype]
 
 
 def _is_flat(op: Op) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from pipeline.graphs.model import PYTHON, Call, Many, Place, Ref, Result, Value
 from pipeline.graphs.ops import Op, Ops
 from pipeline.graphs.resolve.conversion import converted
@@ -62,6 +64,13 @@ class Trace:
         things = tuple(Known(Ref(r.name), r.type) for r in results)
         return things[0] if single else Several(things, tuple(r.name or "" for r in returns))
 
+    def note(self, facts: Sequence[tuple[tuple[int, ...], str] | None]) -> None:
+        """Says what sizes and dtypes the results of the last call have."""
+        last = self.calls[-1]
+        pairs = zip(last.results, (*facts, *[None] * len(last.results)))
+        found = (r if fact is None else replace(r, sizes=fact[0], dtype=fact[1]) for r, fact in pairs)
+        self.calls[-1] = replace(last, results=tuple(found))
+
     def scalar(self, name: str, given: Sequence[Thing], hint: str = "") -> Thing:
         """Calls `python::name`, or computes it where it is of constants."""
         if any_wrong(given):
@@ -95,7 +104,7 @@ class Trace:
         """Says that a list must have so many items."""
         for at, call in enumerate(self.calls):
             if any(result.name == name for result in call.results):
-                results = tuple(Result(r.name, r.type, count) if r.name == name else r for r in call.results)
+                results = tuple(replace(r, length=count) if r.name == name else r for r in call.results)
                 self.calls[at] = Call(call.op, call.function, call.arguments, results, call.place, call.grad)
 
 
