@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
+from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.held import Keeper, label
 from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
 from pipeline.graphs.backward.program import (
@@ -97,6 +98,11 @@ class _Planner:
         if style in ("own", "library"):
             assert operator.reverse is not None
             attributes = self._attributes(index, step, operator, operator.reverse)
+        elif style == "composite":
+            for name, users in COMPOSITES[operator.schema.name.base].saved:
+                value = step.arguments[name]
+                users_need = (self.histories.needs(step.arguments.get(user)) for user in users)
+                self.keeper.keep(value, frozenset[int]().union(*users_need))
         elif style == "recorded":
             record = self.keeper.mark("record", _first(step), needs)
         elif style == "view":
@@ -120,6 +126,8 @@ class _Planner:
             return "cast"
         if not operator.composite:
             return "missing"
+        if operator.schema.name.base in COMPOSITES and operator.called.func.out == ():
+            return "composite"
         if operator.schema.name.base in _CASTS:
             return "cast"
         return "view" if viewed_argument(operator.schema) is not None else "recorded"

@@ -10,7 +10,7 @@ from pipeline.graphs.functional.program import Apply, Choose, Scatter
 from pipeline.graphs.model import Value
 from pipeline.model.autograd import SavedAttribute
 
-Style = Literal["own", "library", "recorded", "view", "cast", "missing"]
+Style = Literal["own", "library", "composite", "recorded", "view", "cast", "missing"]
 
 
 class Target(Struct, frozen=True):

@@ -17,7 +17,21 @@ def statements(plan: GraphPlan) -> list[str]:
     for index, step in enumerate(plan.functional.steps):
         lines += [*_placed(step.place, _title(step)), *_step(plan, index, step)]
         lines += held_after(plan, index)
-    return lines
+    return joined(lines)
+
+
+def joined(lines: list[str]) -> list[str]:
+    """The same statements, neighbours under one condition together."""
+    found: list[str] = []
+    condition = ""
+    for line in lines:
+        if line.startswith("if ("):
+            if found and found[-1] == "}" and line == condition:
+                found.pop()
+                continue
+            condition = line
+        found.append(line)
+    return found
 
 
 def _placed(place: Place, title: str) -> list[str]:
@@ -27,15 +41,17 @@ def _placed(place: Place, title: str) -> list[str]:
 
 def _title(step: Step) -> str:
     if isinstance(step, Apply):
-        if step.view:
-            return "a view"
-        return "written in place" if step.written is not None or step.clones else "computed"
-    return {
-        Number: "a number",
-        Scatter: "written into a view",
-        Choose: "a view or a copy",
-        Refuse: "refused by autograd",
-    }[type(step)]
+        name = step.identity.partition("(")[0]
+        return f"{name}{', in place' if step.written is not None or step.clones else ''}"
+    return _TITLES[type(step)]
+
+
+_TITLES: dict[type, str] = {
+    Number: "a number",
+    Scatter: "written into a view",
+    Choose: "a view or a copy",
+    Refuse: "refused by autograd",
+}
 
 
 def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:

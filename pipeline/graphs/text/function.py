@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pipeline.cpp import identifiers
 from pipeline.families.sections import Text
 from pipeline.families.template import Value as Filled
@@ -13,12 +15,15 @@ from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
 from pipeline.releases.model import Release
 
+_OPENED = re.compile(r"\{\n\n+")  # what holes that are not filled leave
+_GAPS = re.compile(r"\n{3,}")
 TEXT = Text("../graphs/text/graph.cpp")
 
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
     """The whole C++ of one graph."""
-    return "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
+    found = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
+    return _GAPS.sub("\n\n", _OPENED.sub("{\n", found))
 
 
 def _text(plan: GraphPlan, release: Release) -> str:

@@ -317,6 +317,61 @@ inline c10::SymIntArrayRef strides_or_error(const Tensor& tensor, std::string_vi
   return tensor.layout() == at::kStrided ? tensor.sym_strides() : c10::SymIntArrayRef();
 }
 
+// ---- Gradients of operators that are made of others ----
+
+// Of x @ w.t() + b: what is missing is not asked for.
+inline variable_list linear_gradients(
+    const Tensor& grad,
+    const Tensor& input,
+    const Tensor& weight,
+    std::array<bool, 3> needs,
+    std::array<size_t, 3> dims) {
+  variable_list found(3);
+  if (needs[0]) {
+    found[0] = weight.dim() == 1 ? grad.unsqueeze(-1) * weight.conj() : grad.matmul(weight.conj());
+  }
+  if (needs[1]) {
+    const Tensor rows = input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
+    if (dims[1] == 1) {
+      found[1] = rows.t().conj().mv(grad.reshape({-1}));
+    } else {
+      found[1] = (grad.dim() == 2 ? grad : grad.reshape({-1, grad.size(-1)})).t().mm(rows.conj());
+    }
+  }
+  if (needs[2]) {
+    found[2] = grad;
+  }
+  return found;
+}
+
+// Of a product of vectors, matrices and stacks of matrices; a stack that was broadcast is summed when it is made fit.
+// `dims`: of those that need a gradient.
+inline variable_list matmul_gradients(
+    const Tensor& grad,
+    const Tensor& self,
+    const Tensor& other,
+    std::array<bool, 2> needs,
+    std::array<size_t, 2> dims) {
+  variable_list found(2);
+  if (needs[0] && other.dim() == 1) {
+    found[0] = grad.unsqueeze(-1) * other.conj();
+  } else if (needs[0]) {
+    const bool row = dims[0] == 1;
+    found[0] = (row ? grad.unsqueeze(-2) : grad).matmul(other.mT().conj());
+    found[0] = row ? found[0].squeeze(-2) : found[0];
+  }
+  if (needs[1] && self.dim() == 1) {
+    found[1] = dims[1] == 1 ? self.conj() * grad : self.conj().unsqueeze(-1) * grad.unsqueeze(-2);
+  } else if (needs[1] && dims[1] == 1) {
+    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mv(grad.reshape({-1}));
+  } else if (needs[1] && dims[1] == 2 && self.dim() > 2) {
+    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mm(grad.reshape({-1, grad.size(-1)}));
+  } else if (needs[1]) {
+    found[1] = self.mT().conj().matmul(grad);
+  }
+  return found;
+}
+
 // ---- Nodes of the library, run by hand ----
 
 // An edge for each input, valid where a gradient is wanted: a Node asks by these what it is to compute. `needed` leads to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pipeline.graphs.backward.composites import COMPOSITES
 from pipeline.graphs.backward.held import label
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
@@ -168,6 +169,17 @@ def _library(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     return [*lines, "const variable_list found = node->apply(std::move(given));", *_distributed(block)]
 
 
+def _composite(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    composite = COMPOSITES[plan.called[block.step.identity].struct]
+    by_name = {given.name: given for given in block.arguments}
+    saved = [named.value(block.step.arguments[name]) for name, _ in composite.saved]
+    needs = ", ".join(_needed(by_name[name]) for name in composite.inputs)
+    likes = [by_name[name].targets[0].like for name in composite.inputs]
+    dims = ", ".join(f"saved.{like}.sizes.size()" if like else "0" for like in likes)
+    passed = ", ".join(["given[0]", *saved, f"{{{needs}}}", f"{{{dims}}}"])
+    return [f"const variable_list found = graph::{composite.gradients}({passed});", *_distributed(block)]
+
+
 def _recorded(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     return [f"const variable_list found = graph::replay(saved.{block.record}, given);", *_distributed(block)]
 
@@ -197,6 +209,7 @@ def _missing(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
 STYLES: dict[str, Callable[[GraphPlan, CallBlock, Held], list[str]]] = {
     "own": _own,
     "library": _library,
+    "composite": _composite,
     "recorded": _recorded,
     "view": _view,
     "cast": _cast,
