@@ -97,7 +97,7 @@ def main(rounds: int) -> None:
     """Prints a table."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    names = list(models.CASES)
+    names = list(models.CASES) if not sys.argv[2:] else sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder:
         specs = build(Path(folder), names)
         print(f"{'':14}" + "".join(f"{way:>14}" for way in ("eager", "gradmill", "aot_function", "aot_eager")))
