@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Tensor
 from pipeline.graphs.functional.program import Apply, Functional
 from pipeline.graphs.functional.program import Number as NumberStep
-from pipeline.graphs.model import Item, Many, Ref, Value
+from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.model.autograd import SavedAttribute
 
 
@@ -25,6 +25,7 @@ class Keeper:
         self._changed = set(changed)
         self._shown = set(shown)
         self._made = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
+        self._constants = {s.result.name: s for s in program.steps if isinstance(s, NumberStep) and _constant(s)}
         self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
         self._numbers |= {
             r.name: r.type for s in self._made.values() for r in s.results if not r.type.startswith("Tensor")
@@ -42,7 +43,9 @@ class Keeper:
             for each in value.values:
                 self.keep(each, needs)
         elif isinstance(value, (Ref, Item)):
-            if value.name in self._numbers:
+            if value.name in self._constants:
+                self.remade[value.name] = Remade(self._constants[value.name])
+            elif value.name in self._numbers:
                 self.numbers[value.name] = Number(value.name, self._numbers[value.name])
             else:
                 self._tensor(value, needs)
@@ -81,6 +84,9 @@ class Keeper:
                 self.keep(each, needs)
             self.remade[value.name] = Remade(step)
             return
+        if step is not None and _constant(step):
+            self.remade[value.name] = Remade(step)
+            return
         known = self.tensors.get(name)
         joined = needs | frozenset(known.needs) if known is not None else needs
         self.tensors[name] = Tensor(value, name, self._how(value), _sorted(joined))  # type: ignore[arg-type]
@@ -98,6 +104,24 @@ class Keeper:
             and any(r.name == value.name and r.type.endswith("]") for r in step.results)
         )
         return "list" if listed else "plain"
+
+
+# What makes a tensor of numbers alone, always the same one.
+_FACTORIES = frozenset("zeros ones full arange scalar_tensor eye linspace".split())
+_LITERAL = (Int, Float, Bool, Nothing, Constant)
+
+
+def _constant(step: Apply | NumberStep) -> bool:
+    """Whether a step makes the same tensor whenever it runs, of what the source says."""
+    if isinstance(step, NumberStep):
+        known = step.op == "graph::operand"
+    else:
+        known = step.identity.partition("(")[0].partition(".")[0] in _FACTORIES
+    return known and all(_literal(value) for value in step.arguments.values())
+
+
+def _literal(value: Value) -> bool:
+    return all(map(_literal, value.values)) if isinstance(value, Many) else isinstance(value, _LITERAL)
 
 
 def _sources(step: Apply) -> list[Value]:

@@ -89,9 +89,11 @@ def differentiable(operator: Operator) -> list[str]:
 
 def histories_of(operator: Operator, step: Apply) -> list[int]:
     """The results that carry a history, by their places."""
-    if step.clones and operator.reverse is not None:
+    if step.clones and not step.results:
         return []
     if operator.composite or operator.schema.name.base in COPIES:
         return [i for i, result in enumerate(step.results) if result.type.startswith("Tensor")]
     names = return_names(operator.schema)
+    if step.clones:  # what is written to is no result of the step
+        names = tuple(name for name, each in zip(names, operator.schema.returns) if not each.is_write)
     return [i for i, name in enumerate(names) if name in operator.outputs and i < len(step.results)]

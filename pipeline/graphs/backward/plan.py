@@ -15,12 +15,13 @@ from pipeline.graphs.backward.program import (
     Block,
     CallBlock,
     ChooseBlock,
+    Remade,
     ScatterBlock,
     Style,
     Target,
 )
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
-from pipeline.graphs.model import Item, Many, Nothing, Ref, Value
+from pipeline.graphs.model import Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.model.autograd import Reverse, SavedAttribute
 from pipeline.model.schema import is_list
@@ -198,13 +199,19 @@ def plan_backward(
     return Backward(
         tuple(planner.blocks),
         tuple(keeper.tensors.values()),
-        _in_order(program, set(keeper.remade), keeper),
+        _in_order(program, keeper),
         tuple(keeper.attributes.values()),
         tuple(keeper.marks.values()),
         tuple(keeper.numbers.values()),
     )
 
 
-def _in_order(program: Functional, names: set[str], keeper: Keeper) -> tuple:  # type: ignore[type-arg]
-    made = [s.results[0].name for s in program.steps if isinstance(s, Apply) and s.results]
-    return tuple(keeper.remade[name] for name in made if name in names)
+def _in_order(program: Functional, keeper: Keeper) -> tuple[Remade, ...]:
+    """What the backward makes again, in the order in which the forward made it."""
+    found = []
+    for step in program.steps:
+        made = step.results[0] if isinstance(step, Apply) and step.results else getattr(step, "result", None)
+        name = made.name if isinstance(made, Result) else made
+        if name in keeper.remade:
+            found.append(keeper.remade[name])
+    return tuple(found)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pipeline.graphs.functional import program as functional
 from pipeline.graphs.functional.program import Apply, Choose, Scatter
 from pipeline.graphs.model import Value
 from pipeline.model.autograd import SavedAttribute
@@ -73,9 +74,13 @@ class Tensor(Struct, frozen=True):
 
 
 class Remade(Struct, frozen=True):
-    """A view that the backward makes again."""
+    """A view, or a constant, that the backward makes again."""
 
-    step: Apply
+    step: Apply | functional.Number
+
+    @property
+    def name(self) -> str:
+        return self.step.results[0].name if isinstance(self.step, Apply) else self.step.result.name
 
 
 class Attribute(Struct, frozen=True):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pipeline.graphs.backward.program import Block, ChooseBlock, ScatterBlock
+from pipeline.graphs.functional.program import Apply, Number
 from pipeline.graphs.model import Item, Ref
 from pipeline.graphs.plan import GraphPlan, Returned
+from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked
 from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.saved import base_of, needs_text
@@ -18,14 +20,22 @@ def statements(plan: GraphPlan) -> list[str]:
     for i, returned in enumerate(each for each in plan.returned if each.needs):
         lines += _incoming(returned, i)
     for remade in plan.backward.remade:
-        step = remade.step
-        viewed = named.value(step.arguments[plan.viewed[step.identity]])
-        type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
-        text = call(plan.called[step.identity], step.arguments, named)
-        lines.append(f"const {type_} {step.results[0].name} = {viewed}.defined() ? {text} : {type_}();")
+        lines.append(_remade(plan, remade.step, named))
     for block in plan.backward.blocks:
         lines += _block(plan, block, named)
     return lines
+
+
+def _remade(plan: GraphPlan, step: Apply | Number, named: Held) -> str:
+    """A view, where what is viewed is there, or a constant."""
+    if isinstance(step, Number):
+        return f"const at::Tensor {step.result.name} = {computed(step)};"
+    type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
+    text = call(plan.called[step.identity], step.arguments, named)
+    if step.view:
+        viewed = named.value(step.arguments[plan.viewed[step.identity]])
+        text = f"{viewed}.defined() ? {text} : {type_}()"
+    return f"const {type_} {step.results[0].name} = {text};"
 
 
 def _incoming(returned: Returned, i: int) -> list[str]:

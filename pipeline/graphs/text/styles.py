@@ -26,7 +26,7 @@ def held(plan: GraphPlan) -> dict[str, str]:
     """Values, and where the backward finds them."""
     found = {t.name: f"saved.{t.name}" for t in plan.backward.tensors}
     found |= {t.name: t.name for t in plan.backward.tensors if t.how in ("input", "output")}
-    found |= {r.step.results[0].name: r.step.results[0].name for r in plan.backward.remade}
+    found |= {r.name: r.name for r in plan.backward.remade}
     return found | {n.name: f"saved.{n.name}" for n in plan.backward.numbers}
 
 
