@@ -71,7 +71,7 @@ def readable(function: object, program: Program, which: tuple[str, ...]) -> bool
     except RuntimeError:
         return True  # then the graph has to refuse it as well
     try:
-        return all(isinstance(tensor.is_leaf, bool) for tensor in compare._tensors([outputs]))
+        return all(isinstance(tensor.is_leaf, bool) for tensor in compare.tensors([outputs]))
     except RuntimeError:
         return False
 
