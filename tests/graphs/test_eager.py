@@ -18,6 +18,8 @@ pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.miss
 
 SUITE = ROOT / "specs" / "core" / "graphs"
 FILES = sorted(path.stem for path in SUITE.glob("*.py"))
+ALWAYS = ("bases", "modes", "together")  # the others take too long for every run
+CASES = [pytest.param(stem, marks=() if stem in ALWAYS else pytest.mark.slow) for stem in FILES]
 
 
 def wrong(functions: dict[str, Any], ops: Any) -> Iterator[str]:
@@ -35,7 +37,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {"folder": tmp_path_factory.mktemp("eager")}
 
 
-@pytest.mark.parametrize("stem", FILES)
+@pytest.mark.parametrize("stem", CASES)
 def test_a_graph_does_what_eager_does(stem: str, ops: dict[str, Any]) -> None:
     path = SUITE / f"{stem}.py"
     found = library.build(path, Path(ops["folder"]) / stem, f"core_{stem}")
