@@ -118,6 +118,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
             f"{_A}convolution(input, weight, bias, stride, padding, dilation, False, [0, 0], groups)",
         ),
     ),
+    "aten::batch_norm": (
+        Rule(
+            lambda s: not s.is_none("running_mean") and not s.is_none("running_var"),
+            f"{_A}_native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]",
+        ),
+    ),
     "aten::cross_entropy_loss": (
         Rule(
             _class_indices,
