@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +27,21 @@ HERE = Path(__file__).parent
 class Built:
     """All models, exported, generated, compiled and loaded."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, names: Iterable[str], folder: Path) -> None:
         exported = folder / "exported"
         exported.mkdir()
         self.specs: dict[str, list[tuple[str, str]]] = {}
-        for name in models.CASES:
+        for name in names:
             program = torch.export.export(models.model(name), models.inputs(name))
             torch.export.save(program, exported / f"{name}.pt2")
             kinds = program.graph_signature.input_specs
             self.specs[name] = [(spec.kind.name, spec.target or spec.arg.name) for spec in kinds]
-        self.generated = library.generate(exported, folder, "models", "torch")
+        self.namespace = f"models_{len(self.specs)}"
+        self.generated = library.generate(exported, folder, self.namespace, "torch")
         sources = sorted((self.generated / "graphs").glob("*.cpp"))
-        self.alone = library.compiled(self.generated / "graphs" / "mlp.cpp", self.generated, alone=True)
         self.objects = {source.stem: library.compiled(source, self.generated) for source in sources}
         self.trainer = trainer(self, folder)
-        torch.ops.load_library(str(library.linked(self.objects.values(), folder / "models.so")))
+        torch.ops.load_library(str(library.linked(self.objects.values(), folder / f"{self.namespace}.so")))
 
     def parameters(self, name: str) -> int:
         """How many inputs are trained: the first ones."""
@@ -57,24 +57,34 @@ class Built:
         return [own[target] if kind in ("PARAMETER", "BUFFER") else next(given) for kind, target in self.specs[name]]
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return Built(tmp_path_factory.mktemp("models"))
+FEW = ("mlp", "gpt")  # in every run
+BUILT: dict[tuple[str, ...], Built] = {}
+NAMES = [pytest.param(name, marks=() if name in FEW else pytest.mark.slow) for name in models.CASES]
 
 
-def graph(name: str) -> Any:
-    return getattr(torch.ops.models, name)
+@pytest.fixture
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The models that a run is about, built at once."""
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
+    names = FEW if name in (None, *FEW) else tuple(each for each in models.CASES if each not in FEW)
+    if names not in BUILT:
+        BUILT[names] = Built(names, tmp_path_factory.mktemp("models"))
+    return BUILT[names]
+
+
+def graph(built: Built, name: str) -> Any:
+    return getattr(getattr(torch.ops, built.namespace), name)
 
 
 def close(one: Tensor, other: Tensor) -> bool:
     return torch.allclose(one.double(), other.double(), rtol=TOLERANCE, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("name", models.CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_loss_gradients_and_buffers_are_those_of_eager(name: str, built: Built) -> None:
     eager, ours = models.model(name), models.model(name)
     expected = eager(*models.inputs(name))
-    found = graph(name)(*built.inputs(name, ours))
+    found = graph(built, name)(*built.inputs(name, ours))
     assert close(expected, found)
     expected.backward()
     found.backward()
@@ -84,13 +94,19 @@ def test_loss_gradients_and_buffers_are_those_of_eager(name: str, built: Built) 
     assert all(close(one, other) for one, other in zip(eager.buffers(), ours.buffers()))
 
 
+@pytest.mark.slow
+def test_a_source_compiles_by_itself(built: Built) -> None:
+    source = built.generated / "graphs" / "mlp.cpp"
+    assert library.compiled(source, built.generated, alone=True).exists()
+
+
 def test_the_program_that_trains_needs_no_python(built: Built) -> None:
     needed = subprocess.run(["ldd", str(built.trainer)], capture_output=True, text=True, check=True).stdout
     assert "libtorch_cpu" in needed
     assert "libpython" not in needed and "libtorch_python" not in needed
 
 
-@pytest.mark.parametrize("name", models.CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_ten_steps_in_cpp_end_where_eager_ends(name: str, built: Built, tmp_path: Path) -> None:
     model = models.model(name)
     start = [tensor.detach().clone() for tensor in built.inputs(name, model)]
@@ -129,7 +145,7 @@ def trainer(built: Built, folder: Path) -> Path:
 
 def cpp_models(built: Built) -> Iterator[str]:
     """What the program has to know of the models: how each is called, and how many of its inputs are trained."""
-    yield from (f'#include "graphs/{name}.h"\n' for name in models.CASES)
+    yield from (f'#include "graphs/{name}.h"\n' for name in built.specs)
     yield "#define MODELS \\\n"
     for name, specs in built.specs.items():
         arguments = ", ".join(f"t[{i}]" for i in range(len(specs)))

@@ -19,7 +19,7 @@ from graphs.programs import Program
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
 SEED = int(os.environ.get("GRADMILL_SEED", "0")) % 1_000_003
-FEW, MANY, AT_ONCE = 24, 520, 65
+FEW, MANY, AT_ONCE = 16, 520, 65
 
 
 def made(program: Program) -> compare.Make:

@@ -71,7 +71,7 @@ class _Reading:
         self.by_source = {each.source: each.name for each in self.inputs if each.source}
 
     def function(self, name: str) -> Function:
-        """All of it; the mistakes are kept."""
+        """All of it; the mistakes are gathered."""
         run = nodes.Run(self.trace, self.mistakes)
         run.graph(self.graph, self.scope)
         if self.mistakes:

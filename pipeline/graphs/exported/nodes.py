@@ -26,7 +26,7 @@ def mistake(node: str, error: SpecError) -> TextMistake:
 
 
 class Run:
-    """Runs the nodes of graphs into a trace. The mistakes of all nodes are kept."""
+    """Runs the nodes of graphs into a trace. The mistakes of all nodes are gathered."""
 
     def __init__(self, trace: Trace, mistakes: list[TextMistake]) -> None:
         self.trace = trace

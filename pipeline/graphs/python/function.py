@@ -45,7 +45,7 @@ class Definition:
         self.groups: dict[str, list[str]] = {}
 
     def say(self, node: ast.expr | ast.stmt, problem: str, hint: str = "") -> None:
-        """Keeps a mistake."""
+        """Adds a mistake."""
         self.mistakes.append(TextMistake(problem, hint, *self.reader.where(node)))
 
     def read(self, parameters: ast.arguments) -> None:

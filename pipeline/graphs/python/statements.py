@@ -27,7 +27,7 @@ from pipeline.problems.problem import SpecError, TextMistake
 
 
 class Body:
-    """Reads the statements of one function. All mistakes are kept; what they leave behind is not told again."""
+    """Reads the statements of one function. All mistakes are gathered; what they leave behind is not told again."""
 
     def __init__(self, reader: Reader, parameters: Mapping[str, str]) -> None:
         self.reader = reader
