@@ -114,15 +114,16 @@ def test_a_leaf_that_needs_a_gradient_is_not_written_to(ops: Any) -> None:
     assert torch.equal(x, square(1.0))
 
 
-def test_what_is_saved_is_freed(ops: Any) -> None:
+@pytest.mark.parametrize(("name", "inputs"), [("product", 2), ("powers", 1), ("half", 1)])
+def test_what_is_saved_is_freed(ops: Any, name: str, inputs: int) -> None:
     """No Node holds itself by what it saved: with it the leaf goes that it leads to."""
-    for name, given in (("product", [leaf(), leaf()]), ("powers", [leaf()]), ("half", [leaf(2.0)])):
-        out = getattr(ops, name)(*given)
-        alive = weakref.ref(given[0])
-        assert out.grad_fn is not None
-        del out, given
-        gc.collect()
-        assert alive() is None
+    given = [leaf() for _ in range(inputs)]
+    out = getattr(ops, name)(*given)
+    assert out.grad_fn is not None
+    alive = weakref.ref(given[0])
+    del out, given
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_recorded_call_frees_what_it_saved_after_the_backward(ops: Any) -> None:
