@@ -39,7 +39,12 @@ MANY_MODULES = 10
 MORE_MODULES = {"pipeline/stages": 14}  # one a stage, and what all of them ask for
 MANY_LINES = 300
 
-PURE = ("rules", "stages", "families", "graphs")  # that something is kept, and whether it still holds, is for `query/` to know
+PURE = (
+    "rules",
+    "stages",
+    "families",
+    "graphs",
+)  # that something is kept, and whether it still holds, is for `query/` to know
 CACHING = re.compile(
     r"\b(cach(e|es|ed|ing)|kept|fresh|freshness|stale|staleness|dirty|outdated|up to date|memo|memoi[sz]\w*"
     r"|previous|previously|remember(s|ed)?|reus(e|es|ed|ing)|invalidat\w+|incremental|incrementally"
