@@ -34,7 +34,7 @@ def _shown(state: State, handle: Handle) -> Shown:
     base: Value = storage.value
     if storage.input:
         base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
-    if not alias.flags or (alias.seen == alias.made and alias.current):
+    if not alias.flags or storage.version == 0:
         return Shown(base, bool(storage.input), alias.chain, alias.listed, which)
     return Shown(base, bool(storage.input), alias.chain, alias.listed, which, alias.flags, state.read(alias))
 
@@ -42,8 +42,8 @@ def _shown(state: State, handle: Handle) -> Shown:
 def updates_of(state: State) -> tuple[Update, ...]:
     """The inputs that were written to, and what is in them afterwards."""
     return tuple(
-        Update(name, storage.value, storage.wrote_with_grad, storage.silent)
-        for name, storage in state.written_inputs.items()
+        Update(name, each.value, each.wrote_with_grad, tuple(each.conditions), each.silent)
+        for name, each in state.written_inputs.items()
     )
 
 

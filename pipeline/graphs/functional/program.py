@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.graphs.model import Function, Place, Result, Value
+from pipeline.graphs.model import Function, Item, Many, Place, Ref, Result, Value
 
 
 class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
@@ -85,6 +85,7 @@ class Update(Struct, frozen=True):
     input: str
     value: Value
     grad: bool  # False: nothing but no_grad code wrote to it
+    conditions: tuple[tuple[str, ...], ...] = ()  # it is written to where one of these holds; () holds
     silent: bool = False  # whether autograd is not to know: an operator wrote to it that does not say so
 
 
@@ -129,3 +130,21 @@ class Functional(Struct, frozen=True):
     outputs: tuple[Given, ...] = ()
     bumped: tuple[str, ...] = ()  # inputs whose version moves, and nothing else of them
     written: tuple[str, ...] = ()  # inputs that are written to
+
+
+def names_in(part: object) -> set[str]:
+    """The values that a part of a function names."""
+    if isinstance(part, (Ref, Item)):
+        return {part.name}
+    if isinstance(part, Many):
+        return {name for each in part.values for name in names_in(each)}
+    if isinstance(part, dict):
+        return {name for each in part.values() for name in names_in(each)}
+    if isinstance(part, tuple):
+        return {part_name for each in part for part_name in names_in(each)}
+    if isinstance(part, (Choose, Scatter)):
+        inside = (part.then, part.otherwise) if isinstance(part, Choose) else (part.base, part.value, part.chain)
+        return names_in(inside) | set(part.flags)
+    if isinstance(part, (Apply, Number, Link, Refuse, Update, Check, Shown, Shared)):
+        return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
+    return set()

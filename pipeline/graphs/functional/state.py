@@ -214,6 +214,7 @@ class State:
         if storage.listed:
             raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
         grad = grad and all(link.grad for link in chain)
+        copies = self._copies(alias, value, place, grad=grad)
         if chain:
             name = self.names.new(self._stem(storage))
             self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags))
@@ -223,9 +224,24 @@ class State:
         storage.version += 1
         storage.silent &= silent
         storage.wrote_with_grad |= grad
-        alias.value, alias.seen = value, storage.version
+        storage.conditions.append(alias.flags)
+        for each, made in [*copies, (alias, value)]:
+            each.value, each.seen = made, storage.version
         if storage.input:
             self.written_inputs[storage.input] = storage
+
+    def _copies(self, alias: Alias, value: Ref, place: Place, *, grad: bool) -> list[tuple[Alias, Ref]]:
+        """The same write for what may be a copy, and `alias` a view of it: it has memory of its own then."""
+        found = []
+        above = alias.parent
+        while above is not None:
+            if above.flag:
+                chain, flags = alias.chain[len(above.chain) :], alias.flags[len(above.flags) :]
+                base, name = self.read(above), self.names.new("copy")
+                self.steps.append(Scatter(base, value, chain, name, place, grad, flags))
+                found.append((above, Ref(name)))
+            above = above.parent
+        return found
 
     def _stem(self, storage: Storage) -> str:
         value = storage.value

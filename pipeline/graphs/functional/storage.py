@@ -24,6 +24,7 @@ class Storage:
     input: str = ""  # the input whose memory it is; "" of what a call made
     version: int = 0
     wrote_with_grad: bool = False
+    conditions: list[tuple[str, ...]] = field(default_factory=list)  # of each write, the numbers that say if it was one
     silent: bool = True  # whether all writes are such as do not count for versions
     listed: bool = False  # whether it is a list of tensors with memory of their own each
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
-from pipeline.graphs.functional.program import Apply, Functional, Number, Step
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Given, Number, Scatter, Step, Update, names_in
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.views import MAYBE_COPIES, REFUSED, returns_argument
 from pipeline.graphs.functional.writes import hidden_writes, write_in_place
@@ -32,12 +32,12 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
             _stand_in(state, call)
     if errors:
         raise all_of(list(errors))
-    outputs = outputs_of(state)
+    outputs, updates = outputs_of(state), updates_of(state)
     return Functional(
         function,
         state.inputs,
-        _needed(state),
-        updates_of(state),
+        _needed(state, outputs, updates),
+        updates,
         tuple(state.metadata),
         checks_of(state),
         outputs,
@@ -46,8 +46,16 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
     )
 
 
-def _needed(state: State) -> tuple[Step, ...]:
-    return tuple(state.steps)
+def _needed(state: State, outputs: tuple[Given, ...], updates: tuple[Update, ...]) -> tuple[Step, ...]:
+    """The steps; what was written where nobody looks is left out."""
+    used = {name for given in (*outputs, *updates, *state.checks) for name in names_in(given)}
+    found: list[Step] = []
+    for step in reversed(state.steps):
+        if isinstance(step, (Scatter, Choose)) and step.result not in used:
+            continue
+        used |= names_in(step)
+        found.append(step)
+    return tuple(reversed(found))
 
 
 def _stand_in(state: State, call: Call) -> None:

@@ -64,7 +64,7 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
             base = f"graph::whole({base})"
         text = f"graph::scatter({base}, {tensor(step.value)}, {view})"
         if step.flags:
-            text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}"
+            text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}.alias()"
         return [f"const at::Tensor {step.result} = {text};"]
     if isinstance(step, Choose):
         flags = " && ".join(step.flags)

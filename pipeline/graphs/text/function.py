@@ -61,7 +61,14 @@ def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
     for step in plan.functional.steps:
         results = step.results if isinstance(step, Apply) else (step.result,) if isinstance(step, Number) else ()
         made |= {r.name: NUMBER_TYPES[r.type] for r in results if not r.type.startswith("Tensor")}
-    lines = " ".join([*wrapper.views_and_return(plan)[0], wrapper.views_and_return(plan)[1], *guards.metadata(plan)])
+    lines = " ".join(
+        [
+            *wrapper.views_and_return(plan)[0],
+            wrapper.views_and_return(plan)[1],
+            *guards.metadata(plan),
+            *wrapper.updates(plan),
+        ]
+    )
     return [(name, type_) for name, type_ in made.items() if identifiers.uses(lines, name)]
 
 

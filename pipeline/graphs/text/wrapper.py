@@ -50,7 +50,13 @@ def updates(plan: GraphPlan) -> list[str]:
     for update in plan.functional.updates:
         text = f"graph::some({update.input}).copy_(results.{label(update.value)})"
         mode = "silently" if update.silent else "without_grad"
-        lines.append(f"{text};" if update.grad else f"graph::{mode}([&] {{ return {text}; }});")
+        line = f"{text};" if update.grad else f"graph::{mode}([&] {{ return {text}; }});"
+        if () in update.conditions:
+            lines.append(line)
+        else:  # what was written to may be a copy, each time
+            named = numbers(plan)
+            either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(update.conditions))
+            lines += [f"if ({either}) {{", f"  {line}", "}"]
     return lines
 
 
