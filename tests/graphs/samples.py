@@ -52,6 +52,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     # data mutation
     "accumulated": [lambda: [tensor(1, 6), tensor(4, 6)]],
     "put": [lambda: [tensor(4, 6), _index(2, 0), tensor(2, 6)]],
+    "put_in_zeros": [lambda: [tensor(4, 6), _index(2, 0)]],
     "added_at": [lambda: [tensor(4, 6), _index(2, 0, 2), tensor(3, 6)]],
     # metadata mutation
     "squeezed": [lambda: [tensor(1, 6)], lambda: [tensor(4, 6)]],

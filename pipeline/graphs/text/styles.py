@@ -109,8 +109,8 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
             lines.append(f"auto& the_{saved.name} = saved.{name};")
         else:
             fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]
-            lines += fields
-            if attribute.expr in block.step.arguments:
+            lines += [line if "=" in line else f"{line.removesuffix(';')}{{}};" for line in fields]
+            if attribute.expr in block.step.arguments and "TypeAndSize" not in type_:  # of a tensor nobody needs
                 lines.append(assign(plan, block.step, attribute.expr, f"the_{saved.name}", attribute.type, named))
     return lines
 
