@@ -192,3 +192,20 @@ def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path) 
     example.edit(edited, f"  # a comment\n{edited}")
     assert actions() == ["Executing"]
     assert actions() == []
+
+
+@pytest.mark.slow
+def test_a_model_becomes_a_program_that_trains(tmp_path: Path) -> None:
+    if reason := toolchain.missing("cmake"):
+        pytest.skip(reason)
+    readme = (ROOT / "examples" / "graphs" / "README.md").read_text()
+    (block,) = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
+    commands = block.replace('"$PWD/build/graphs/', f'"{tmp_path}/').replace("build/graphs", str(tmp_path))
+    assert len(commands.strip().splitlines()) == 5
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
+    text = f"set -e\n{commands}"
+    done = subprocess.run(["sh", "-c", text], cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", done.stdout)]
+    assert len(losses) == 6 and losses[-1] < losses[0] / 100

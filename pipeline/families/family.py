@@ -33,8 +33,9 @@ class Family(Struct, frozen=True):
     """An output, as the stages know it. What is printed of a unit is planned first, from its subject."""
 
     name: str
-    unit: Literal["Node", "function", "kernel"]  # all Nodes; all functions; those that autograd has kernels for
-    subject: Literal["reverse", "function", "derivatives", "outputs"]  # Reverse; NativeFunction; Served; Outputs
+    unit: Literal["Node", "function", "kernel", "graph"]  # all Nodes, functions, kernels of autograd, graphs
+    # Reverse; NativeFunction; Served; Outputs; the pieces of text of a graph
+    subject: Literal["reverse", "function", "derivatives", "outputs", "graph"]
     plan: Callable[[Any, Release], Any]  # a subject to what is printed of it
     render: Callable[[Any, Release], dict[str, str]]  # a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]

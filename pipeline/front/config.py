@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pipeline.front.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.spec_set import SpecSet, find_spec_set
 
@@ -17,6 +18,8 @@ VARIABLES = (
     "cache",
     "strict",
     "families",
+    "graphs",
+    "namespace",
     "layout",
     "shards",
     "stamp",
@@ -40,6 +43,8 @@ class Config(Struct, frozen=True):
     shards: int = 16  # of the split layout
     stamp: str = ""  # a file that tells what a run made, for other build systems
     warning: str = ""  # about the release
+    graphs: GraphFiles = NO_GRAPHS
+    namespace: str = "gradmill"  # of the operators that graphs become
     families: tuple[str, ...] = ()  # the output families to make; none: all that the spec set has templates for
 
     @property
@@ -82,7 +87,9 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _shards(variables.get("shards", "16")),
         _stamp(variables.get("stamp", "")),
         warning,
-        _families(variables.get("families", ""), specs),
+        graphs=find_graphs(variables.get("graphs", "")),
+        namespace=read_namespace(variables.get("namespace", "gradmill")),
+        families=_families(variables.get("families", ""), specs, graphs=bool(variables.get("graphs"))),
     )
 
 
@@ -98,7 +105,7 @@ def read_against(variables: Mapping[str, str]) -> Config:
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
 
 
-def _families(value: str, specs: SpecSet) -> tuple[str, ...]:
+def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
     """The families that are named, each once, in the order of the table."""
     if not value:
         return ()
@@ -109,6 +116,8 @@ def _families(value: str, specs: SpecSet) -> tuple[str, ...]:
         if name not in FAMILIES:
             hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
+        if name == "graphs" and not graphs:
+            raise SpecError(f"families={value}: there are no graphs", "say graphs=PATH, too")
         needs = FAMILIES[name].needs
         own = specs.described.templates.get(name) if specs.described is not None else None
         if needs and not own and not specs.templates[needs].exists():
@@ -116,7 +125,7 @@ def _families(value: str, specs: SpecSet) -> tuple[str, ...]:
                 f"families={value}: '{name}' is made from the template {needs}, which the spec set does not have",
                 f"leave {name} out, or add the template",
             )
-    return tuple(name for name in FAMILIES if name in asked)
+    return tuple(name for name in FAMILIES if name in asked or (name == "graphs" and graphs))
 
 
 def _layout(value: str) -> str:

@@ -52,6 +52,8 @@ def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
     specs = found.get("specs", "core")
     if specs not in ("core", "torch"):
         found["specs"] = os.path.abspath(specs)
+    if config.graphs.given:
+        found["graphs"] = os.path.abspath(config.graphs.given)
     found |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
     return dict(sorted(found.items()))  # Ninja makes everything anew where a command is another one
 

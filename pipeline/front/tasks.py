@@ -15,7 +15,7 @@ from doit.exceptions import InvalidCommand
 from doit.task import clean_targets
 
 from pipeline.front.effect import Effect, IsCurrent, remove_empty
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 from pipeline.front.run.outputs import Written
 from pipeline.problems.problem import nearest
 
@@ -43,7 +43,7 @@ class Tasks:
 
     def stages(self) -> Iterator[Task]:
         """The tasks of the stages."""
-        for name, (doc, *needed) in ANALYSIS.items():
+        for name, (doc, *needed) in self.build.analysis.items():
             look = lambda effect, name=name: self._stage_holds(name, effect)  # noqa: E731
             yield self._task(name, doc, look, basename=name, task_dep=needed)
 
@@ -78,7 +78,7 @@ class Tasks:
         build = self.build
         asked = self.selected is None or any(name.startswith("emit") for name in self.selected)
         if self.running and not asked and not self.always:
-            if build.nothing_changed or self._failure([build.root("match")]):
+            if build.nothing_changed or self._failure(build.before_units()):
                 return
             found = build.stale_units()
         else:
@@ -124,7 +124,7 @@ class Tasks:
     def _stops(self) -> bool:
         """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
         build = self.build
-        return self.running and not build.nothing_changed and bool(self._failure([build.root("match")]))
+        return self.running and not build.nothing_changed and bool(self._failure(build.before_units()))
 
     def _check_asked(self, group: str, names: Iterable[str]) -> None:
         """Refuses tasks of a group that the command line names and that do not exist."""
@@ -213,7 +213,7 @@ class Tasks:
         build = self.build
         if build.nothing_changed and build.last is not None:
             return build.last.units
-        return 0 if self._failure([build.root("match")]) else len(build.units())
+        return 0 if self._failure(build.before_units()) else len(build.units())
 
     def _note(self, name: str) -> bool:
         """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""
@@ -276,7 +276,7 @@ def namespace(build: Build) -> dict[str, Any]:
         "TASKS": tasks,
         "DOIT_CONFIG": {
             "backend": "gradmill",
-            "default_tasks": [*ANALYSIS, "emit", "shard", "manifest"],
+            "default_tasks": [*build.analysis, "emit", "shard", "manifest"],
             "dep_file": build.notes_path,
             "reporter": reporter_for(tasks),
             "verbosity": 2,

@@ -17,7 +17,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import Problem, Role
 
-ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "set")  # of files in a report
+ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "graph", "set")  # of files in a report
 
 
 class Sources(Protocol):
@@ -65,6 +65,9 @@ def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
     if problem.role == "set":
         return sources.key(problem)
     entry = sources.entry(problem) if problem.entry else None
+    if problem.role == "graph":
+        before = entry[0] - 1 if entry is not None and problem.line else 0
+        return before + problem.line, problem.column
     if entry is None:
         return problem.line, problem.column
     line, column = _place_in(entry[1], problem)

@@ -13,7 +13,7 @@ from pipeline.problems.names import nearest
 
 __all__ = ["Problem", "Role", "SpecError", "TextMistake", "all_of", "nearest", "problem_of", "problems_of"]
 
-Role = Literal["native", "tags", "derivatives", "template", "set"]
+Role = Literal["native", "tags", "derivatives", "template", "graph", "set"]
 
 
 class SpecError(Exception):
@@ -69,7 +69,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     warning: bool = False
     line: int = 0  # 1-based, when the place is known from the YAML parser itself
     column: int = 0
-    file: str = ""  # for templates: the file's name
+    file: str = ""  # for templates and graphs: the file's name
     derived: bool = False  # found between entries: may follow from a mistake in one of them
     rank: int = 0  # of what was found between entries: what fails a check fails those of a higher rank, too
     at_key: bool = False

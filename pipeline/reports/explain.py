@@ -15,13 +15,14 @@ from pipeline.model.nodes import Pair
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.row import ITEM, Name
+from pipeline.query.row import INPUT, ITEM, Name
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
 from pipeline.stages.emit import text
 from pipeline.stages.match import pairs
+from pipeline.stages.set import graph_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import entries
 from pipeline.stages.units import families, units
@@ -193,10 +194,11 @@ class Explainer:
             yield from self._trail.made_from(name)
 
     def _places_of(self, found: Iterable[Name]) -> list[str]:
-        """The entries among ends, derivatives first; and the code."""
+        """The graphs' files and the entries among ends, derivatives first; and the code."""
         ends = dict.fromkeys(found)
+        files = [end for end in ends if end[0] == INPUT and end[1].startswith(graph_label(""))]
         found = [end for role in ("derivatives", "native") for end in ends if end[0] == ITEM and end[2] == role]
-        return [*map(self._place, found), *([self._place(CODE)] if CODE in ends else [])]
+        return [*map(self._place, (*files, *found)), *([self._place(CODE)] if CODE in ends else [])]
 
     def _place(self, end: Name) -> str:
         """An end, with its path."""

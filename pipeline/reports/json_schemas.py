@@ -10,9 +10,9 @@ import msgspec
 from pipeline.model.manifest import Manifest
 from pipeline.query.query import Query
 from pipeline.specs.layers.description import Description
-from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs, units
+from pipeline.stages import derivatives, emit, foreach, graphs, infos, match, schemas, shard, specs, units
 
-_MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "units", "emit", "shard")
+_MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
 # What is meant by the name of a stage alone.
 _MAIN: dict[str, Query[Any, Any]] = {
@@ -22,6 +22,7 @@ _MAIN: dict[str, Query[Any, Any]] = {
     "infos": infos.infos_of,
     "foreach": foreach.synthesized,
     "match": match.pairs,
+    "graphs": graphs.graph,
     "nodes": match.nodes,
     "units": units.units,
     "emit": emit.text,

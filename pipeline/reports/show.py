@@ -20,7 +20,7 @@ from pipeline.rules.kernels.derivative import differentiability_of
 from pipeline.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages import derivatives, foreach, infos, match, schemas, shard, specs, units
+from pipeline.stages import derivatives, foreach, graphs, infos, match, schemas, shard, specs, units
 from pipeline.stages.emit import text
 from pipeline.stages.set import release
 
@@ -184,6 +184,16 @@ def _differentiated(db: Database, pair: Pair) -> Row:
     }
 
 
+def _graphs(db: Database, layout: Layout) -> Iterator[Listed]:
+    for file, name in graphs.all_names(db):
+        yield {file, name, f"{file}:{name}"}, partial(_graph, db, file, name)
+
+
+def _graph(db: Database, file: str, name: str) -> Row:
+    found = graphs.graph(db, file, name)
+    return {"file": file, "schema": graphs.signature(db, file, name), **msgspec.to_builtins(found)}
+
+
 def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
     for family in units.families(db):
         for unit in units.units(db, family):
@@ -207,6 +217,7 @@ STAGES = {
     "infos": Shown("infos", _infos),
     "foreach": Shown("foreach", _foreach),
     "match": Shown("match", _match),
+    "graphs": Shown("graphs", _graphs),
     "differentiability": Shown("match", _differentiability),
     "emit": Shown("match", _emit),
     "shard": Shown("match", _shard),

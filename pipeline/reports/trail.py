@@ -17,8 +17,21 @@ from pipeline.query.row import INPUT, ITEM, NAMES, Name
 from pipeline.specs.location import DESCRIPTION as SET_KEY
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
+from pipeline.stages.graphs import asked
+from pipeline.stages.graphs import texts as graph_texts
 from pipeline.stages.schemas import declared, entry_of, variants
-from pipeline.stages.set import DESCRIBED, FAMILIES, RELEASE, SET, source_keys, spec_label, spec_set, template_label
+from pipeline.stages.set import (
+    DESCRIBED,
+    FAMILIES,
+    GRAPHS,
+    RELEASE,
+    SET,
+    graph_label,
+    source_keys,
+    spec_label,
+    spec_set,
+    template_label,
+)
 from pipeline.stages.specs import entries, keys_of, lines
 
 CODE: Name = (INPUT, "gradmill's own code")
@@ -68,6 +81,8 @@ class Trail:
     def _followed(self, name: Name) -> Ends:
         """The ends of what changed."""
         end = end_of(name)
+        if end is not None and end[0] == INPUT:
+            return {end: None}
         if end is not None and (name[0] != ITEM or end == name or end[-1] in self.edits[end[2]]):
             return self._entries_for(end)
         if name not in self._causes:
@@ -127,6 +142,8 @@ def row(query: Query[Any, Any], *args: object) -> Name:
 def end_of(name: Name) -> Name | None:
     """The end that a row or an item stands for, None for one that leads on."""
     if name[0] == ITEM:
+        if name[1] == graph_texts.name:
+            return (INPUT, graph_label(name[2]))
         if name[1] == variants.name:
             return entry_end("native", entry_of(name[-1]))
         role = name[2] if name[1] == entries.name else _ENTRIES.get(name[1])
@@ -147,8 +164,10 @@ def entry_end(role: Role, entry: str) -> Name:
 def _input_name(db: Database, label: str, files: Mapping[str, str]) -> str:
     named = {spec_label(key): file for key, file in files.items()}
     named |= {template_label(name): f"templates/{name}" for name in spec_set(db).templates}
+    named |= {graph_label(name): f"graphs/{name}" for name in asked(db).files}
     return {
         **named,
+        GRAPHS: "graphs=",
         RELEASE: "the release",
         FAMILIES: "families=",
         SET: "the spec set",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipeline.specs.layers.described import BaseSet
     from pipeline.specs.layers.description import Described
 
-__all__ = ["OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
+__all__ = ["FOR_GRAPHS", "OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
 
 # Templates that a spec set may leave out, and with them the files that are made of them.
 OPTIONAL = (
@@ -31,6 +31,8 @@ OPTIONAL = (
     "ViewFuncs.h",
     "ViewFuncs.cpp",
 )
+# Headers of a spec set's own that graphs include, where it has them; read where there are graphs.
+FOR_GRAPHS = ("graph_formulas.h", "core_helpers.h")
 TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL)
 
 _VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
@@ -167,7 +169,7 @@ def _folder(folder: str, name: str) -> SpecSet:
 
 def _set(name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...]) -> SpecSet:
     files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
-    located = {t: Location(os.path.join(folder, templates, t)) for t in TEMPLATES}
+    located = {t: Location(os.path.join(folder, templates, t)) for t in (*TEMPLATES, *FOR_GRAPHS)}
     near = _version_files(folder)
     version, version_file = _version_in_one_of(near)
     return SpecSet(name, files, located, version, version_file=version_file, looked_for=(*looked_for, *near))
@@ -229,7 +231,7 @@ def _wheel(path: str) -> SpecSet:
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
-    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in TEMPLATES}
+    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in (*TEMPLATES, *FOR_GRAPHS)}
     name = "-".join(os.path.basename(path).split("-")[:2])
     return SpecSet(name, files, templates, _version_in(path) if "torch/version.py" in members else "")
 

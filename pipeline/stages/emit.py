@@ -11,6 +11,7 @@ from pipeline.families.template import tidy
 from pipeline.problems.problem import Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
+from pipeline.stages.graph_text import pieces
 from pipeline.stages.match import definition_of, outputs, reverse, served_function
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
@@ -21,6 +22,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "function": function,
     "derivatives": served_function,
     "outputs": outputs,
+    "graph": pieces,
 }
 
 

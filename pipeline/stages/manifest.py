@@ -8,13 +8,14 @@ from msgspec import Raw
 
 from pipeline import __version__
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
+from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
 from pipeline.query.code import code
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.query.row import digest, digest_of
-from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
-from pipeline.stages.set import RELEASE, spec_label, spec_set, template_label
+from pipeline.stages import derivatives, emit, foreach, graphs, infos, match, schemas, shard, specs
+from pipeline.stages.set import RELEASE, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, units
@@ -55,6 +56,8 @@ def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     used = {file.template for file in files(db, layout, shards).values()}
     for name in (name for name in described.templates if name in used):
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
+    for name in graphs.asked(db).files:
+        yield ManifestInput(f"graphs/{name}", digest(db.input(graph_label(name)) or b"").hex())
     yield ManifestInput("gradmill", own_code(db).hex())
 
 
@@ -64,7 +67,8 @@ def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
     file, found = files.item(db, layout, shards, name), made(db, layout, shards, name)
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
-    inputs = (*spec_set(db).files.values(), *template, "gradmill")
+    sources = dict.fromkeys(f"graphs/{unit.rpartition(':')[0]}" for unit in file.units) if file.whole else ()
+    inputs = (*spec_set(db).files.values(), *template, *sources, "gradmill")
     named = titles(db, file.family)
     within = tuple(named[unit] for unit in file.units)
     return msgspec.json.encode(ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, within))
@@ -87,13 +91,22 @@ def unit_lines(db: Database, family: str) -> bytes:
             family,
             unit.schema,
             unit.dispatch_key,
-            named[unit.role].get(unit.entry, ""),
-            places[unit.role].get(unit.entry, 0),
+            *_place(db, unit, named, places),
             unit.synthesized,
         )
         for unit in units(db, family)
     )
     return b",\n".join(map(msgspec.json.encode, found))
+
+
+def _place(
+    db: Database, unit: Unit, files: dict[Role, dict[str, str]], places: dict[Role, dict[str, int]]
+) -> tuple[str, int]:
+    """The file and the line that a unit is from."""
+    if unit.role == "graph":
+        file = unit.name.rpartition(":")[0]
+        return f"graphs/{file}", graphs.lines(db, file).get(unit.entry, 0)
+    return files[unit.role].get(unit.entry, ""), places[unit.role].get(unit.entry, 0)
 
 
 def depfile(target: str, inputs: Iterable[str]) -> bytes:

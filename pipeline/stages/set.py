@@ -21,6 +21,7 @@ SET = "set"  # the input that says what the spec set is
 RELEASE = "release"  # the input that says which release it is read as
 FAMILIES = "families"  # the input that says which output families are asked for; empty: all
 DESCRIBED = "described"  # the input that describes a set of layers; there is none where the set is a plain one
+GRAPHS = "graphs"  # the input that says which graph files there are; none where graphs= is not given
 UNREADABLE = "unreadable"  # the input that says why files could not be read
 
 
@@ -114,6 +115,11 @@ def unreadable(db: Database) -> dict[str, str]:
 def spec_label(key: str) -> str:
     """The name of a spec file among the inputs."""
     return f"spec/{key}"
+
+
+def graph_label(name: str) -> str:
+    """The name of a graph file among the inputs."""
+    return f"graph/{name}"
 
 
 def template_label(name: str) -> str:

@@ -22,6 +22,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
+from pipeline.stages.graph_text import support, whole
 from pipeline.stages.match import used_keys
 from pipeline.stages.set import is_described, own_templates, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
@@ -61,7 +62,8 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
             twice = f"two files are called '{file.name}'"
             db.report(Problem("set", "", "", twice, "give one another name", ("family", file.family), file.name))
         found[file.name] = file
-    return found
+    shared = support(db) if any(file.whole for file in found.values()) else []
+    return {**found, **{file.name: file for file in shared}}
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
@@ -105,6 +107,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     file = files.item(db, layout, shards, name)
     if file is None:
         return []
+    if file.whole:
+        return [whole(db, name)]
     try:
         template = _template(db, file)
     except SpecError as error:
@@ -190,7 +194,10 @@ def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any,
 @query
 def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
     """What a file is put together from: digests. With them, all that can be wrong is known."""
+    file = files.item(db, layout, shards, name)
+    apart = [(file.family, unit) for unit in file.units] if file is not None and file.whole else []
     return [
+        *(db.digest(text, family, unit) for family, unit in apart),
         db.digest(outline, layout, shards, name),
         *(db.digest(block, *at) for at in blocks(db, layout, shards, name)),
     ]

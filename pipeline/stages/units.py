@@ -8,6 +8,7 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.native.heads import names_of
+from pipeline.stages.graphs import all_names, asked, signature, stem
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.match import kernels, node, nodes
 from pipeline.stages.schemas import (
@@ -25,8 +26,9 @@ from pipeline.stages.set import asked_families, families_described, own_template
 
 def families(db: Database) -> list[str]:
     """The families that are asked for, of those that the spec set has templates for."""
-    asked = asked_families(db) or families_described(db) or FAMILIES
-    return [name for name in FAMILIES if name in asked and _has_templates(db, name)]
+    wanted = asked_families(db) or families_described(db) or FAMILIES
+    found = [name for name in FAMILIES if name in wanted and _has_templates(db, name)]
+    return found if asked(db).files else [name for name in found if FAMILIES[name].unit != "graph"]
 
 
 def _has_templates(db: Database, family: str) -> bool:
@@ -50,6 +52,8 @@ def units(db: Database, family: str) -> list[Unit]:
 
 def _all_units(db: Database, family: str) -> list[Unit]:
     kind = FAMILIES[family]
+    if kind.unit == "graph":
+        return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
     if kind.unit == "kernel":
@@ -64,6 +68,8 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
     if FAMILIES[family].unit == "Node":
         row = node(db, name)
         return None if row is None else _node(name, row)
+    if FAMILIES[family].unit == "graph":
+        return _graph(db, *name.rsplit(":", 1))
     native = function(db, name)
     return None if native is None else _function(FAMILIES[family], name, names_of(native))
 
@@ -78,6 +84,10 @@ def selected(db: Database, family: str, group: str) -> list[Unit]:
 
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
     return Unit(name, kind.titled(of), getattr(of, kind.shards_by), of.schema, "native", entry_of(name), function=name)
+
+
+def _graph(db: Database, file: str, name: str) -> Unit:
+    return Unit(f"{file}:{name}", name, stem(file), signature(db, file, name), "graph", name, function="")
 
 
 def _node(name: str, row: NodeRow) -> Unit:

@@ -14,7 +14,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
-from pipeline.front.run.build import ANALYSIS, Build, Root
+from pipeline.front.run.build import Build, Root
 from pipeline.front.run.inputs import CodeChanged
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import problems
@@ -86,7 +86,7 @@ def keep(build: Build) -> None:
 
 def stage_rows(build: Build) -> dict[str, Name]:
     """The names of the rows that stand for the stages."""
-    roots = {stage: build.root(stage) for stage in ANALYSIS}
+    roots = {stage: build.root(stage) for stage in build.analysis}
     return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
 
 

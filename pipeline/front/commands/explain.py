@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, stage_rows
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 
 
 class Explain(BuildCommand):
@@ -24,7 +24,7 @@ class Explain(BuildCommand):
         if not arguments and build.nothing_changed:
             sys.stdout.write("everything is up to date\n")
             return 0
-        check(build, map(build.root, (*ANALYSIS, "shard")))
+        check(build, map(build.root, (*build.analysis, "shard")))
         from pipeline.reports.explain_text import render, render_edit
 
         explainer = _explainer(build)

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, nearest
 
 
@@ -25,7 +25,7 @@ class Export(BuildCommand):
             wanted = " ".join(arguments)
             problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
             raise SpecError(problem, nearest(wanted, ["ninja"]) or "formats: ninja")
-        check(build, map(build.root, ANALYSIS))
+        check(build, map(build.root, build.analysis))
         sys.stdout.write(ninja_file(build, absolute(build, self.variables())))
         keep(build)
         return 0

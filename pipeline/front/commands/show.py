@@ -19,9 +19,9 @@ class Show(BuildCommand):
     doc_purpose = "print what a stage made as JSON, one object a line"
     doc_usage = "STAGE [NAME] [specs=SET …]"
     doc_description = (
-        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, emit, shard, or differentiability: what"
-        " autograd makes of each function. NAME is an operator, with or without overload, a schema, a Node or a file."
-        " Stages are brought up to date first; generated files are not touched."
+        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard, or differentiability:"
+        " what autograd makes of each function. NAME is an operator, with or without overload, a schema, a Node, a"
+        " graph or a file. Stages are brought up to date first; generated files are not touched."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
@@ -33,6 +33,8 @@ class Show(BuildCommand):
                 f"show: no stage '{stage}'" if stage else "show: name a stage",
                 nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}",
             )
+        if stage == "graphs" and not build.config.graphs.given:
+            raise SpecError("show: there are no graphs", "say graphs=PATH, a .py or .pt2 file or a folder of them")
         check(build, [build.root(STAGES[stage].stage)])
         name = arguments[1] if len(arguments) == 2 else rest
         encoder = msgspec.json.Encoder()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.query.query import Query
 
 # The stages, in their order: what each does, then which ones it needs. Each has a query `stage` that stands for it all.
-ANALYSIS = {
+ANALYSIS: dict[str, tuple[str, ...]] = {
     "specs": ("read the YAML files into raw entries",),
     "schemas": ("parse operator schemas, generate missing variants", "specs"),
     "derivatives": ("read the raw derivative definitions", "specs"),
@@ -29,8 +29,9 @@ ANALYSIS = {
     "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
-_OTHERS = ("set", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
-_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
+GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
+_OTHERS = ("set", "layered.files", "layered.taking", "units", "operators", "graph_text", "emit", "shard", "manifest")
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
 # What only sets of layers need.
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
 
@@ -44,6 +45,9 @@ class Build:
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self.store_path = os.path.join(config.folder, "rows")
+        self.notes_path = os.path.join(config.folder, "doit")  # where doit's own notes are kept
+        self.manifest_path = os.path.join(config.folder, "manifest.json")
         self.layout = (config.layout, config.shards if config.layout == "split" else 0)
         self.inputs = Inputs(config)
         self.last = last_run.load(self.last_path)
@@ -66,23 +70,11 @@ class Build:
         """Where the last run of this configuration is kept."""
         config = self.config
         asked = ",".join(config.families)
-        named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated)))
+        graphs = [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
+        named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated), *graphs))
         from xxhash import xxh3_64_hexdigest
 
         return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")
-
-    @property
-    def store_path(self) -> str:
-        return os.path.join(self.config.folder, "rows")
-
-    @property
-    def notes_path(self) -> str:
-        """Where doit's own notes are kept."""
-        return os.path.join(self.config.folder, "doit")
-
-    @property
-    def manifest_path(self) -> str:
-        return os.path.join(self.config.folder, "manifest.json")
 
     def path(self, name: str) -> str:
         """Where a generated file goes."""
@@ -130,7 +122,7 @@ class Build:
 
         def wanted(name: tuple[Any, ...]) -> bool:
             module, _, query = str(name[0]).partition(":")
-            if query not in ("text", "made") and module not in ANALYSIS:
+            if query not in ("text", "made") and module not in self.analysis:
                 return False
             return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
 
@@ -148,6 +140,15 @@ class Build:
 
     # ---- what is to be made
 
+    @property
+    def analysis(self) -> dict[str, tuple[str, ...]]:
+        """The stages that come before any unit is printed."""
+        return {**ANALYSIS, **GRAPHS} if self.config.graphs.given else ANALYSIS
+
+    def before_units(self) -> list[Root]:
+        """What has to be right before any unit is printed."""
+        return [self.root(stage) for stage in ("match", *GRAPHS) if stage in self.analysis]
+
     def root(self, stage: str) -> Root:
         """The query that stands for a stage, with its key."""
         found = stage_module(stage).stage
@@ -155,7 +156,7 @@ class Build:
 
     def roots(self) -> list[Root]:
         """All stages: what tells every mistake. Files are put together, and described by the manifest, after that."""
-        return [self.root(stage) for stage in (*ANALYSIS, "shard")]
+        return [self.root(stage) for stage in (*self.analysis, "shard")]
 
     def files(self) -> list[File]:
         """The generated files."""
@@ -204,8 +205,10 @@ class Build:
         if db.current(parts, *at):
             return []
         file = files.item(db, *at)
+        if file is None or file.whole:
+            return [(file.family, unit) for unit in file.units] if file else []
         doubted = dict.fromkeys(key[len(at)] for key in blocks(db, *at) if not db.current(block, *key))
-        return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or () if file]
+        return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or ()]
 
     # ---- problems
 

@@ -12,11 +12,13 @@ from pipeline.front.config import Config
 from pipeline.front.run.last import Last, settled
 from pipeline.front.run.outputs import Written
 from pipeline.query.files import Stat, stat_of
-from pipeline.specs.spec_set import OPTIONAL
+from pipeline.specs.spec_set import FOR_GRAPHS, OPTIONAL
 
 if TYPE_CHECKING:
+    from pipeline.front.graph_files import Archive
     from pipeline.query.code import Source
     from pipeline.query.row import Taken
+    from pipeline.specs.location import Location
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = ("msgspec", "xxhash", "yaml")
@@ -92,12 +94,26 @@ class Inputs:
     def _take_specs(self) -> dict[str, Taken]:
         from pipeline.query.files import Input
         from pipeline.query.row import encode
-        from pipeline.stages.set import DESCRIBED, FAMILIES, RELEASE, SET, UNREADABLE, Set, spec_label, template_label
+        from pipeline.stages.set import (
+            DESCRIBED,
+            FAMILIES,
+            GRAPHS,
+            RELEASE,
+            SET,
+            UNREADABLE,
+            Set,
+            graph_label,
+            spec_label,
+            template_label,
+        )
 
         config, specs = self._config, self._config.specs
-        templates = {name: at for name, at in specs.templates.items() if name not in OPTIONAL or at.exists()}
-        labels = {spec_label(key): at for key, at in specs.files.items()}
+        may_lack = (*OPTIONAL, *FOR_GRAPHS)
+        templates = {name: at for name, at in self._templates().items() if name not in may_lack or at.exists()}
+        labels: dict[str, Location | Archive] = {spec_label(key): at for key, at in specs.files.items()}
         labels |= {template_label(name): at for name, at in templates.items()}
+        graphs = config.graphs.files()
+        labels |= {graph_label(name): at for name, at in graphs.items()}
         names = specs.names()
         self.stats.update({path: stat_of(path) for path in self.spec_paths()})
         found: dict[str, Taken] = {}
@@ -114,14 +130,22 @@ class Inputs:
         if specs.described is not None:
             found[DESCRIBED] = Input(encode(specs.described))
         found[FAMILIES] = Input(",".join(config.families).encode())
+        if config.graphs.given:
+            found[GRAPHS] = Input(encode({"files": list(graphs), "namespace": config.namespace}))
         found[UNREADABLE] = Input(encode(unreadable))
         return found
 
     def spec_paths(self) -> list[str]:
-        """The files of the spec set."""
+        """The files of the spec set, and of the graphs."""
         specs = self._config.specs
-        found = [at.path for at in (*specs.files.values(), *specs.templates.values())]
+        found = [at.path for at in (*specs.files.values(), *self._templates().values())]
+        found += self._config.graphs.paths()
         return list(dict.fromkeys([*found, *([specs.version_file] if specs.version_file else [])]))
+
+    def _templates(self) -> dict[str, Location]:
+        """The templates that a run may read."""
+        config = self._config
+        return {n: at for n, at in config.specs.templates.items() if n not in FOR_GRAPHS or config.graphs.given}
 
     def code_paths(self) -> list[str]:
         """gradmill's own files."""

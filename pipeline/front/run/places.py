@@ -77,7 +77,7 @@ def _lookalikes(build: Build) -> Iterator[str]:
 
 def _folders(build: Build) -> list[str]:
     """The folders that generated files are in."""
-    return [build.config.generated, build.path("templates")]
+    return [build.config.generated, build.path("templates"), build.path("graphs")]
 
 
 def new_bytes(build: Build, name: str) -> bytes | None:

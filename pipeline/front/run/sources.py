@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.specs.text import decode_text
-from pipeline.stages.set import source, source_keys, sources, spec_label, template_label
+from pipeline.stages.set import graph_label, source, source_keys, sources, spec_label, template_label
 from pipeline.stages.specs import entries, texts_of
 
 if TYPE_CHECKING:
@@ -25,14 +25,17 @@ class Sources:
 
     def path(self, problem: Problem) -> str:
         """The file that a problem is in."""
+        if problem.role == "graph":
+            return self._build.config.graphs.path(problem.file)
         specs = self._build.config.specs
         return str(specs.templates[problem.file] if problem.role == "template" else specs.files[self._key(problem)])
 
     def text(self, problem: Problem) -> str:
         """Its text as it was read, "" where there is none that can be read."""
-        label = template_label(problem.file) if problem.role == "template" else spec_label(self._key(problem))
+        named = {"template": template_label, "graph": graph_label}.get(problem.role)
+        label = named(problem.file) if named is not None else spec_label(self._key(problem))
         if label not in self._texts:
-            self._texts[label] = self._read(label, self._key(problem) if problem.role != "template" else "")
+            self._texts[label] = self._read(label, self._key(problem) if named is None else "")
         return self._texts[label]
 
     def _read(self, label: str, key: str) -> str:
@@ -54,7 +57,7 @@ class Sources:
 
     def origin(self, problem: Problem, line: int) -> tuple[str, int]:
         """The file and the line that a line of the text is from."""
-        key = self._key(problem) if problem.role != "template" and line else ""
+        key = self._key(problem) if problem.role not in ("template", "graph") and line else ""
         lines = self._changed.get(key, []) if key else []
         if not 0 < line <= len(lines):
             return self.path(problem), line
@@ -70,6 +73,11 @@ class Sources:
 
     def entry(self, problem: Problem) -> tuple[int, str] | None:
         """The line that the problem's entry starts at, and its text."""
+        if problem.role == "graph":
+            from pipeline.stages.graphs import lines
+
+            line = lines(self._build.db, problem.file).get(problem.entry)
+            return None if line is None else (line, "")
         found = self._found(problem.role).get(problem.entry)
         return None if found is None else found[1:]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.front.run.build import ANALYSIS
 from pipeline.query.account import digest_of_all
 from pipeline.query.row import digest_of
 
@@ -24,7 +23,7 @@ def _made(build: Build, task: str) -> bytes:
     from pipeline.stages.manifest import manifest
     from pipeline.stages.shard import made
 
-    if task in ANALYSIS:
+    if task in build.analysis:
         return stage_digest(build, task)
     group, _, name = task.partition(":")
     if group == "manifest":

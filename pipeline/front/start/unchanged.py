@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from pipeline.front.config import read_config
-from pipeline.front.run.build import ANALYSIS, Build
+from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
 from pipeline.front.start.answer import NOTE, Stat, note, note_path
 from pipeline.problems.problem import SpecError
@@ -22,18 +22,19 @@ def note_unchanged(build: Build, words: list[str]) -> None:
     stats: dict[str, Stat | None] = dict(last.stats)
     stats |= {path: made.stat for made_of in (last.code, last.outputs) for path, made in made_of.items()}
     # A folder in which something is added may give another set: asked for before the set is looked for once more.
-    beside = (build.last_path, *build.config.specs.looked_for, *sys.path)
+    graphs = [build.config.graphs.given] if build.config.graphs.given else []
+    beside = (build.last_path, *build.config.specs.looked_for, *graphs, *sys.path)
     stats = {path: stat_of(path) for path in beside} | stats
     warning = f"warning: {build.config.warning}\n" if build.config.warning else ""
     with suppress(OSError, SpecError):
         if read_config(dict(word.split("=", 1) for word in words)) == build.config:
-            overwrite_file(note_path(words), note(words, said(last), warning + last.report, stats))
+            overwrite_file(note_path(words), note(words, said(build, last), warning + last.report, stats))
 
 
-def said(last: Last) -> str:
+def said(build: Build, last: Last) -> str:
     """What doit prints where nothing is to be done."""
     units = [f"emit: {last.units} units"] if last.units else []
-    lines = [*ANALYSIS, *units, *(f"shard:{name}" for name in last.files), "manifest"]
+    lines = [*build.analysis, *units, *(f"shard:{name}" for name in last.files), "manifest"]
     return "".join(f"-- {line}\n" for line in lines)
 
 

@@ -1,0 +1,42 @@
+"""Family: `graphs/X.h` and `graphs/X.cpp` of each file of graphs. Its unit is a graph, whose text a stage has printed.
+
+A graph's text hangs on the formulas of the operators that it calls, which are no part of it: the stage reads them one
+by one. The files are put together as wholes, since functions of one file share what they call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.families.family import Family, Layout
+from pipeline.families.file import File
+from pipeline.model.units import Unit
+from pipeline.releases.model import Release
+
+NAME = "graphs"
+FOLDER = "graphs/"
+ENDINGS = (".h", ".cpp")
+
+
+def files(units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
+    """A header and a source for each file of graphs, whatever the layout."""
+    members: dict[str, list[str]] = {}
+    for unit in units:
+        members.setdefault(unit.operator, []).append(unit.name)
+    return [
+        File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), family=NAME, whole=True)
+        for stem, names in members.items()
+        for ending in ENDINGS
+    ]
+
+
+def printed(pieces: dict[str, str], release: Release) -> dict[str, str]:
+    """The pieces themselves: they are text already."""
+    return pieces
+
+
+def _owns(name: str) -> bool:
+    return name.startswith(FOLDER) and name.endswith(ENDINGS)
+
+
+GRAPHS = Family(NAME, "graph", "graph", printed, printed, files, _owns)

@@ -1,0 +1,140 @@
+"""What the forward keeps: only what formulas use, each once.
+
+What the caller may write to before the backward, inputs and outputs, is held so that autograd notices. A view of these
+is made again. What the graph itself writes to afterwards is held as a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pipeline.graphs.backward.program import Attribute, Mark, Number, Remade, Tensor
+from pipeline.graphs.functional.program import Apply, Functional
+from pipeline.graphs.functional.program import Number as NumberStep
+from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
+from pipeline.model.autograd import SavedAttribute
+
+
+class Keeper:
+    """Collects what is held, and by which inputs' need."""
+
+    def __init__(
+        self, program: Functional, inputs: Mapping[str, str], changed: Iterable[str], shown: Iterable[str]
+    ) -> None:
+        self._types = dict(inputs)
+        self._changed = set(changed)
+        self._shown = set(shown)
+        self._made = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
+        self._constants = {s.result.name: s for s in program.steps if isinstance(s, NumberStep) and _constant(s)}
+        self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
+        self._numbers |= {
+            r.name: r.type for s in self._made.values() for r in s.results if not r.type.startswith("Tensor")
+        }
+        self._numbers |= {name: type_ for name, type_ in inputs.items() if not type_.startswith("Tensor")}
+        self.tensors: dict[str, Tensor] = {}
+        self.remade: dict[str, Remade] = {}
+        self.attributes: dict[str, Attribute] = {}
+        self.marks: dict[str, Mark] = {}
+        self.numbers: dict[str, Number] = {}
+
+    def keep(self, value: Value, needs: frozenset[int]) -> None:
+        """Keeps a value of a formula: a tensor, a list, a number."""
+        if isinstance(value, Many):
+            for each in value.values:
+                self.keep(each, needs)
+        elif isinstance(value, (Ref, Item)):
+            if value.name in self._constants:
+                self.remade[value.name] = Remade(self._constants[value.name])
+            elif value.name in self._numbers:
+                self.numbers[value.name] = Number(value.name, self._numbers[value.name])
+            else:
+                self._tensor(value, needs)
+
+    def arguments(self, step: Apply, but: str) -> None:
+        """Keeps the numbers among a view's arguments."""
+        for name, value in step.arguments.items():
+            if name != but:
+                self.keep(value, frozenset())
+
+    def attribute(self, name: str, attribute: SavedAttribute, step: int, needs: frozenset[int]) -> None:
+        self.attributes[name] = Attribute(name, attribute, step, _sorted(needs))
+
+    def mark(self, kind: str, value: Value, needs: frozenset[int]) -> str:
+        """Keeps how a value looks; its name."""
+        name = f"{kind}_{label(value)}"
+        known = self.marks.get(name)
+        joined = needs | frozenset(known.needs) if known is not None else needs
+        self.marks[name] = Mark(name, kind, value, _sorted(joined))  # type: ignore[arg-type]
+        return name
+
+    def visible(self, value: Value) -> bool:
+        """Whether the caller may write to the memory of a value before the backward."""
+        if not isinstance(value, (Ref, Item)):
+            return False
+        if value.name in self._types or label(value) in self._shown or value.name in self._shown:
+            return True
+        step = self._made.get(value.name)
+        return step is not None and step.view and any(self.visible(v) for v in _sources(step))
+
+    def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
+        name = label(value)
+        step = self._made.get(value.name)
+        if step is not None and step.view and self.visible(value):
+            for each in step.arguments.values():
+                self.keep(each, needs)
+            self.remade[value.name] = Remade(step)
+            return
+        if step is not None and _constant(step):
+            self.remade[value.name] = Remade(step)
+            return
+        known = self.tensors.get(name)
+        joined = needs | frozenset(known.needs) if known is not None else needs
+        self.tensors[name] = Tensor(value, name, self._how(value), _sorted(joined))  # type: ignore[arg-type]
+
+    def _how(self, value: Ref | Item) -> str:
+        if value.name in self._types:
+            listed = isinstance(value, Ref) and self._types[value.name].endswith("]")
+            return "copy" if value.name in self._changed and not listed else "list" if listed else "input"
+        if value.name in self._shown:
+            return "output"
+        step = self._made.get(value.name)
+        listed = (
+            isinstance(value, Ref)
+            and step is not None
+            and any(r.name == value.name and r.type.endswith("]") for r in step.results)
+        )
+        return "list" if listed else "plain"
+
+
+# What makes a tensor of numbers alone, always the same one.
+_FACTORIES = frozenset("zeros ones full arange scalar_tensor eye linspace".split())
+_LITERAL = (Int, Float, Bool, Nothing, Constant)
+
+
+def _constant(step: Apply | NumberStep) -> bool:
+    """Whether a step makes the same tensor whenever it runs, of what the source says."""
+    if isinstance(step, NumberStep):
+        known = step.op == "graph::operand"
+    else:
+        known = step.identity.partition("(")[0].partition(".")[0] in _FACTORIES
+    return known and all(_literal(value) for value in step.arguments.values())
+
+
+def _literal(value: Value) -> bool:
+    return all(map(_literal, value.values)) if isinstance(value, Many) else isinstance(value, _LITERAL)
+
+
+def _sources(step: Apply) -> list[Value]:
+    return [v for v in step.arguments.values() if isinstance(v, (Ref, Item))]
+
+
+def _sorted(needs: frozenset[int]) -> tuple[int, ...]:
+    return tuple(sorted(needs))
+
+
+def label(value: Value) -> str:
+    """What a value is called as a member: an item of a list has a name of its own."""
+    if isinstance(value, Item):
+        return f"{value.name}_at_{value.index}".replace("-", "minus_")
+    assert isinstance(value, Ref)
+    return value.name

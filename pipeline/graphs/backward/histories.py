@@ -1,0 +1,99 @@
+"""Which inputs a value's gradient leads to, by the operators' derivatives.
+
+Whether an input needs a gradient is known at run time only. So a value has the set of inputs that it depends on: it
+needs a gradient when one of them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.cpp.bindings import return_names
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
+from pipeline.graphs.model import Item, Many, Ref, Value
+from pipeline.graphs.operator import Operator, tensor_arguments
+
+Needs = frozenset[int]  # places of inputs
+NONE: Needs = frozenset()
+
+# Operators whose derivatives no formula says, and the argument that they pass on: another shape and dtype, perhaps.
+COPIES = {"copy": "src"}
+
+
+class Histories:
+    """The sets of inputs, by value, and whose gradient a value's is."""
+
+    def __init__(self, program: Functional, operators: Mapping[str, Operator], inputs: Mapping[str, int]) -> None:
+        self._needs: dict[str, Needs] = {name: frozenset([place]) for name, place in inputs.items()}
+        self._same: dict[str, Value] = {}
+        for step in program.steps:
+            self._follow(step, operators)
+
+    def needs(self, value: Value | None) -> Needs:
+        """The inputs that a value depends on."""
+        if isinstance(value, Many):
+            return NONE.union(*(self.needs(each) for each in value.values))
+        if not isinstance(value, (Ref, Item)):
+            return NONE
+        slot = self.slot(value)
+        assert isinstance(slot, (Ref, Item))
+        return self._needs.get(slot.name, NONE)
+
+    def slot(self, value: Value) -> Value:
+        """The value whose gradient is that of `value`: itself, or what no_grad code overwrote."""
+        while isinstance(value, Ref) and value.name in self._same:
+            value = self._same[value.name]
+        return value
+
+    def _follow(self, step: Step, operators: Mapping[str, Operator]) -> None:
+        if isinstance(step, Scatter):
+            if step.grad:
+                self._needs[step.result] = self.needs(step.base) | self.needs(step.value)
+            else:
+                self._same[step.result] = step.base
+        elif isinstance(step, Choose):
+            self._needs[step.result] = self.needs(step.then) | self.needs(step.otherwise)
+        elif isinstance(step, Apply):
+            self._call(step, operators[step.identity])
+
+    def _call(self, step: Apply, operator: Operator) -> None:
+        if not step.grad:
+            if step.written is not None:
+                self._same[step.results[0].name] = step.written
+            for name, clone in step.clones:
+                self._same[clone] = step.arguments[name]
+            return
+        names = differentiable(operator)
+        if operator.schema.name.base in COPIES:
+            names = ["self", *names]  # which has a gradient, of zeros
+        found = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
+        for i in histories_of(operator, step):
+            self._needs[step.results[i].name] = found
+        for name, clone in step.clones:
+            if name in [a.name for a in operator.schema.arguments if a.is_write]:
+                self._needs[clone] = found
+            else:
+                self._same[clone] = step.arguments[name]
+
+
+def differentiable(operator: Operator) -> list[str]:
+    """The arguments that a gradient flows to; of an operator without derivatives all tensors."""
+    if not operator.tracked:
+        return []
+    if operator.schema.name.base in COPIES:
+        return [COPIES[operator.schema.name.base]]
+    if operator.reverse is not None:
+        return [given.name for given in operator.reverse.args_with_derivatives]
+    return tensor_arguments(operator.schema)
+
+
+def histories_of(operator: Operator, step: Apply) -> list[int]:
+    """The results that carry a history, by their places."""
+    if step.clones and not step.results:
+        return []
+    if operator.composite or operator.schema.name.base in COPIES:
+        return [i for i, result in enumerate(step.results) if result.type.startswith("Tensor")]
+    names = return_names(operator.schema)
+    if step.clones:  # what is written to is no result of the step
+        names = tuple(name for name, each in zip(names, operator.schema.returns) if not each.is_write)
+    return [i for i, name in enumerate(names) if name in operator.outputs and i < len(step.results)]

@@ -1,0 +1,217 @@
+"""The backward of a functional graph: its calls in reverse, those whose gradients lead to an input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.cpp import identifiers
+from pipeline.cpp.bindings import return_names
+from pipeline.graphs.backward.composites import COMPOSITES
+from pipeline.graphs.backward.held import Keeper, label
+from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
+from pipeline.graphs.backward.program import (
+    Argument,
+    Backward,
+    Block,
+    CallBlock,
+    ChooseBlock,
+    Remade,
+    ScatterBlock,
+    Style,
+    Target,
+)
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
+from pipeline.graphs.model import Item, Many, Nothing, Ref, Result, Value
+from pipeline.graphs.operator import Operator, viewed_argument
+from pipeline.model.autograd import Reverse, SavedAttribute
+from pipeline.model.schema import is_list
+
+# Made of other operators, and their gradient is the incoming one, summed and cast to what the input looks like.
+_CASTS = frozenset("to contiguous expand_as broadcast_to type_as positive".split())
+
+
+class _Planner:
+    """Goes through the steps in reverse."""
+
+    def __init__(
+        self, program: Functional, operators: Mapping[str, Operator], histories: Histories, keeper: Keeper
+    ) -> None:
+        self.program, self.operators, self.histories, self.keeper = program, operators, histories, keeper
+        self.reached: set[str] = set()
+        self.blocks: list[Block] = []
+
+    def start(self, values: list[Value]) -> None:
+        """Outputs, where gradients come in."""
+        for value in values:
+            self._reach(value)
+
+    def _reach(self, value: Value) -> None:
+        slot = self.histories.slot(value)
+        if isinstance(slot, (Ref, Item)) and self.histories.needs(slot):
+            self.reached.add(slot.name)
+
+    def run(self) -> None:
+        for index in reversed(range(len(self.program.steps))):
+            step = self.program.steps[index]
+            if isinstance(step, Scatter) and step.grad and step.result in self.reached:
+                self._scatter(step)
+            elif isinstance(step, Choose) and step.result in self.reached:
+                self._flags(step.flags)
+                self.blocks.append(ChooseBlock(step, self._target(step.then), self._target(step.otherwise)))
+            elif isinstance(step, Apply) and step.grad:
+                self._call(index, step)
+
+    def _flags(self, flags: tuple[str, ...]) -> None:
+        for flag in flags:
+            self.keeper.keep(Ref(flag), frozenset())
+
+    def _scatter(self, step: Scatter) -> None:
+        base, value = self._target(step.base), self._target(step.value)
+        self._flags(step.flags)
+        layout = self.keeper.mark("layout", step.base, self.histories.needs(Ref(step.result)))
+        for link in step.chain:
+            for given in link.arguments.values():
+                self.keeper.keep(given, frozenset())
+        self.blocks.append(ScatterBlock(step, base, value, layout))
+
+    def _target(self, value: Value) -> Target:
+        slot = self.histories.slot(value)
+        needs = self.histories.needs(slot)
+        if not needs:
+            return Target(slot, (), "")
+        self._reach(slot)
+        return Target(slot, tuple(sorted(needs)), self.keeper.mark("like", slot, needs))
+
+    def _call(self, index: int, step: Apply) -> None:
+        operator = self.operators[step.identity]
+        results = self._results(step, operator)
+        needs = frozenset[int]().union(*(self.histories.needs(value) for value, _ in results))
+        if not needs or not any(self._is_reached(value) for value, _ in results):
+            return
+        for value, listed in results:
+            if listed:
+                self.keeper.mark("length", value, needs)
+        style = self._style(operator)
+        names = differentiable(operator)
+        arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
+        attributes: tuple[SavedAttribute, ...] = ()
+        record = ""
+        if style in ("own", "library"):
+            assert operator.reverse is not None
+            attributes = self._attributes(index, step, operator, operator.reverse)
+        elif style == "composite":
+            for name, users in COMPOSITES[operator.schema.name.base].saved:
+                value = step.arguments[name]
+                users_need = (self.histories.needs(step.arguments.get(user)) for user in users)
+                self.keeper.keep(value, frozenset[int]().union(*users_need))
+        elif style == "recorded":
+            record = self.keeper.mark("record", _first(step), needs)
+        elif style == "view":
+            self.keeper.arguments(step, viewed_argument(operator.schema) or "")
+        node = operator.reverse.node if operator.reverse is not None else ""
+        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record))
+
+    def _is_reached(self, value: Value) -> bool:
+        slot = self.histories.slot(value)
+        return isinstance(slot, (Ref, Item)) and slot.name in self.reached
+
+    def _results(self, step: Apply, operator: Operator) -> list[tuple[Value, bool]]:
+        if step.clones and not step.results:
+            return [(Ref(clone), False) for _, clone in step.clones]
+        return [(Ref(step.results[i].name), step.results[i].type.endswith("]")) for i in histories_of(operator, step)]
+
+    def _style(self, operator: Operator) -> Style:
+        if operator.reverse is not None:
+            return "own" if operator.printable else "library"
+        if operator.schema.name.base in COPIES:
+            return "cast"
+        if not operator.composite:
+            return "missing"
+        if operator.schema.name.base in COMPOSITES and operator.called.func.out == ():
+            return "composite"
+        if operator.schema.name.base in _CASTS:
+            return "cast"
+        return "view" if viewed_argument(operator.schema) is not None else "recorded"
+
+    def _argument(self, name: str, step: Apply, operator: Operator) -> Argument | None:
+        value = step.arguments[name]
+        declared = next(a for a in operator.schema.arguments if a.name == name)
+        listed = is_list(declared.type)
+        if isinstance(value, Nothing):
+            return Argument(name, (Target(value, (), ""),))
+        if listed and not isinstance(value, Many):
+            needs = self.histories.needs(value)
+            like = self.keeper.mark("likes", value, needs) if needs else ""
+            self._reach(value)
+            return Argument(name, (Target(value, tuple(sorted(needs)), like),), True, True, tuple(sorted(needs)))
+        targets = tuple(self._target(v) for v in (value.values if isinstance(value, Many) else (value,)))
+        for target in targets:
+            if isinstance(target.value, Item) and target.needs:
+                self.keeper.mark("length", Ref(target.value.name), frozenset(target.needs))
+        needs = frozenset(place for target in targets for place in target.needs)
+        return Argument(name, targets, listed, needs=tuple(sorted(needs)))
+
+    def _attributes(self, index: int, step: Apply, operator: Operator, reverse: Reverse) -> tuple[SavedAttribute, ...]:
+        made = self._made(step, operator)
+        found = (*reverse.all_saved_inputs, *reverse.all_saved_outputs)
+        for attribute in found:
+            needs = self._users(attribute, step, reverse)
+            value = made.get(attribute.expr, step.arguments.get(attribute.expr))
+            if value is not None and "TypeAndSize" not in attribute.type:
+                self.keeper.keep(value, needs)
+            elif needs:
+                self.keeper.attribute(attribute_name(step, attribute), attribute, index, needs)
+        return found
+
+    @staticmethod
+    def _made(step: Apply, operator: Operator) -> dict[str, Value]:
+        names = return_names(operator.called.func)
+        if step.clones and not step.results:
+            return {name: Ref(clone) for name, (_, clone) in zip(names, step.clones)}
+        return {name: Ref(result.name) for name, result in zip(names, step.results)}
+
+    def _users(self, attribute: SavedAttribute, step: Apply, reverse: Reverse) -> frozenset[int]:
+        """The inputs that need what formulas compute with an attribute."""
+        using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
+        return frozenset[int]().union(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
+
+
+def attribute_name(step: Apply, attribute: SavedAttribute) -> str:
+    """What an attribute of a call is held as."""
+    return f"{label(_first(step))}_{attribute.name}"
+
+
+def _first(step: Apply) -> Ref:
+    return Ref(step.results[0].name if step.results else step.clones[0][1])
+
+
+def plan_backward(
+    program: Functional,
+    operators: Mapping[str, Operator],
+    histories: Histories,
+    keeper: Keeper,
+    outputs: list[Value],
+) -> Backward:
+    """The backward, where `outputs` have gradients."""
+    planner = _Planner(program, operators, histories, keeper)
+    planner.start(outputs)
+    planner.run()
+    return Backward(
+        tuple(planner.blocks),
+        tuple(keeper.tensors.values()),
+        _in_order(program, keeper),
+        tuple(keeper.attributes.values()),
+        tuple(keeper.marks.values()),
+        tuple(keeper.numbers.values()),
+    )
+
+
+def _in_order(program: Functional, keeper: Keeper) -> tuple[Remade, ...]:
+    """What the backward makes again, in the order in which the forward made it."""
+    found = []
+    for step in program.steps:
+        made = step.results[0] if isinstance(step, Apply) and step.results else getattr(step, "result", None)
+        name = made.name if isinstance(made, Result) else made
+        if name in keeper.remade:
+            found.append(keeper.remade[name])
+    return tuple(found)

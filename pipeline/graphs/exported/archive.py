@@ -1,0 +1,51 @@
+"""The model in a `.pt2` file: one member of a zip file, and no more of it. Weights are not read."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from errno import EFBIG, EINVAL, EIO
+
+MAX_MODEL = 64 << 20  # bytes of model.json
+MAX_MEMBERS = 200_000
+
+_MODELS = "models/"
+
+
+def read_model(path: str) -> bytes:
+    """The bytes of the model's JSON; an OSError that says why where there is none that can be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except zipfile.BadZipFile as error:
+        what = "is it cut short?" if _starts_as_zip(path) else "write it with torch.export.save"
+        raise OSError(EINVAL, f"it is no zip file that can be read, {what}") from error
+    except (zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, UnicodeDecodeError) as error:
+        raise OSError(EIO, f"its zip file is damaged: {error}") from error
+
+
+def _read(archive: zipfile.ZipFile) -> bytes:
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        raise OSError(EFBIG, f"its zip file has {len(members)} members; {MAX_MEMBERS} are allowed")
+    models = [each for each in members if _is_model(each.filename)]
+    if len(models) != 1:
+        names = ", ".join(each.filename for each in models) or "none"
+        raise OSError(EINVAL, f"it has to have one model, models/NAME.json; there is {names}")
+    if models[0].file_size > MAX_MODEL:
+        raise OSError(EFBIG, f"its model has {models[0].file_size} bytes; {MAX_MODEL} are allowed")
+    with archive.open(models[0]) as file:
+        data = file.read(MAX_MODEL + 1)
+    if len(data) > MAX_MODEL:
+        raise OSError(EFBIG, f"its model has more than {MAX_MODEL} bytes")
+    return data
+
+
+def _is_model(name: str) -> bool:
+    folder, _, file = name.rpartition("/")
+    return f"/{folder}/".endswith(f"/{_MODELS}") and file.endswith(".json")
+
+
+def _starts_as_zip(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(2) == b"PK"

@@ -1,0 +1,237 @@
+"""The parts of a `.pt2` file's model that graphs are read from: what `torch.export.save` writes, schema major 8.
+
+A union is a record of which one field is there. Fields that nobody here asks for are left out. Facts:
+torch/_export/serde/schema.py of the release.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+MAJOR = 8
+
+Number = float | str  # infinities and nan are written as text
+
+
+class Named(Struct, frozen=True):
+    """A tensor, by its name in the graph."""
+
+    name: str
+
+
+class SymArgument(Struct, frozen=True):
+    """A number that may be symbolic: then it has a name."""
+
+    as_name: str | None = None
+    as_int: int | None = None
+    as_float: Number | None = None
+    as_bool: bool | None = None
+
+
+class OptionalTensor(Struct, frozen=True):
+    """A tensor or None."""
+
+    as_tensor: Named | None = None
+    as_none: bool | None = None
+
+
+class Device(Struct, frozen=True):
+    """`cpu`, or `cuda` and a number."""
+
+    type: str
+    index: int | None = None
+
+
+class GraphArgument(Struct, frozen=True):
+    """A graph within a graph."""
+
+    name: str
+    graph: Graph
+
+
+class Argument(Struct, frozen=True):
+    """An argument or a result."""
+
+    as_none: bool | None = None
+    as_tensor: Named | None = None
+    as_tensors: list[Named] | None = None
+    as_int: int | None = None
+    as_ints: list[int] | None = None
+    as_float: Number | None = None
+    as_floats: list[Number] | None = None
+    as_string: str | None = None
+    as_sym_int: SymArgument | None = None
+    as_sym_ints: list[SymArgument] | None = None
+    as_sym_float: SymArgument | None = None
+    as_sym_floats: list[SymArgument] | None = None
+    as_sym_bool: SymArgument | None = None
+    as_sym_bools: list[SymArgument] | None = None
+    as_scalar_type: int | None = None
+    as_memory_format: int | None = None
+    as_layout: int | None = None
+    as_device: Device | None = None
+    as_bool: bool | None = None
+    as_bools: list[bool] | None = None
+    as_graph: GraphArgument | None = None
+    as_optional_tensor: OptionalTensor | None = None
+    as_optional_tensors: list[OptionalTensor] | None = None
+
+
+class NamedArgument(Struct, frozen=True):
+    """An argument by the name that the operator's schema has for it."""
+
+    name: str
+    arg: Argument
+
+
+class Node(Struct, frozen=True):
+    """A call."""
+
+    target: str  # `torch.ops.aten.mul_.Tensor`
+    inputs: list[NamedArgument]
+    outputs: list[Argument]
+    name: str | None = None
+
+
+class Size(Struct, frozen=True):
+    """A size: a number, or an expression."""
+
+    as_int: int | None = None
+    as_expr: dict[str, object] | None = None
+
+
+class TensorMeta(Struct, frozen=True):
+    """What a tensor was when the model was exported."""
+
+    dtype: int
+    sizes: list[Size]
+    strides: list[Size]
+    requires_grad: bool
+    device: Device
+
+
+class Graph(Struct, frozen=True):
+    """Calls in their order."""
+
+    inputs: list[Argument]
+    outputs: list[Argument]
+    nodes: list[Node]
+    tensor_values: dict[str, TensorMeta]
+    sym_int_values: dict[str, object] = {}
+    sym_bool_values: dict[str, object] = {}
+    sym_float_values: dict[str, object] = {}
+    custom_obj_values: dict[str, object] = {}
+
+
+class UserSpec(Struct, frozen=True):
+    """What the user hands in or gets."""
+
+    arg: Argument
+
+
+class ModuleSpec(Struct, frozen=True):
+    """What belongs to the module, with the name that it has there; or an input, with its own."""
+
+    arg: Named
+    parameter_name: str = ""
+    buffer_name: str = ""
+    tensor_constant_name: str = ""
+    user_input_name: str = ""
+
+
+class ConstantSpec(Struct, frozen=True):
+    """An input that the model is specialised to."""
+
+    name: str
+    value: Argument
+
+
+class InputSpec(Struct, frozen=True):
+    """What an input is."""
+
+    user_input: UserSpec | None = None
+    parameter: ModuleSpec | None = None
+    buffer: ModuleSpec | None = None
+    tensor_constant: ModuleSpec | None = None
+    constant_input: ConstantSpec | None = None
+    custom_obj: dict[str, object] | None = None
+    token: dict[str, object] | None = None
+
+
+class OutputSpec(Struct, frozen=True):
+    """What an output is."""
+
+    user_output: UserSpec | None = None
+    loss_output: ModuleSpec | None = None
+    buffer_mutation: ModuleSpec | None = None
+    user_input_mutation: ModuleSpec | None = None
+    parameter_mutation: ModuleSpec | None = None
+    gradient_to_parameter: ModuleSpec | None = None
+    gradient_to_user_input: ModuleSpec | None = None
+    token: dict[str, object] | None = None
+
+
+class Signature(Struct, frozen=True):
+    """The kind of each input and output."""
+
+    input_specs: list[InputSpec]
+    output_specs: list[OutputSpec]
+
+
+class CallSignature(Struct, frozen=True):
+    """How a module is called: the shapes of its inputs and outputs as trees."""
+
+    out_spec: str = ""
+
+
+class CallEntry(Struct, frozen=True):
+    """A module and how it is called; the first one is the whole model."""
+
+    fqn: str
+    signature: CallSignature | None = None
+
+
+class GraphModule(Struct, frozen=True):
+    """The graph and what its inputs and outputs are."""
+
+    graph: Graph
+    signature: Signature
+    module_call_graph: list[CallEntry] = []
+
+
+class Version(Struct, frozen=True):
+    """Of the schema."""
+
+    major: int
+    minor: int = 0
+
+
+class Model(Struct, frozen=True):
+    """A model."""
+
+    graph_module: GraphModule
+    schema_version: Version
+
+
+class Head(Struct, frozen=True):
+    """What is read first: which version a model is of."""
+
+    schema_version: Version
+
+
+DTYPES = {
+    1: "uint8",
+    2: "int8",
+    3: "int16",
+    4: "int32",
+    5: "int64",
+    6: "float16",
+    7: "float32",
+    8: "float64",
+    10: "complex64",
+    11: "complex128",
+    12: "bool",
+    13: "bfloat16",
+}
+LAYOUTS = {7: "strided"}
+MEMORY_FORMATS = {1: "contiguous_format", 2: "channels_last", 3: "channels_last_3d", 4: "preserve_format"}

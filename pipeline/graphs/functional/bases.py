@@ -1,0 +1,73 @@
+"""Inputs that may share memory, one of which is written to: they are made again from a synthetic base.
+
+A function has a variant for each set of inputs that really share memory: in it a base takes their place, each is a
+strided view of the base, and a write to one is seen in all. Which variant is called is decided at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain, combinations, product
+
+from msgspec.structs import replace
+
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.model import Call, Function, Input, Ref, Result, Value
+from pipeline.graphs.operator import Operator
+
+AS_STRIDED = "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"
+_MOST = 32  # variants
+
+Shared = tuple[tuple[str, ...], ...]  # disjoint sets of inputs, each of which shares memory
+
+
+def sharings(function: Function, written: Iterable[str]) -> list[Shared]:
+    """The ways in which inputs may share memory with one that is written to; the largest first."""
+    options = [[(), *_subsets(group, set(written))] for group in function.may_alias]
+    found = [tuple(filter(None, choice)) for choice in product(*options)]
+    if len(found) > _MOST:
+        raise GraphError(
+            function.place,
+            f"the inputs of '{function.name}' may share memory in more than {_MOST} ways",
+            "declare fewer that may alias one another",
+        )
+    return sorted(filter(None, found), key=lambda sets: -sum(map(len, sets)))
+
+
+def _subsets(group: tuple[str, ...], written: set[str]) -> list[tuple[str, ...]]:
+    every = chain.from_iterable(combinations(group, size) for size in range(2, len(group) + 1))
+    return [subset for subset in every if written & set(subset)]
+
+
+def with_bases(function: Function, shared: Shared, number: int, operators: Mapping[str, Operator]) -> Function:
+    """The function with bases for sets of inputs."""
+    if AS_STRIDED not in operators:
+        raise GraphError(function.place, "the spec set has no as_strided, which inputs that share memory need")
+    inputs, calls = [], []
+    members = {name for names in shared for name in names}
+    for i, names in enumerate(shared):
+        inputs.append(Input(f"base_{i}", "Tensor", function.place))
+        for name in names:
+            inputs += [Input(f"{name}_{part}", type_, function.place) for part, type_ in _PARTS]
+            calls.append(_view(function, f"base_{i}", name))
+    inputs += [given for given in function.inputs if given.name not in members]
+    return replace(
+        function,
+        name=f"{function.name}_shared_{number}",
+        inputs=tuple(inputs),
+        calls=(*calls, *function.calls),
+        may_alias=(),
+    )
+
+
+_PARTS = (("size", "int[]"), ("stride", "int[]"), ("offset", "int"))
+
+
+def _view(function: Function, base: str, name: str) -> Call:
+    arguments: dict[str, Value] = {
+        "self": Ref(base),
+        "size": Ref(f"{name}_size"),
+        "stride": Ref(f"{name}_stride"),
+        "storage_offset": Ref(f"{name}_offset"),
+    }
+    return Call("aten::as_strided", AS_STRIDED, arguments, (Result(name, "Tensor"),), function.place)

@@ -1,0 +1,59 @@
+"""What a caller sees: outputs that are inputs, views of inputs or of values, and inputs that were written to.
+
+None of the views is computed by the graph: each is made again from its base, outside of it, so that it shares memory
+with what it shared memory with, and its history is the base's.
+"""
+
+from __future__ import annotations
+
+from pipeline.graphs.functional.program import Check, Given, Link, Shared, Shown, Update
+from pipeline.graphs.functional.state import State
+from pipeline.graphs.functional.storage import Handle
+from pipeline.graphs.model import Item, Many, Output, Ref, Value
+
+
+def outputs_of(state: State) -> tuple[Given, ...]:
+    """The outputs, in order."""
+    return tuple(_output(state, output) for output in state.function.outputs)
+
+
+def _output(state: State, output: Output) -> Given:
+    value = output.value
+    if isinstance(value, Many):
+        return Shared(tuple(_shown(state, state.handle(each)) for each in value.values))
+    if isinstance(value, (Ref, Item)) and value.name not in state.scalars:
+        return _shown(state, state.handle(value))
+    return state.value(value)
+
+
+def _shown(state: State, handle: Handle) -> Shown:
+    alias = handle.alias
+    storage, which = alias.storage, state.which(handle)
+    if handle.input:
+        return Shown(Ref(handle.input), True)
+    base: Value = storage.value
+    if storage.input:
+        base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
+    if not alias.flags or storage.version == 0:
+        return Shown(base, bool(storage.input), alias.chain, alias.listed, which)
+    return Shown(base, bool(storage.input), alias.chain, alias.listed, which, alias.flags, state.read(alias))
+
+
+def updates_of(state: State) -> tuple[Update, ...]:
+    """The inputs that were written to, and what is in them afterwards."""
+    return tuple(
+        Update(name, each.value, each.wrote_with_grad, tuple(each.conditions), each.silent)
+        for name, each in state.written_inputs.items()
+    )
+
+
+def checks_of(state: State) -> tuple[Check, ...]:
+    """What eager would refuse to write to."""
+    return tuple(state.checks)
+
+
+def links(given: Given) -> tuple[Link, ...]:
+    """The views that an output is made by."""
+    if isinstance(given, Shared):
+        return tuple(link for item in given.items for link in item.chain)
+    return given.chain if isinstance(given, Shown) else ()

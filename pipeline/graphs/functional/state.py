@@ -1,0 +1,248 @@
+"""What is known of a function while it is gone through: which tensor is which memory, which steps there are."""
+
+from __future__ import annotations
+
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.functional.names import Names
+from pipeline.graphs.functional.program import Apply, Check, Choose, Link, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.storage import Alias, Handle, Storage
+from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
+from pipeline.graphs.operator import Operator
+
+
+class State:
+    """The state, and how it changes."""
+
+    def __init__(self, function: Function, names: Names) -> None:
+        self.function = function
+        self.names = names
+        self.steps: list[Step] = []
+        self.tensors: dict[str, Handle] = {}
+        self.scalars: dict[str, str] = {}
+        self.metadata: list[tuple[str, Link]] = []
+        self.shown: list[Handle] = []
+        self.checks: list[Check] = []
+        self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
+        self.written_inputs: dict[str, Storage] = {}
+        self.inputs: dict[str, str] = {}  # what inputs are called
+        for given in function.inputs:
+            name = self.inputs[given.name] = names.new(given.name)
+            if given.type in ("Tensor", "Tensor?"):
+                self.tensors[given.name] = Handle(Alias(Storage(Ref(name), input=name)), input=name)
+            elif given.type.startswith("Tensor"):
+                self.tensors[given.name] = Handle(Alias(Storage(Ref(name), input=name, listed=True), listed=True))
+            else:
+                self.scalars[given.name] = name
+
+    # ---- names
+
+    def bind(self, result: Result, value: Ref) -> None:
+        """Gives what a call made the name that the function has for it."""
+        if result.type in ("Tensor", "Tensor?"):
+            self.bind_new(result.name, value)
+        elif result.type.startswith("Tensor"):
+            self.bind_list(result, value)
+        else:
+            self.scalars[result.name] = value.name
+
+    def bind_new(self, name: str, value: Value) -> None:
+        """A tensor with memory of its own."""
+        self.tensors[name] = Handle(Alias(Storage(value)))
+
+    def bind_list(self, result: Result, value: Ref) -> None:
+        """A list of tensors with memory of their own."""
+        self.tensors[result.name] = Handle(Alias(Storage(value, listed=True), listed=True))
+
+    def same(self, name: str, value: Value) -> None:
+        """Another name for a tensor."""
+        self.tensors[name] = self.handle(value)
+
+    def handle(self, value: Value) -> Handle:
+        """The tensor that a value is."""
+        if isinstance(value, Item):
+            return self._item(self.tensors[value.name], value.index)
+        assert isinstance(value, Ref)
+        return self.tensors[value.name]
+
+    def _item(self, listed: Handle, index: int) -> Handle:
+        """An item of a list; always the same one for the same index."""
+        alias = listed.alias
+        if index not in alias.items:
+            if alias.parent is None:
+                made = Alias(Storage(Item(self._name(alias.storage.value), index), input=alias.storage.input))
+            else:
+                made = Alias(alias.storage, alias, Link("", "", {}, alias.link.grad if alias.link else True, index))
+            alias.items[index] = Handle(made)
+        return alias.items[index]
+
+    @staticmethod
+    def _name(value: Value) -> str:
+        assert isinstance(value, Ref)
+        return value.name
+
+    def which(self, handle: Handle) -> int:
+        """The number of a tensor that is shown."""
+        if handle not in self.shown:
+            self.shown.append(handle)
+        return self.shown.index(handle)
+
+    # ---- reading
+
+    def value(self, value: Value) -> Value:
+        """A value of the function as a value of its steps."""
+        if isinstance(value, Many):
+            return Many(tuple(self.value(each) for each in value.values))
+        if isinstance(value, Ref) and value.name in self.scalars:
+            return Ref(self.scalars[value.name])
+        if isinstance(value, Item) and value.name in self.scalars:
+            return Item(self.scalars[value.name], value.index)
+        if isinstance(value, (Ref, Item)):
+            return self.read(self.handle(value).alias)
+        return value
+
+    def arguments(self, call: Call, operator: Operator | None = None) -> dict[str, Value]:
+        """The arguments of a call as values of its steps. A number for a tensor becomes one."""
+        types = {a.name: a.type for a in operator.schema.arguments} if operator is not None else {}
+        found = {}
+        for name, given in call.arguments.items():
+            value = self.value(given)
+            found[name] = self._operand(value, call) if types.get(name) in ("Tensor", "Tensor?") else value
+        return found
+
+    def _operand(self, value: Value, call: Call) -> Value:
+        known = isinstance(value, Ref) and value.name in self.scalars.values()
+        if not known and not isinstance(value, (Int, Float, Bool)):
+            return value
+        name = self.names.new("number")
+        self.steps.append(Number("graph::operand", {"a": value}, Result(name, "Tensor"), call.place))
+        return Ref(name)
+
+    def read(self, alias: Alias) -> Value:
+        """The value that a tensor has now; a view of what was written to since is made again."""
+        if alias.parent is None:
+            return alias.storage.value
+        if not alias.current:
+            old, again = alias.value, alias.seen >= 0
+            parent, link = self.read(alias.parent), alias.link
+            assert link is not None
+            if alias.behind and alias.untracked and link.grad:
+                self.steps.append(Refuse((alias.storage.value,), alias.untracked, link.place))
+            alias.value = self._made(alias, parent, link)
+            if link.conditional:
+                alias.value = self._chosen(alias, parent, old, again=again)
+            alias.seen = alias.storage.version
+            alias.made = alias.made if again else alias.seen
+        return alias.value
+
+    def _chosen(self, alias: Alias, parent: Value, old: Value, *, again: bool) -> Value:
+        """Of what may be a copy, the copy, if it was made before."""
+        link, value = alias.link, alias.value
+        assert link is not None
+        if not again:
+            alias.flag = self.names.new("is_view")
+            found = Result(alias.flag, "bool")
+            self.steps.append(Number("graph::same_memory", {"a": value, "b": parent}, found, link.place))
+            return value
+        name = self.names.new(self._name(value))
+        self.steps.append(Choose((alias.flag,), value, old, name, link.place))
+        return Ref(name)
+
+    def _made(self, alias: Alias, parent: Value, link: Link) -> Value:
+        if link.item is not None:
+            return Item(self._name(parent), link.item)
+        kind = "Tensor[]" if alias.listed else "Tensor"
+        name = self.names.new(self._name(alias.value) if alias.seen >= 0 else alias.value.name or "view")  # type: ignore[union-attr]
+        arguments = {**link.arguments, link.viewed: parent}
+        self.steps.append(
+            Apply(link.identity, arguments, (Result(name, kind, alias.length),), link.place, link.grad, view=True)
+        )
+        return Ref(name)
+
+    # ---- views
+
+    def view(self, call: Call, viewed: str, *, differs: bool, conditional: bool) -> None:
+        """A view, or a list of them; it is made at once."""
+        parent = self.handle(call.arguments[viewed]).alias
+        rest = {name: self.value(given) for name, given in call.arguments.items() if name != viewed}
+        link = Link(
+            call.function,
+            viewed,
+            rest,
+            call.grad and differs,
+            place=call.place,
+            conditional=conditional,
+            cut=not differs,
+        )
+        result = call.results[0]
+        made = Alias(
+            parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length
+        )
+        self.tensors[result.name] = Handle(made)
+        self.read(made)
+
+    def change_looks(self, call: Call, written: str) -> None:
+        """An in-place operator that changes what its argument looks like."""
+        handle = self.handle(call.arguments[written])
+        rest = {name: self.value(given) for name, given in call.arguments.items() if name != written}
+        link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
+        handle.alias = Alias(
+            handle.alias.storage, handle.alias, link, Ref(call.results[0].name if call.results else "")
+        )
+        if handle.input:
+            self.metadata.append((handle.input, link))
+        elif handle.alias.storage.input:
+            self.bumped[handle.alias.storage.input] = None
+        if call.results:
+            self.tensors[call.results[0].name] = handle
+        self.read(handle.alias)
+
+    def refuse(self, operator: Operator, arguments: dict[str, Value], place: Place) -> None:
+        """An error at run time for an argument that the operator has no derivative for."""
+        for name in operator.refused:
+            if not isinstance(arguments.get(name), Nothing):
+                message = (
+                    f"The function '{operator.schema.name.unqualified}' is not differentiable with respect to argument"
+                    f" '{name}'. This input cannot have requires_grad True."
+                )
+                self.steps.append(Refuse((arguments[name],), message, place))
+
+    # ---- writing
+
+    def write(self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False) -> None:
+        """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view."""
+        storage, chain = alias.storage, alias.chain
+        if storage.listed:
+            raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
+        grad = grad and all(link.grad for link in chain)
+        copies = self._copies(alias, value, place, grad=grad)
+        if chain:
+            name = self.names.new(self._stem(storage))
+            self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags))
+            storage.value = Ref(name)
+        else:
+            storage.value = value
+        storage.version += 1
+        storage.silent &= silent
+        storage.wrote_with_grad |= grad
+        storage.conditions.append(alias.flags)
+        for each, made in [*copies, (alias, value)]:
+            each.value, each.seen = made, storage.version
+        if storage.input:
+            self.written_inputs[storage.input] = storage
+
+    def _copies(self, alias: Alias, value: Ref, place: Place, *, grad: bool) -> list[tuple[Alias, Ref]]:
+        """The same write for what may be a copy, and `alias` a view of it: it has memory of its own then."""
+        found = []
+        above = alias.parent
+        while above is not None:
+            if above.flag:
+                chain, flags = alias.chain[len(above.chain) :], alias.flags[len(above.flags) :]
+                base, name = self.read(above), self.names.new("copy")
+                self.steps.append(Scatter(base, value, chain, name, place, grad, flags))
+                found.append((above, Ref(name)))
+            above = above.parent
+        return found
+
+    def _stem(self, storage: Storage) -> str:
+        value = storage.value
+        return value.name if isinstance(value, (Ref, Item)) else "value"

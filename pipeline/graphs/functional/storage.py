@@ -1,0 +1,85 @@
+"""Which values share memory: storages, and the views of them.
+
+A storage is an input's, or that of what a call made. It has a current value, and whoever writes to it or to one of its
+views gives it the next one. A view knows how it was made; when its storage has a newer value it is made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pipeline.graphs.functional.program import Link
+from pipeline.graphs.model import Ref, Value
+
+SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
+_NO_VALUE = Ref("")
+UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
+
+
+@dataclass(eq=False)
+class Storage:
+    """Memory, by the value that it holds now."""
+
+    value: Value
+    input: str = ""  # the input whose memory it is; "" of what a call made
+    version: int = 0
+    wrote_with_grad: bool = False
+    conditions: list[tuple[str, ...]] = field(default_factory=list)  # of each write, the numbers that say if it was one
+    silent: bool = True  # whether all writes are such as do not count for versions
+    listed: bool = False  # whether it is a list of tensors with memory of their own each
+
+
+@dataclass(eq=False)
+class Alias:
+    """A tensor: a storage as a whole, or a view of it by way of its parent."""
+
+    storage: Storage
+    parent: Alias | None = None
+    link: Link | None = None
+    value: Value = _NO_VALUE  # the value that it was last given, and when
+    seen: int = -1
+    made: int = -1  # the version that it was first made of
+    listed: bool = False  # whether it is a list of views
+    flag: str = ""  # the number that says whether it is a view of its parent, where it may be a copy
+    length: int | None = None  # how many there must be
+    items: dict[int, Handle] = field(default_factory=dict)
+
+    @property
+    def chain(self) -> tuple[Link, ...]:
+        """The way from the storage to it."""
+        if self.parent is None or self.link is None:
+            return ()
+        return (*self.parent.chain, self.link)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The numbers that say whether it is a view of its storage, where it may be a copy."""
+        if self.parent is None:
+            return ()
+        return (*self.parent.flags, *([self.flag] if self.flag else []))
+
+    @property
+    def untracked(self) -> str:
+        """Why autograd refuses to follow it through writes: it is one of several views, or made under no_grad."""
+        if any(link.item is not None for link in self.chain):
+            return SEVERAL
+        return UNDER_NO_GRAD if any(not link.grad and not link.cut for link in self.chain) else ""
+
+    @property
+    def behind(self) -> bool:
+        """Whether there was a write since it was made. Of several views all are made at once."""
+        first = self.parent.made if self.parent is not None and self.parent.listed else self.made
+        return 0 <= first < self.storage.version
+
+    @property
+    def current(self) -> bool:
+        """Whether its last value is what its memory holds."""
+        return self.seen == self.storage.version
+
+
+@dataclass(eq=False)
+class Handle:
+    """A tensor as a program has it: what it names may come to look otherwise in place, as by `t_`."""
+
+    alias: Alias
+    input: str = ""  # the input that it is

@@ -1,0 +1,121 @@
+"""Mutation and aliasing taken out of a function, call by call.
+
+Each call falls into one of a few kinds by its schema: what computes, what views, what writes, what changes only the
+looks of its argument. Rules: the notes of torch._functorch.aot_autograd and of torch/csrc/autograd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.functional.names import Names
+from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
+from pipeline.graphs.functional.program import Apply, Choose, Functional, Given, Number, Scatter, Step, Update, names_in
+from pipeline.graphs.functional.state import State
+from pipeline.graphs.functional.views import MAYBE_COPIES, REFUSED, returns_argument
+from pipeline.graphs.functional.writes import hidden_writes, write_in_place
+from pipeline.graphs.model import Call, Function, Ref, Result
+from pipeline.graphs.operator import Operator, viewed_argument, written_arguments
+from pipeline.problems.problem import all_of
+
+
+def functional(function: Function, operators: Mapping[str, Operator]) -> Functional:
+    """The function without mutation; a GraphError for what it cannot have."""
+    state = State(function, Names())
+    errors = []
+    for call in function.calls:
+        try:
+            _call(state, call, operators)
+        except GraphError as error:
+            errors.append(error)
+            _stand_in(state, call)
+    if errors:
+        raise all_of(list(errors))
+    outputs, updates = outputs_of(state), updates_of(state)
+    return Functional(
+        function,
+        state.inputs,
+        _needed(state, outputs, updates),
+        updates,
+        tuple(state.metadata),
+        checks_of(state),
+        outputs,
+        tuple(state.bumped),
+        tuple(state.written_inputs),
+    )
+
+
+def _needed(state: State, outputs: tuple[Given, ...], updates: tuple[Update, ...]) -> tuple[Step, ...]:
+    """The steps; what was written where nobody looks is left out."""
+    used = {name for given in (*outputs, *updates, *state.checks) for name in names_in(given)}
+    found: list[Step] = []
+    for step in reversed(state.steps):
+        if isinstance(step, (Scatter, Choose)) and step.result not in used:
+            continue
+        used |= names_in(step)
+        found.append(step)
+    return tuple(reversed(found))
+
+
+def _stand_in(state: State, call: Call) -> None:
+    """Values for the results of a call that is wrong, so that what follows is looked at too."""
+    for result in call.results:
+        if result.type == "Tensor":
+            state.bind_new(result.name, Ref(state.names.new(result.name)))
+        else:
+            state.bind_list(result, Ref(state.names.new(result.name)))
+
+
+def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
+    if call.is_python:
+        _number(state, call)
+        return
+    operator = operators.get(call.function)
+    if operator is None:
+        raise GraphError(
+            call.place, f"operator '{call.op}' is none of the set's", "use one that native_functions.yaml has"
+        )
+    if operator.schema.name.unqualified in REFUSED:
+        raise GraphError(call.place, f"'{call.op}' cannot stand in a graph", REFUSED[operator.schema.name.unqualified])
+    if returns_argument(call):
+        state.same(call.results[0].name, call.arguments["input"])
+    elif operator.inplace_view:
+        _change_looks(state, call, operator)
+    elif written_arguments(operator.schema) or hidden_writes(call, operator):
+        write_in_place(state, call, operator)
+    elif viewed_argument(operator.schema) is not None:
+        _view(state, call, operator)
+    else:
+        _compute(state, call, operator)
+
+
+def _number(state: State, call: Call) -> None:
+    name = state.names.new(call.results[0].name)
+    result = Result(name, call.results[0].type, call.results[0].length)
+    state.steps.append(Number(call.op, state.arguments(call), result, call.place))
+    state.scalars[call.results[0].name] = name
+
+
+def _compute(state: State, call: Call, operator: Operator) -> None:
+    arguments = state.arguments(call, operator)
+    if call.grad:
+        state.refuse(operator, arguments, call.place)
+    results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in call.results)
+    state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
+    for given, made in zip(call.results, results):
+        state.bind(given, Ref(made.name))
+
+
+def _view(state: State, call: Call, operator: Operator) -> None:
+    viewed = viewed_argument(operator.schema)
+    assert viewed is not None
+    base = operator.schema.name.base
+    state.view(call, viewed, differs=base != "detach", conditional=base in MAYBE_COPIES)
+
+
+def _change_looks(state: State, call: Call, operator: Operator) -> None:
+    if operator.functional is None:
+        raise GraphError(call.place, f"'{call.op}' has no variant that returns a view", "write the view operator")
+    written = written_arguments(operator.schema)[0]
+    state.change_looks(call, written)

@@ -1,0 +1,106 @@
+"""In-place operators: the functional variant computes the new value, which then stands where the old one was."""
+
+from __future__ import annotations
+
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.functional.program import Apply, Check, Refuse
+from pipeline.graphs.functional.state import State
+from pipeline.graphs.functional.storage import Alias
+from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, Value
+from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
+from pipeline.model.schema import schema_kind
+
+# Operators that write to arguments of which their schemas do not say so, where their argument `train` or the like says.
+_HIDDEN = {
+    "aten::batch_norm": ("training", ("running_mean", "running_var")),
+    "aten::native_batch_norm": ("training", ("running_mean", "running_var")),
+    "aten::instance_norm": ("use_input_stats", ("running_mean", "running_var")),
+}
+
+
+def hidden_writes(call: Call, operator: Operator) -> list[str]:
+    """The arguments that a call writes to although its schema does not say so."""
+    switch, names = _HIDDEN.get(call.op.partition(".")[0] if "." in call.op else call.op, ("", ()))
+    if not switch or call.arguments.get(switch) == Bool(False):
+        return []
+    return [name for name in names if not isinstance(call.arguments.get(name), Nothing)]
+
+
+def write_in_place(state: State, call: Call, operator: Operator) -> None:
+    """An operator that writes to some of its arguments."""
+    hidden = hidden_writes(call, operator)
+    names = hidden or written_arguments(operator.schema)
+    if schema_kind(operator.schema) == "inplace" and operator.functional is not None:
+        _one(state, call, operator, names[0])
+    else:
+        # Of an operator that is not called in place, autograd does not know that it writes.
+        silent = bool(hidden) or schema_kind(operator.schema) == "mutable"
+        _cloned(state, call, operator, names, hidden=silent)
+
+
+def _one(state: State, call: Call, operator: Operator, name: str) -> None:
+    """An in-place operator with a functional variant."""
+    handle = state.handle(call.arguments[name])
+    alias, arguments = handle.alias, state.arguments(call, operator)
+    _check(state, call, operator, alias, arguments)
+    made = state.names.new(_stem(arguments[name]))
+    result = Result(made, "Tensor")
+    state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
+    state.write(alias, Ref(made), grad=call.grad, place=call.place)
+    for given in call.results:
+        state.tensors[given.name] = handle
+
+
+def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, hidden: bool) -> None:
+    """An operator without a functional variant: it writes to copies, and these are the new values."""
+    for name in names:
+        if not isinstance(call.arguments[name], (Ref, Item)):
+            raise GraphError(
+                call.place, f"'{call.op}' writes to '{name}', a list", "use an operator that returns new tensors"
+            )
+    arguments = state.arguments(call, operator)
+    handles = {name: state.handle(call.arguments[name]) for name in names}
+    for name in names:
+        _check(state, call, operator, handles[name].alias, {} if hidden else arguments)
+    if call.grad:
+        state.refuse(operator, arguments, call.place)
+    clones = {name: state.names.new(_stem(arguments[name])) for name in names}
+    returned = {
+        r.annotation: a.name
+        for r in operator.schema.returns
+        if r.is_write
+        for a in operator.schema.arguments
+        if a.annotation == r.annotation
+    }
+    held = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
+    made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in held)
+    state.steps.append(Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items())))
+    for name, handle in handles.items():
+        state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place, silent=hidden)
+    for given, result in zip(held, made):
+        state.bind(given, Ref(result.name))
+    for given, declared in zip(call.results, operator.schema.returns):
+        if declared.is_write:
+            state.tensors[given.name] = handles[returned[declared.annotation]]
+
+
+def _stem(value: Value) -> str:
+    return value.name if isinstance(value, (Ref, Item)) else "value"
+
+
+def _check(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
+    """Where eager refuses to write: to a leaf that needs a gradient, to one of several views, across no_grad."""
+    if not call.grad or not arguments:
+        return
+    values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
+    chain, storage = alias.chain, alias.storage
+    if storage.input and (alias.untracked or storage.input not in {check.input for check in state.checks}):
+        state.checks.append(Check(storage.input, chain, values))
+    elif alias.untracked:
+        state.steps.append(Refuse((*values, storage.value), alias.untracked, call.place))
+
+
+def _tensors(value: Value) -> list[Value]:
+    if isinstance(value, Many):
+        return [found for each in value.values for found in _tensors(each)]
+    return [value] if isinstance(value, (Ref, Item)) else []

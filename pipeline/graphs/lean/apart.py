@@ -1,0 +1,116 @@
+"""Composite operators taken apart into those that have derivatives, where the shapes say how.
+
+An operator that is made of others has no formula: its gradient is recorded while the graph runs, which costs time and
+memory. What the rules know is written out instead; what they do not know stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from pipeline.graphs.lean.rules import RULES, Rule, Shape, Site, numbers
+from pipeline.graphs.model import Call, Function, Int, Item, Many, Nothing, Output, Ref, Result, Value
+from pipeline.graphs.ops import Ops
+from pipeline.graphs.python.expressions import Reader
+from pipeline.graphs.resolve.things import Known, Several, Thing
+from pipeline.graphs.resolve.trace import Trace
+from pipeline.problems.problem import SpecError
+
+_BROADCAST = "aten::broadcast_tensors"
+
+
+def taken_apart(function: Function, ops: Ops) -> Function:
+    """The function with those calls written out that the rules know."""
+    if not any(call.op in RULES or call.op == _BROADCAST for call in function.calls):
+        return function
+    return _Pass(function, ops).function()
+
+
+class _Pass:
+    """One pass over the calls of a function."""
+
+    def __init__(self, function: Function, ops: Ops) -> None:
+        self.old = function
+        names = [each.name for each in function.inputs] + [r.name for c in function.calls for r in c.results]
+        self.trace = Trace(ops, names)
+        self.shapes: dict[str, Shape] = {}
+        self.items: dict[str, dict[int, Shape]] = {}
+        self.now: dict[str, Value] = {}  # what stands for a result that is no more
+        for given in function.inputs:
+            if given.facts is not None:
+                self.shapes[given.name] = Shape(given.facts.sizes, given.facts.dtype)
+
+    def function(self) -> Function:
+        """All calls in turn."""
+        for call in self.old.calls:
+            current = replace(call, arguments={name: self._value(each) for name, each in call.arguments.items()})
+            if not (self._broadcast(current) or self._expanded(current)):
+                self.trace.calls.append(current)
+            for result in call.results:
+                if result.sizes is not None and result.type == "Tensor":
+                    self.shapes[result.name] = Shape(result.sizes, result.dtype)
+        outputs = tuple(Output(self._value(each.value), each.type) for each in self.old.outputs)
+        return replace(self.old, calls=tuple(self.trace.calls), outputs=outputs)
+
+    def _value(self, value: Value) -> Value:
+        if isinstance(value, Ref):
+            return self.now.get(value.name, value)
+        if isinstance(value, Item) and isinstance(listed := self.now.get(value.name), Many):
+            return listed.values[value.index]
+        if isinstance(value, Many):
+            return Many(tuple(map(self._value, value.values)))
+        return value
+
+    def _shape(self, value: Value) -> Shape | None:
+        return self.shapes.get(value.name) if isinstance(value, Ref) else None
+
+    def _broadcast(self, call: Call) -> bool:
+        """Tensors of one shape are what they are broadcast to."""
+        tensors = call.arguments.get("tensors")
+        if call.op != _BROADCAST or not isinstance(tensors, Many):
+            return False
+        shapes = [self._shape(each) for each in tensors.values]
+        if None in shapes or len({shape.sizes for shape in shapes if shape is not None}) != 1:
+            return False
+        self.now[call.results[0].name] = tensors
+        return True
+
+    def _expanded(self, call: Call) -> bool:
+        if call.op not in RULES or len(call.results) != 1:
+            return False
+        result = call.results[0]
+        found = {name: self._shape(value) for name, value in call.arguments.items()}
+        site = Site(call.arguments, {name: shape for name, shape in found.items() if shape is not None})
+        rule = next((rule for rule in RULES[call.op] if rule.holds(site)), None)
+        return rule is not None and self._apply(rule, call, site, result)
+
+    def _apply(self, rule: Rule, call: Call, site: Site, result: Result) -> bool:
+        count = len(self.trace.calls)
+        self.trace.place, self.trace.grad = call.place, call.grad
+        scope: dict[str, Thing] = {name: thing(value) for name, value in call.arguments.items()}
+        sizes = result.sizes or ()
+        scope |= {name: thing(value) for name, value in numbers(site, sizes).items()}
+        scope["sizes"] = Several(tuple(thing(Int(size)) for size in sizes), is_list=True)
+        with suppress(SpecError):
+            made = Reader(self.trace, {}, {}).within(rule.text, scope, result.name)
+            if isinstance(made, Known):
+                self.now[result.name] = made.value
+                if result.sizes is not None and isinstance(made.value, Ref):
+                    self.shapes[made.value.name] = Shape(result.sizes, result.dtype)
+                return True
+        del self.trace.calls[count:]  # the set has not all operators that it takes
+        return False
+
+
+_TYPES: Mapping[str, str] = {"Int": "int", "Float": "float", "Bool": "bool", "Str": "str", "Nothing": "None"}
+
+
+def thing(value: Value) -> Thing:
+    """A value as expressions have it."""
+    if isinstance(value, Many):
+        return Several(tuple(map(thing, value.values)), is_list=True)
+    kind = type(value).__name__
+    return Known(value, "None" if isinstance(value, Nothing) else _TYPES.get(kind, "Tensor"))

@@ -1,0 +1,149 @@
+"""What composite operators are made of, where the shapes of their tensors are known.
+
+A rule says of which sizes it speaks, and the operators in the language of graphs, over the operator's own arguments.
+Beside these there are `rows`, all sizes of the first tensor but the last one multiplied, and `sizes`, those of the
+result. Facts: ATen/native/Linear.cpp, LinearAlgebra.cpp (matmul), SoftMax.cpp, layer_norm.cpp, Convolution.cpp,
+LossNLL.cpp of the release. The kernels that are called are the ones that the operator itself calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from pipeline.graphs.model import Float, Int, Nothing, Value
+
+Sizes = tuple[int, ...]
+
+
+class Shape(Struct, frozen=True):
+    """What is known of a tensor."""
+
+    sizes: Sizes
+    dtype: str
+
+    @property
+    def rank(self) -> int:
+        return len(self.sizes)
+
+
+class Site(Struct, frozen=True):
+    """A call that might be taken apart: its arguments, and the shapes of those that are tensors."""
+
+    arguments: Mapping[str, Value]
+    shapes: Mapping[str, Shape]
+
+    def ranks(self, *names: str) -> tuple[int, ...]:
+        """The ranks of some arguments; -1 of one that is not known."""
+        return tuple(self.shapes[name].rank if name in self.shapes else -1 for name in names)
+
+    def is_none(self, name: str) -> bool:
+        """Whether an argument is None."""
+        return isinstance(self.arguments[name], Nothing)
+
+    def same_batch(self, one: str, other: str) -> bool:
+        """Whether two tensors have the same sizes but for the last two."""
+        return self.shapes[one].sizes[:-2] == self.shapes[other].sizes[:-2]
+
+
+class Rule(Struct, frozen=True):
+    """When an operator is taken apart, and into what."""
+
+    holds: Callable[[Site], bool]
+    text: str
+
+
+_A = "torch.ops.aten."
+
+
+def _flat_matmul(site: Site) -> bool:
+    return site.ranks("self", "other") in ((3, 2), (4, 2))
+
+
+def _batched(site: Site) -> bool:
+    return site.ranks("self", "other") == (4, 4) and site.same_batch("self", "other")
+
+
+def _class_indices(site: Site) -> bool:
+    smooth = site.arguments["label_smoothing"]
+    return (
+        site.ranks("self", "target") == (2, 1)
+        and site.shapes["target"].dtype == "int64"
+        and isinstance(smooth, Float)
+        and smooth.value == 0.0
+    )
+
+
+def _of_no_dtype(site: Site) -> bool:
+    return site.is_none("dtype")
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "aten::linear": (
+        Rule(
+            lambda s: s.ranks("input", "weight", "bias") == (2, 2, 1),
+            f"{_A}addmm(bias, input, {_A}t(weight))",
+        ),
+        Rule(
+            lambda s: s.ranks("input", "weight") == (2, 2) and s.is_none("bias"),
+            f"{_A}mm(input, {_A}t(weight))",
+        ),
+        Rule(
+            lambda s: s.ranks("input", "weight", "bias") == (3, 2, 1),
+            f"{_A}view({_A}addmm(bias, {_A}reshape(input, [rows, -1]), {_A}t(weight)), sizes)",
+        ),
+        Rule(
+            lambda s: s.ranks("input", "weight") == (3, 2) and s.is_none("bias"),
+            f"{_A}view({_A}mm({_A}reshape(input, [rows, -1]), {_A}t(weight)), sizes)",
+        ),
+    ),
+    "aten::matmul": (
+        Rule(lambda s: s.ranks("self", "other") == (2, 2), f"{_A}mm(self, other)"),
+        Rule(lambda s: s.ranks("self", "other") == (3, 3) and s.same_batch("self", "other"), f"{_A}bmm(self, other)"),
+        Rule(_flat_matmul, f"{_A}view({_A}mm({_A}reshape(self, [rows, -1]), other), sizes)"),
+        Rule(
+            _batched,
+            f"{_A}view({_A}bmm({_A}reshape(self, [batch, height, -1]), {_A}reshape(other, [batch, -1, width])), sizes)",
+        ),
+    ),
+    "aten::softmax.int": (Rule(_of_no_dtype, f"{_A}_softmax(self, dim, False)"),),
+    "aten::log_softmax.int": (Rule(_of_no_dtype, f"{_A}_log_softmax(self, dim, False)"),),
+    "aten::layer_norm": (
+        Rule(lambda s: True, f"{_A}native_layer_norm(input, normalized_shape, weight, bias, eps)[0]"),
+    ),
+    "aten::conv2d": (
+        Rule(
+            lambda s: s.ranks("input") == (4,),
+            f"{_A}convolution(input, weight, bias, stride, padding, dilation, False, [0, 0], groups)",
+        ),
+    ),
+    "aten::batch_norm": (
+        Rule(
+            lambda s: not s.is_none("running_mean") and not s.is_none("running_var"),
+            f"{_A}_native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]",
+        ),
+    ),
+    "aten::cross_entropy_loss": (
+        Rule(
+            _class_indices,
+            f"{_A}nll_loss_forward({_A}_log_softmax(self, 1, False), target, weight, reduction, ignore_index)[0]",
+        ),
+    ),
+}
+
+
+def numbers(site: Site, result: Sizes) -> dict[str, Value]:
+    """What rules may name beside arguments, as far as it can be told."""
+    first = next(iter(site.shapes.values())).sizes if site.shapes else ()
+    found: dict[str, Value] = {"rows": Int(_product(first[:-1]))}
+    if len(result) > 1:
+        found |= {"batch": Int(_product(result[:-2])), "height": Int(result[-2]), "width": Int(result[-1])}
+    return found
+
+
+def _product(sizes: Sizes) -> int:
+    found = 1
+    for size in sizes:
+        found *= size
+    return found

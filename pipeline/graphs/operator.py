@@ -1,0 +1,62 @@
+"""What a graph needs to know of an operator: its schema, its functional variant, its derivatives."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.model.autograd import Reverse
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import Schema, is_tensor_like
+from pipeline.rules.native.dispatch import IMPLICIT
+
+
+class Operator(Struct, frozen=True):
+    """An operator overload that graphs call."""
+
+    identity: str  # among the set's functions
+    function: NativeFunction
+    functional: NativeFunction | None = None  # the functional variant of an in-place operator, where there is one
+    reverse: Reverse | None = None  # its derivatives, of the variant that they are written for
+    outputs: tuple[str, ...] = ()  # those that carry a history, by name
+    refused: tuple[str, ...] = ()  # tensors that may not need a gradient, as it has no derivative for them
+    printable: bool = False  # whether its formulas can be printed: the set has the helpers that they call
+    tracked: bool = True  # whether autograd looks at it at all
+
+    @property
+    def schema(self) -> Schema:
+        return self.function.func
+
+    @property
+    def called(self) -> NativeFunction:
+        """What a graph calls in its place: the functional variant, where there is one."""
+        return self.functional or self.function
+
+    @property
+    def composite(self) -> bool:
+        """Whether it is made of other operators, with no derivatives of its own."""
+        return self.reverse is None and IMPLICIT in self.function.dispatch
+
+    @property
+    def inplace_view(self) -> bool:
+        """Whether it changes what its argument looks like, and not what is in it: `t_`."""
+        return "inplace_view" in self.function.tags
+
+
+def written_arguments(schema: Schema) -> list[str]:
+    """The arguments that an operator writes to."""
+    return [a.name for a in schema.arguments if a.is_write]
+
+
+def viewed_argument(schema: Schema) -> str | None:
+    """The argument that the result is a view of, by the annotations; None where it is of none."""
+    letters = {r.annotation for r in schema.returns if r.annotation is not None and not r.is_write}
+    for argument in schema.arguments:
+        annotation = argument.annotation
+        if annotation is not None and not argument.is_write and annotation.partition(" ")[0] in letters:
+            return argument.name
+    return None
+
+
+def tensor_arguments(schema: Schema) -> list[str]:
+    """The arguments that are tensors, or lists or optionals of them."""
+    return [a.name for a in schema.arguments if is_tensor_like(a.type)]

@@ -1,0 +1,32 @@
+"""Where graphs find the operators of a spec set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from pipeline.model.native import NativeFunction
+
+
+class Op(Struct, frozen=True, array_like=True):
+    """An operator overload, and what it goes by among the functions of its set."""
+
+    function: str
+    native: NativeFunction
+
+    @property
+    def name(self) -> str:
+        """`aten::mul_.Tensor`."""
+        return f"{self.native.namespace}::{str(self.native.func.name).rpartition('::')[2]}"
+
+
+class Ops(Protocol):
+    """The operators of a set."""
+
+    def overloads(self, name: str) -> Sequence[Op]:
+        """All overloads of `aten::mul_`, in the order of the file; none where there is no such operator."""
+
+    def near(self, name: str) -> str:
+        """A hint that names the nearest operator, "" where none is near."""

@@ -1,0 +1,170 @@
+"""The plan of a graph: the function without mutation, its backward, and how each operator is called in C++."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pipeline.cpp.bindings import return_names
+from pipeline.cpp.dispatcher import Signature, signature_of
+from pipeline.families.nodes.plan import NodePlan, plan_node
+from pipeline.graphs.backward.held import Keeper, label
+from pipeline.graphs.backward.histories import Histories
+from pipeline.graphs.backward.plan import plan_backward
+from pipeline.graphs.backward.program import Backward, CallBlock
+from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
+from pipeline.graphs.functional.names import identifier
+from pipeline.graphs.functional.program import Check, Functional, Given, Refuse, Scatter, Shared, Shown
+from pipeline.graphs.functional.transform import functional
+from pipeline.graphs.model import Function, Item, Many, Ref, Value
+from pipeline.graphs.operator import Operator, viewed_argument
+from pipeline.releases.model import Release
+
+
+class Returned(Struct, frozen=True):
+    """A value that the forward gives to the wrapper, and the inputs that its gradient leads to."""
+
+    name: str
+    value: Value
+    needs: tuple[int, ...]
+    slot: str  # whose gradient is the same share one
+    listed: bool = False
+
+
+class Place(Struct, frozen=True):
+    """An input that is a tensor or a list of tensors: its place among them, its name, its type."""
+
+    index: int
+    name: str
+    type: str
+
+
+class GraphPlan(Struct, frozen=True):
+    """All that is printed of a graph."""
+
+    functional: Functional
+    backward: Backward
+    returned: tuple[Returned, ...]
+    tensors: tuple[Place, ...]
+    checks: tuple[tuple[Check, tuple[int, ...]], ...]  # and the inputs that count
+    refusals: dict[int, tuple[int, ...]]  # the inputs that count, by the place of the step
+    needs: dict[str, tuple[int, ...]]  # of results of composite operators' arguments, by value
+    called: dict[str, Signature]  # what is called for an operator
+    original: dict[str, Signature]  # the operator itself
+    nodes: dict[str, NodePlan]
+    results: dict[str, tuple[str, ...]]  # what formulas call an operator's results
+    viewed: dict[str, str]  # what an operator's result is a view of
+    variants: tuple[Variant, ...] = ()  # for inputs that share memory
+
+    @property
+    def name(self) -> str:
+        """What it is called in C++."""
+        return identifier(self.functional.function.name)
+
+
+class Variant(Struct, frozen=True):
+    """The graph for inputs that share memory: with a base in the place of each set of them."""
+
+    plan: GraphPlan
+    shared: tuple[tuple[str, ...], ...]
+
+
+def operators_of(function: Function) -> list[str]:
+    """The identities of the operators that a function calls, each once."""
+    named = [call.function for call in function.calls if not call.is_python]
+    return list(dict.fromkeys([*named, *([AS_STRIDED] if function.may_alias else [])]))
+
+
+def plan_graph(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+    """The plan, with variants for inputs that share memory; a GraphError for what cannot be."""
+    found = _plan(function, operators, release)
+    written = [name for name, called in found.functional.names.items() if called in found.functional.written]
+    variants = tuple(
+        Variant(_plan(with_bases(function, shared, number, operators), operators, release), shared)
+        for number, shared in enumerate(sharings(function, written), 1)
+    )
+    return replace(found, variants=variants)
+
+
+def _plan(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
+    program = functional(function, operators)
+    types = {program.names[given.name]: given.type for given in function.inputs}
+    tensors = tuple(
+        Place(i, name, type_)
+        for i, (name, type_) in enumerate((n, t) for n, t in types.items() if t.startswith("Tensor"))
+    )
+    histories = Histories(program, operators, {place.name: place.index for place in tensors})
+    returned = _returned(program, histories)
+    changed = {*program.written, *(name for name, _ in program.metadata)}
+    keeper = Keeper(program, types, changed, [each.name for each in returned])
+    outputs = [each.value for each in returned if each.needs]
+    for place in tensors:
+        if place.type.endswith("]"):
+            keeper.mark("length", Ref(place.name), frozenset([place.index]))
+    backward = plan_backward(program, operators, histories, keeper, outputs)
+    used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
+    return GraphPlan(
+        program,
+        backward,
+        returned,
+        tensors,
+        tuple((check, _sorted(histories, check.values)) for check in program.checks),
+        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, Refuse)},
+        _value_needs(program, histories),
+        {identity: signature_of(operator.called, release) for identity, operator in operators.items()},
+        {identity: signature_of(operator.function, release) for identity, operator in operators.items()},
+        {identity: _node(operators[identity], release) for identity in sorted(used)},
+        {identity: return_names(operators[identity].called.func) for identity in sorted(used)},
+        {
+            i: viewed
+            for i, operator in operators.items()
+            if (viewed := viewed_argument(operator.called.func)) is not None
+        },
+    )
+
+
+def _node(operator: Operator, release: Release) -> NodePlan:
+    assert operator.reverse is not None
+    return plan_node(operator.reverse.node, operator.reverse, release)
+
+
+def _sorted(histories: Histories, values: tuple[Value, ...]) -> tuple[int, ...]:
+    return tuple(sorted(histories.needs(Many(values))))
+
+
+def _value_needs(program: Functional, histories: Histories) -> dict[str, tuple[int, ...]]:
+    names = {value.name for step in program.steps for value in _values(step)}
+    return {name: tuple(sorted(histories.needs(Ref(name)))) for name in sorted(names)}
+
+
+def _values(step: object) -> list[Ref | Item]:
+    if isinstance(step, Scatter):
+        return [v for v in (step.base, step.value) if isinstance(v, (Ref, Item))]
+    found: list[Ref | Item] = []
+    for value in getattr(step, "arguments", {}).values():
+        for each in value.values if isinstance(value, Many) else (value,):
+            if isinstance(each, (Ref, Item)):
+                found.append(each)
+    return found
+
+
+def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
+    """Updates and the values that outputs are, or are views of; each once."""
+    found: dict[str, Returned] = {}
+    values = [(update.value, False) for update in program.updates]
+    for given in program.outputs:
+        values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(given) if not shown.is_input]
+        values += [(shown.otherwise, shown.listed) for shown in _shown(given) if shown.otherwise is not None]
+    for value, listed in values:
+        slot = histories.slot(value)
+        needs = tuple(sorted(histories.needs(slot)))
+        found.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
+    return tuple(found.values())
+
+
+def _shown(given: Given) -> tuple[Shown, ...]:
+    if isinstance(given, Shared):
+        return given.items
+    return (given,) if isinstance(given, Shown) else ()

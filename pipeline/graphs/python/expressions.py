@@ -1,0 +1,285 @@
+"""Expressions of a graph's source: what they call, and what they stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pipeline.graphs.model import Constant, Place, Str
+from pipeline.graphs.python import calls, subscripts
+from pipeline.graphs.python.names import (
+    ATTRIBUTES,
+    BINARY,
+    COMPARE,
+    DTYPE_NAMES,
+    EXPRESSIONS,
+    LAYOUTS,
+    MEMORY_FORMATS,
+    NUMBERS,
+    PROPERTIES,
+    REFLECTED,
+    REFUSED_ATTRIBUTES,
+)
+from pipeline.graphs.resolve.conversion import DTYPES
+from pipeline.graphs.resolve.things import (
+    NONE,
+    WRONG,
+    Known,
+    Several,
+    Thing,
+    Wrong,
+    described,
+    is_number,
+    is_tensor,
+    number_in,
+    of_number,
+)
+from pipeline.graphs.resolve.trace import Trace
+from pipeline.problems.problem import SpecError, TextMistake, nearest
+
+
+class Reader:
+    """Reads expressions. `scope` says what names stand for, `imports` what is imported under which name."""
+
+    def __init__(self, trace: Trace, imports: Mapping[str, str], scope: dict[str, Thing]) -> None:
+        self.trace = trace
+        self.imports = imports
+        self.scope = scope
+        self.first_line = 1  # of the function: places count from there
+        self.functions: frozenset[str] = frozenset()  # of the same file
+        self.depth = 0  # how deep within what torch has in Python
+
+    # ---- where
+
+    def read(self, node: ast.expr, hint: str = "") -> Thing:
+        """What an expression stands for; its calls are in the trace. A TextMistake says where something is wrong."""
+        try:
+            found = _READERS.get(type(node))
+            if found is None:
+                what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
+                raise SpecError(f"{what} is nothing that a graph can have", advice)
+            return found(self, node, hint)
+        except TextMistake:
+            raise
+        except SpecError as error:
+            raise TextMistake(error.problem, error.hint, *self.where(node)) from None
+
+    def at(self, node: ast.expr | ast.stmt) -> None:
+        """Says that what is called next is called here."""
+        if not self.depth:
+            self.trace.place = Place(*self.where(node))
+
+    def where(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """Line and column, from the function's first line on."""
+        if self.depth:
+            return self.trace.place.line, self.trace.place.column
+        return node.lineno - self.first_line + 1, node.col_offset + 1
+
+    def path(self, node: ast.expr) -> str:
+        """The full name of something imported, `torch.nn.functional.relu`; "" of all else."""
+        if isinstance(node, ast.Name):
+            return "" if node.id in self.scope else self.imports.get(node.id, "")
+        if isinstance(node, ast.Attribute):
+            inner = self.path(node.value)
+            return f"{inner}.{node.attr}" if inner else ""
+        return ""
+
+    def within(self, text: str, scope: dict[str, Thing], hint: str) -> Thing:
+        """What an expression of our own stands for, at the place that is being read."""
+        outer, imports, self.depth = self.scope, self.imports, self.depth + 1
+        self.scope, self.imports = scope, {"torch": "torch"}
+        try:
+            return self.read(ast.parse(text, mode="eval").body, hint)
+        finally:
+            self.scope, self.imports, self.depth = outer, imports, self.depth - 1
+
+    # ---- names and constants
+
+    def name(self, node: ast.Name, hint: str) -> Thing:
+        if node.id in self.scope:
+            return self.scope[node.id]
+        what = f"'{node.id}' is a module" if node.id in self.imports else f"'{node.id}' is not known here"
+        raise SpecError(what, nearest(node.id, self.scope) or "assign it first, or make it a parameter")
+
+    def constant(self, node: ast.Constant, hint: str) -> Thing:
+        value = node.value
+        if value is None:
+            return NONE
+        if isinstance(value, str):
+            return Known(Str(value), "str")
+        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 63:
+            raise SpecError("the number is too large: it has more than 64 bits")
+        if isinstance(value, (bool, int, float)):
+            return of_number(value)
+        what = "'...'" if value is ... else f"'{ast.unparse(node)}'"
+        raise SpecError(f"{what} is nothing that a graph can have here")
+
+    def attribute(self, node: ast.Attribute, hint: str) -> Thing:
+        path = self.path(node)
+        if path:
+            return self._imported(path)
+        value, name = self.read(node.value), node.attr
+        if isinstance(value, Wrong):
+            return WRONG
+        if isinstance(value, Several) and name in value.names:
+            return value.items[value.names.index(name)]
+        if not is_tensor(value):
+            raise SpecError(f"{described(value)} has no attribute '{name}'{_perhaps_none(value)}")
+        self.at(node)
+        if name in PROPERTIES:
+            return self.trace.scalar(PROPERTIES[name], [value], hint or name)
+        if name in ATTRIBUTES:
+            return self.trace.call(f"aten::{ATTRIBUTES[name]}", [value], hint=hint or name)
+        if name in REFUSED_ATTRIBUTES:
+            raise SpecError(f"'.{name}' of a tensor is nothing that a graph can have", REFUSED_ATTRIBUTES[name])
+        known = [*PROPERTIES, *ATTRIBUTES]
+        raise SpecError(f"a tensor has no attribute '{name}' that a graph can have", nearest(name, known))
+
+    def _imported(self, path: str) -> Thing:
+        module, _, name = path.rpartition(".")
+        if path in NUMBERS:
+            return of_number(NUMBERS[path])
+        if module == "torch" and name in DTYPE_NAMES:
+            return Known(Constant("ScalarType", DTYPES.get(name, name)), "ScalarType")
+        if module == "torch" and name in LAYOUTS:
+            return Known(Constant("Layout", name), "Layout")
+        if module == "torch" and name in MEMORY_FORMATS:
+            return Known(Constant("MemoryFormat", name), "MemoryFormat")
+        raise SpecError(f"'{path}' is no value that a graph can have", "write dtypes as torch.float64")
+
+    def several(self, node: ast.Tuple | ast.List, hint: str) -> Thing:
+        return self.spread(node.elts, is_list=isinstance(node, ast.List))
+
+    def spread(self, nodes: Sequence[ast.expr], *, is_list: bool) -> Thing:
+        """Items of a tuple, a list or a call, `*items` among them."""
+        found: list[Thing] = []
+        runs = False
+        for node in nodes:
+            item = self.read(node.value if isinstance(node, ast.Starred) else node)
+            if isinstance(node, ast.Starred) and isinstance(item, Several):
+                found += item.items
+            elif isinstance(node, ast.Starred) and isinstance(item, Known) and item.type == "int[]":
+                found.append(item)
+                runs = True
+            elif isinstance(node, ast.Starred) and not isinstance(item, Wrong):
+                raise TextMistake(f"'*' before {described(item)}", "write out each item", *self.where(node))
+            else:
+                found.append(item)
+        if not runs:
+            return Several(tuple(found), is_list=is_list)
+        self.at(nodes[0])
+        lists = [i if isinstance(i, Known) and i.type == "int[]" else Several((i,), is_list=True) for i in found]
+        return self.trace.scalar("concat", [Several(tuple(lists), is_list=True)])
+
+    # ---- operators
+
+    def binary(self, node: ast.BinOp, hint: str) -> Thing:
+        left, right = self.read(node.left), self.read(node.right)
+        self.at(node)
+        return self.operator(type(node.op), left, right, hint)
+
+    def operator(self, kind: type[ast.operator], left: Thing, right: Thing, hint: str) -> Thing:
+        """`left op right`."""
+        tensors, numbers, _ = BINARY[kind]
+        if isinstance(left, Wrong) or isinstance(right, Wrong):
+            return WRONG
+        if is_tensor(left) and (is_tensor(right) or is_number(right)):
+            return self.trace.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
+        if is_tensor(right) and is_number(left) and kind in REFLECTED:
+            return self.within(REFLECTED[kind], {"self": right, "other": left}, hint)
+        if is_number(left) and is_number(right) and numbers:
+            return self.trace.scalar(numbers, [left, right], hint)
+        lists = [thing for thing in (left, right) if isinstance(thing, Several) or thing.type == "int[]"]
+        if kind is ast.Add and len(lists) == 2:
+            if isinstance(left, Several) and isinstance(right, Several):
+                return Several((*left.items, *right.items), is_list=left.is_list)
+            return self.trace.scalar("concat", [Several(tuple(lists), is_list=True)])
+        maybe = _perhaps_none(left) or _perhaps_none(right)
+        raise SpecError(f"this operator is not for {described(left)} and {described(right)}{maybe}")
+
+    def unary(self, node: ast.UnaryOp, hint: str) -> Thing:
+        value = self.read(node.operand)
+        self.at(node)
+        if isinstance(value, Wrong) or (isinstance(node.op, ast.UAdd) and (is_tensor(value) or is_number(value))):
+            return value
+        if isinstance(node.op, ast.USub) and is_number(value):
+            return self.trace.scalar("neg", [value], hint)
+        name = {ast.USub: "neg", ast.Invert: "bitwise_not"}.get(type(node.op))
+        if name is None and self.depth:
+            return of_number(not self.decided(node.operand))
+        if name is None or not is_tensor(value):
+            hint = "write ~x of a tensor of bool" if name is None else ""
+            raise SpecError(f"this operator is not for {described(value)}{_perhaps_none(value)}", hint)
+        return self.trace.call(f"aten::{name}", [value], hint=hint)
+
+    def compare(self, node: ast.Compare, hint: str) -> Thing:
+        if len(node.ops) > 1:
+            raise SpecError("a chain of comparisons is a branch", "write (a < b) & (b < c)")
+        left, right, kind = self.read(node.left), self.read(node.comparators[0]), type(node.ops[0])
+        self.at(node)
+        if isinstance(left, Wrong) or isinstance(right, Wrong):
+            return WRONG
+        if kind in (ast.Is, ast.IsNot) and self.depth:
+            return of_number((left == right) is (kind is ast.Is))
+        if kind not in COMPARE:
+            raise SpecError("this comparison is nothing that a graph can have", "compare tensors by == or <")
+        name, swapped = COMPARE[kind]
+        if is_tensor(left) and (is_tensor(right) or is_number(right)):
+            return self.trace.call(f"aten::{name}", [left, right], hint=hint)
+        if is_tensor(right) and is_number(left):
+            return self.trace.call(f"aten::{swapped}", [right, left], hint=hint)
+        if is_number(left) and is_number(right):
+            return self.trace.scalar(name, [left, right], hint)
+        if self.depth:
+            return of_number((left == right) is (kind is ast.Eq))
+        raise SpecError(f"{described(left)} and {described(right)} cannot be compared{_perhaps_none(left)}")
+
+    # ---- what is decided while the graph is read
+
+    def chosen(self, node: ast.IfExp, hint: str) -> Thing:
+        if not self.depth:
+            what, advice = EXPRESSIONS[ast.IfExp]
+            raise SpecError(f"{what} is nothing that a graph can have", advice)
+        return self.read(node.body if self.decided(node.test) else node.orelse, hint)
+
+    def both(self, node: ast.BoolOp, hint: str) -> Thing:
+        if not self.depth:
+            what, advice = EXPRESSIONS[ast.BoolOp]
+            raise SpecError(f"{what} is nothing that a graph can have", advice)
+        decide = any if isinstance(node.op, ast.Or) else all
+        return of_number(decide(self.decided(value) for value in node.values))
+
+    def decided(self, node: ast.expr) -> bool:
+        """Whether a condition holds."""
+        found = number_in(self.read(node))
+        if found is None:
+            raise SpecError("this has to be known while the graph is read", "write a constant, True or False")
+        return bool(found)
+
+    def subscript(self, node: ast.Subscript, hint: str) -> Thing:
+        return subscripts.read(self, node, hint)
+
+    def called(self, node: ast.Call, hint: str) -> Thing:
+        return calls.read(self, node, hint)
+
+
+def _perhaps_none(thing: Thing) -> str:
+    optional = isinstance(thing, Known) and thing.type == "Tensor?"
+    return ": it may be None, which only arguments that are optional can be" if optional else ""
+
+
+_READERS: dict[type[ast.expr], Callable[[Reader, Any, str], Thing]] = {
+    ast.Name: Reader.name,
+    ast.Constant: Reader.constant,
+    ast.Attribute: Reader.attribute,
+    ast.Tuple: Reader.several,
+    ast.List: Reader.several,
+    ast.BinOp: Reader.binary,
+    ast.UnaryOp: Reader.unary,
+    ast.Compare: Reader.compare,
+    ast.IfExp: Reader.chosen,
+    ast.BoolOp: Reader.both,
+    ast.Subscript: Reader.subscript,
+    ast.Call: Reader.called,
+}

@@ -1,0 +1,237 @@
+"""One function of a graph file: its parameters by their annotations, then its body."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from pipeline.graphs.model import Function, Input, Place, Ref, Value
+from pipeline.graphs.ops import Ops
+from pipeline.graphs.python.expressions import Reader
+from pipeline.graphs.python.source import Context
+from pipeline.graphs.python.statements import Body
+from pipeline.graphs.resolve.conversion import converted
+from pipeline.graphs.resolve.things import Known, Wrong, described
+from pipeline.graphs.resolve.trace import Trace
+from pipeline.problems.problem import SpecError, TextMistake, nearest
+
+ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
+
+_TYPES = {
+    "torch.Tensor": "Tensor",
+    "Tensor": "Tensor",
+    "torch.nn.Parameter": "Tensor",
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "None": "None",
+    "torch.dtype": "ScalarType",
+}
+_LISTS = ("list", "typing.List", "typing.Sequence", "collections.abc.Sequence")
+_HINT = "write Tensor, int, float, bool, list[int], list[Tensor], or one of these | None"
+
+Aliasing = Mapping[str, Sequence[Sequence[str]]]  # by function, groups of inputs that may share their storage
+
+
+class Definition:
+    """The parameters of a function as they are read."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.inputs: list[Input] = []
+        self.mistakes: list[TextMistake] = []
+        self.groups: dict[str, list[str]] = {}
+
+    def say(self, node: ast.expr | ast.stmt, problem: str, hint: str = "") -> None:
+        """Adds a mistake."""
+        self.mistakes.append(TextMistake(problem, hint, *self.reader.where(node)))
+
+    def read(self, parameters: ast.arguments) -> None:
+        """Reads all parameters; those that are wrong are in scope all the same."""
+        for extra in (parameters.vararg, parameters.kwarg):
+            if extra is not None:
+                self.reader.scope[extra.arg] = Wrong()
+                self.say(extra, f"the parameter '*{extra.arg}' is nothing that a graph can have", "name each input")  # type: ignore[arg-type]
+        plain = [*parameters.posonlyargs, *parameters.args]
+        defaults = [None] * (len(plain) - len(parameters.defaults)) + list(parameters.defaults)
+        for parameter, default in zip(plain, defaults):
+            self._parameter(parameter, default, keyword_only=False)
+        for parameter, default in zip(parameters.kwonlyargs, parameters.kw_defaults):
+            self._parameter(parameter, default, keyword_only=True)
+
+    def _parameter(self, parameter: ast.arg, default: ast.expr | None, *, keyword_only: bool) -> None:
+        self.reader.scope[parameter.arg] = Wrong()
+        try:
+            type_ = self._annotated(parameter)
+            value = self._default(parameter, default, type_)
+        except TextMistake as error:
+            self.mistakes.append(error)
+            return
+        except SpecError as error:
+            self.say(parameter, error.problem, error.hint)  # type: ignore[arg-type]
+            return
+        self.reader.scope[parameter.arg] = Known(Ref(parameter.arg), type_)
+        place = Place(*self.reader.where(parameter))  # type: ignore[arg-type]
+        self.inputs.append(Input(parameter.arg, type_, place, default=value, keyword_only=keyword_only))
+
+    def _default(self, parameter: ast.arg, default: ast.expr | None, type_: str) -> Value | None:
+        if default is None:
+            return None
+        thing = self.reader.read(default)
+        value = converted(thing, type_)
+        if value is None and not isinstance(thing, Wrong):
+            what = f"the default of '{parameter.arg}' is {described(thing)}, not {type_}"
+            raise TextMistake(what, "", *self.reader.where(default))
+        return value
+
+    def _annotated(self, parameter: ast.arg) -> str:
+        node = parameter.annotation
+        if node is None:
+            raise SpecError(f"the parameter '{parameter.arg}' has no annotation", f"{_HINT}: {parameter.arg}: Tensor")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node = _parsed(node)
+        if isinstance(node, ast.Subscript) and self._name(node.value) == "typing.Annotated":
+            assert isinstance(node.slice, ast.Tuple)
+            for extra in node.slice.elts[1:]:
+                self._extra(parameter.arg, extra)
+            node = node.slice.elts[0]
+        return self.type_of(node)
+
+    def _extra(self, name: str, node: ast.expr) -> None:
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and text.startswith(ALIAS):
+            self.groups.setdefault(text.removeprefix(ALIAS).strip(), []).append(name)
+        elif isinstance(text, str) and "alias" in text.lower():
+            self.say(
+                node, f"'{text}' says nothing about aliasing", f"write '{ALIAS}name', one name for all that may share"
+            )
+
+    def _name(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Constant) and node.value is None:
+            return "None"
+        found = self.reader.path(node)
+        return found or (node.id if isinstance(node, ast.Name) and node.id not in self.reader.imports else "")
+
+    def type_of(self, node: ast.expr) -> str:
+        """An annotation in the schema language."""
+        name = self._name(node)
+        if name in _TYPES:
+            return _TYPES[name]
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return self._union(node, [self.type_of(node.left), self.type_of(node.right)])
+        if isinstance(node, ast.Subscript):
+            outer = self._name(node.value)
+            if outer == "typing.Optional":
+                return f"{self.type_of(node.slice)}?"
+            if outer == "typing.Union" and isinstance(node.slice, ast.Tuple):
+                return self._union(node, [self.type_of(item) for item in node.slice.elts])
+            if outer in _LISTS:
+                return f"{self.type_of(node.slice)}[]"
+        raise TextMistake(f"'{ast.unparse(node)}' is no type of an input", _HINT, *self.reader.where(node))
+
+    def _union(self, node: ast.expr, types: list[str]) -> str:
+        plain = [type_ for type_ in types if type_ != "None"]
+        optional = "?" if "None" in types else ""
+        if len(plain) == 1:
+            return plain[0] + optional
+        if set(plain) <= {"int", "float", "bool", "Scalar"}:
+            return "Scalar" + optional
+        raise TextMistake(f"'{ast.unparse(node)}' is no type of an input", _HINT, *self.reader.where(node))
+
+
+def _parsed(node: ast.Constant) -> ast.expr:
+    assert isinstance(node.value, str)
+    try:
+        found: ast.expr = ast.parse(node.value, mode="eval").body
+    except (SyntaxError, ValueError):
+        raise SpecError(f"the annotation {node.value!r} cannot be read", _HINT) from None
+    for inner in ast.walk(found):
+        ast.copy_location(inner, node)
+    return found
+
+
+def read_function(text: str, context: Context, ops: Ops) -> tuple[Function | None, list[TextMistake]]:
+    """The function that `text` defines, None where it has mistakes: places count from its first line."""
+    node = ast.parse(text).body[0]
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    try:
+        return _read(node, context, ops)
+    except RecursionError:
+        return None, [TextMistake("an expression is nested too deep", "write it in several statements", 1, 1)]
+
+
+def _read(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, ops: Ops
+) -> tuple[Function | None, list[TextMistake]]:
+    parameters = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    trace = Trace(ops, parameters)
+    reader = Reader(trace, {k: v for k, v in context.imports.items() if k not in parameters}, {})
+    reader.functions = frozenset(context.functions)
+    reader.first_line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    _constants(reader, node, context)
+    definition = Definition(reader)
+    if isinstance(node, ast.AsyncFunctionDef):
+        definition.say(node, "'async' is nothing that a graph can have", "write def")
+    definition.read(node.args)
+    _decorators(node, definition)
+    body = Body(reader, {each.name: each.type for each in definition.inputs})
+    body.read(node.body)
+    groups, wrong = _groups(node, definition, context.aliasing)
+    mistakes = [*definition.mistakes, *body.mistakes, *_of_outputs(node, body, reader), *wrong]
+    if mistakes:
+        return None, mistakes
+    doc = (ast.get_docstring(node) or "").partition("\n")[0]
+    inputs, calls = tuple(definition.inputs), tuple(trace.calls)
+    place = Place(*reader.where(node))
+    return Function(node.name, place, inputs, calls, body.outputs, body.single, groups, doc), []
+
+
+def _constants(reader: Reader, node: ast.AST, context: Context) -> None:
+    """Puts those constants of the file that a function names into its scope; what is no constant stays unknown."""
+    used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    for name, text in context.constants.items():
+        if name in used:
+            with suppress(SpecError):
+                reader.scope[name] = reader.read(ast.parse(text, mode="eval").body)
+
+
+def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition) -> None:
+    trace = definition.reader.trace
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if definition.reader.path(called) == "torch.no_grad":
+            trace.grad = False
+        else:
+            definition.say(decorator, "a decorator is nothing that a graph can have", "write the function without it")
+
+
+def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader: Reader) -> list[TextMistake]:
+    """What is wrong about what is returned, by the annotation."""
+    if node.returns is None or body.mistakes or body.spoiled:
+        return []
+    annotation = node.returns
+    none = isinstance(annotation, ast.Constant) and annotation.value is None
+    place = reader.where(body.returned or node)
+    if none and body.outputs:
+        return [TextMistake("this returns something, and the annotation says None", "write -> Tensor", *place)]
+    if not none and not body.outputs:
+        return [
+            TextMistake("nothing is returned, and the annotation says otherwise", "write -> None, or return it", *place)
+        ]
+    return []
+
+
+def _groups(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition, aliasing: Aliasing
+) -> tuple[tuple[tuple[str, ...], ...], list[TextMistake]]:
+    found = [tuple(group) for group in definition.groups.values()]
+    found += [tuple(group) for group in aliasing.get(node.name, ())]
+    tensors = [each.name for each in definition.inputs if each.type.startswith("Tensor")]
+    mistakes = []
+    for name in dict.fromkeys(name for group in found for name in group):
+        if name not in tensors:
+            hint = nearest(name, tensors) or "name inputs that are tensors"
+            mistakes.append(TextMistake(f"'{name}' may alias others, and is no tensor that goes in", hint, 1, 1))
+    return tuple(group for group in found if len(group) > 1), mistakes

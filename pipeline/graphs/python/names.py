@@ -1,0 +1,149 @@
+"""The tables of the reader: operators of Python's, attributes, constants of torch's, what is refused and why."""
+
+from __future__ import annotations
+
+import ast
+
+# ---- operators: what they call on tensors, what they are of numbers, what they do in place
+
+BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
+    ast.Add: ("add", "add", "add_"),
+    ast.Sub: ("sub", "sub", "sub_"),
+    ast.Mult: ("mul", "mul", "mul_"),
+    ast.Div: ("div", "truediv", "div_"),
+    ast.FloorDiv: ("floor_divide", "floordiv", "floor_divide_"),
+    ast.Mod: ("remainder", "mod", "remainder_"),
+    ast.Pow: ("pow", "pow", "pow_"),
+    ast.MatMult: ("matmul", "", ""),
+    ast.BitAnd: ("__and__", "", "__iand__"),
+    ast.BitOr: ("__or__", "", "__ior__"),
+    ast.BitXor: ("__xor__", "", "__ixor__"),
+    ast.LShift: ("__lshift__", "", "__ilshift__"),
+    ast.RShift: ("__rshift__", "", "__irshift__"),
+}
+
+# A number on the left of a tensor: an expression of `self`, the tensor, and `other`. Facts: torch/_tensor.py.
+REFLECTED: dict[type[ast.operator], str] = {
+    ast.Add: "self + other",
+    ast.Sub: "torch.rsub(self, other)",
+    ast.Mult: "self * other",
+    ast.Div: "self.reciprocal() * other",
+    ast.FloorDiv: "torch.floor_divide(other, self)",
+    ast.Mod: "torch.remainder(other, self)",
+    ast.Pow: "torch.pow(other, self)",
+    ast.BitAnd: "self & other",
+    ast.BitOr: "self | other",
+    ast.BitXor: "self ^ other",
+    ast.LShift: "torch.bitwise_left_shift(other, self)",
+    ast.RShift: "torch.bitwise_right_shift(other, self)",
+}
+
+COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # itself, and with its sides swapped
+    ast.Eq: ("eq", "eq"),
+    ast.NotEq: ("ne", "ne"),
+    ast.Lt: ("lt", "gt"),
+    ast.LtE: ("le", "ge"),
+    ast.Gt: ("gt", "lt"),
+    ast.GtE: ("ge", "le"),
+}
+
+# ---- torch's names
+
+MODULES = {  # of functions: what comes before their name as an operator
+    "torch": "",
+    "torch.nn.functional": "",
+    "torch.linalg": "linalg_",
+    "torch.special": "special_",
+    "torch.fft": "fft_",
+    "torch._C._nn": "",
+}
+ATTRIBUTES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH", "real": "real", "imag": "imag"}
+PROPERTIES = {"shape": "sizes", "ndim": "dim", "dtype": "dtype", "device": "device"}
+DTYPE_NAMES = frozenset(
+    "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128"
+    " double float half long int short cfloat cdouble".split()
+)
+LAYOUTS = frozenset(["strided"])
+MEMORY_FORMATS = frozenset("contiguous_format preserve_format channels_last channels_last_3d".split())
+NUMBERS = {
+    "math.pi": 3.141592653589793,
+    "math.e": 2.718281828459045,
+    "math.inf": float("inf"),
+    "math.nan": float("nan"),
+    "torch.pi": 3.141592653589793,
+    "torch.e": 2.718281828459045,
+    "torch.inf": float("inf"),
+    "torch.nan": float("nan"),
+}
+MATH = {"sqrt": "sqrt", "exp": "exp", "log": "log", "fabs": "abs"}
+GRAD_MODES = {"torch.no_grad": False, "torch.enable_grad": True, "torch.set_grad_enabled": None}
+
+# ---- what no graph can have
+
+_NUMBER = "a value of a tensor is known only when the graph runs"
+REFUSED_ATTRIBUTES = {
+    "data": "write x.detach()",
+    "grad": "take gradients outside the graph",
+    "grad_fn": "a graph is one node of autograd",
+    "requires_grad": "whether an input requires grad is for its caller to say",
+    "is_leaf": "whether an input is a leaf is for its caller to say",
+    "layout": "write torch.strided",
+    "itemsize": "write the number",
+}
+REFUSED_METHODS = {
+    "item": _NUMBER,
+    "tolist": _NUMBER,
+    "numpy": _NUMBER,
+    "backward": "a graph has a backward of its own: return the loss",
+    "requires_grad_": "whether an input requires grad is for its caller to say",
+    "register_hook": "hooks are for whoever calls the graph",
+    "retain_grad": "return the tensor",
+    "set_": "a graph cannot change what storage a tensor has",
+    "resize_": "a graph cannot change what storage a tensor has: make a new tensor",
+    "resize_as_": "a graph cannot change what storage a tensor has: make a new tensor",
+    "cuda": "write x.to(y.device)",
+    "is_contiguous": "whether a tensor is contiguous is known only when the graph runs: write x.contiguous()",
+    "apply_": "write operators of tensors",
+    "map_": "write operators of tensors",
+}
+
+_BRANCH = "a graph is straight-line code: write torch.where(condition, a, b), or two functions"
+_LOOP = "a graph is straight-line code: write out each step"
+STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.If: ("a branch", _BRANCH),
+    ast.Match: ("a branch", _BRANCH),
+    ast.For: ("a loop", _LOOP),
+    ast.AsyncFor: ("a loop", _LOOP),
+    ast.While: ("a loop", _LOOP),
+    ast.FunctionDef: ("a function within a function", "write its body where it is called"),
+    ast.AsyncFunctionDef: ("a function within a function", "write its body where it is called"),
+    ast.ClassDef: ("a class", "write functions only"),
+    ast.Try: ("'try'", "a graph cannot catch errors: leave them to its caller"),
+    ast.TryStar: ("'try'", "a graph cannot catch errors: leave them to its caller"),
+    ast.Raise: ("'raise'", "leave checks to the caller"),
+    ast.Assert: ("'assert'", "leave checks to the caller"),
+    ast.Import: ("an import within a function", "write it at the top of the file"),
+    ast.ImportFrom: ("an import within a function", "write it at the top of the file"),
+    ast.Global: ("'global'", "hand it in as a parameter, return what is new"),
+    ast.Nonlocal: ("'nonlocal'", "hand it in as a parameter, return what is new"),
+    ast.AsyncWith: ("'async'", "write with torch.no_grad():"),
+}
+_WRITE_OUT = "write out each item"
+EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
+    ast.ListComp: ("a comprehension", _WRITE_OUT),
+    ast.SetComp: ("a comprehension", _WRITE_OUT),
+    ast.DictComp: ("a comprehension", _WRITE_OUT),
+    ast.GeneratorExp: ("a comprehension", _WRITE_OUT),
+    ast.Lambda: ("a lambda", "write its body where it is called"),
+    ast.IfExp: ("a conditional expression", _BRANCH),
+    ast.BoolOp: ("'and' or 'or'", "write & and | of tensors"),
+    ast.Dict: ("a dict", "return a tuple"),
+    ast.Set: ("a set", "write a tuple"),
+    ast.Await: ("'await'", "a graph is straight-line code"),
+    ast.Yield: ("'yield'", "return a tuple"),
+    ast.YieldFrom: ("'yield'", "return a tuple"),
+    ast.JoinedStr: ("an f-string", "write the text"),
+    ast.NamedExpr: ("':='", "write an assignment of its own"),
+    ast.Starred: ("a '*' here", "write out each item"),
+    ast.Slice: ("a slice here", "slices stand in subscripts"),
+}

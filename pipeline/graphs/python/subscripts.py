@@ -1,0 +1,204 @@
+"""Subscripts: `x[0]`, `x[1:, ..., None]`, `x[mask]`; of tensors, and of tuples and lists of Python's.
+
+A tensor's subscript is a chain of views, `select`, `slice` and `unsqueeze`, as PyTorch makes it, and one `index` where
+a tensor or a list stands in it. What follows `...` counts dimensions from the end, so that nothing hangs on how many
+there are. Rules: torch/csrc/autograd/python_variable_indexing.cpp, ATen/TensorIndexing.h.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from pipeline.graphs.model import Constant
+from pipeline.graphs.resolve.things import (
+    NONE,
+    WRONG,
+    Known,
+    Several,
+    Thing,
+    Wrong,
+    any_wrong,
+    described,
+    index_in,
+    is_tensor,
+    item_of,
+    items_of,
+    of_number,
+)
+from pipeline.problems.problem import SpecError
+
+if TYPE_CHECKING:
+    from pipeline.graphs.python.expressions import Reader
+
+_END = 2**63 - 1
+
+
+class Slice(Struct, frozen=True):
+    """`start:end:step`."""
+
+    start: Thing
+    end: Thing
+    step: Thing
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is `:`."""
+        return self.start == self.end == self.step == NONE
+
+
+class Dots(Struct, frozen=True):
+    """`...`."""
+
+
+Index = Slice | Dots | Thing
+
+
+def read(reader: Reader, node: ast.Subscript, hint: str) -> Thing:
+    """What a subscript gives."""
+    shape = node.value
+    if isinstance(shape, ast.Attribute) and shape.attr == "shape" and not reader.path(shape):
+        tensor, found = reader.read(shape.value), indices(reader, node)
+        reader.at(node)
+        at = found[0]
+        if is_tensor(tensor) and isinstance(at, Known) and at.type == "int" and len(found) == 1:
+            return reader.trace.scalar("size", [tensor, at], hint or "size")
+        value: Thing = reader.trace.scalar("sizes", [tensor], "shape")
+    else:
+        value, found = reader.read(shape), indices(reader, node)
+    reader.at(node)
+    if isinstance(value, Wrong):
+        return WRONG
+    if not is_tensor(value):
+        return _of_list(reader, value, found, hint)
+    view, tensors = viewed(reader, value, found, hint if not _has_tensor(found) else "")
+    if isinstance(view, Wrong) or any_wrong(tensors):
+        return WRONG
+    if not tensors:
+        return reader.trace.call("aten::alias", [value], hint=hint) if view is value else view
+    return reader.trace.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
+
+
+def indices(reader: Reader, node: ast.Subscript) -> list[Index]:
+    """What stands between the brackets."""
+    inside = node.slice
+    return [_one(reader, item) for item in (inside.elts if isinstance(inside, ast.Tuple) else [inside])]
+
+
+def _one(reader: Reader, node: ast.expr) -> Index:
+    if isinstance(node, ast.Slice):
+        ends = [reader.read(end) if end is not None else NONE for end in (node.lower, node.upper, node.step)]
+        return WRONG if any_wrong(ends) else Slice(*ends)
+    if isinstance(node, ast.Constant) and node.value is ...:
+        return Dots()
+    return reader.read(node)
+
+
+def _of_list(reader: Reader, value: Thing, found: list[Index], hint: str) -> Thing:
+    """An item or some items of a tuple, a list, a shape."""
+    if len(found) != 1:
+        raise SpecError(f"{described(value)} has one subscript, not {len(found)}")
+    at = found[0]
+    if isinstance(at, Wrong):
+        return WRONG
+    if isinstance(at, Slice) and isinstance(value, Several):
+        ends = [index_in(end) if end != NONE else None for end in (at.start, at.end, at.step)]
+        return Several(value.items[slice(*ends)], is_list=value.is_list)
+    if isinstance(at, Slice) and isinstance(value, Known) and value.type == "int[]" and at.step in (NONE, of_number(1)):
+        start = at.start if at.start != NONE else of_number(0)
+        end = at.end if at.end != NONE else of_number(_END)
+        return reader.trace.scalar("slice", [value, start, end], hint)
+    index = index_in(at) if isinstance(at, (Known, Several)) else None
+    if index is None:
+        raise SpecError(f"{described(value)} cannot be subscripted so", "write a constant whole number")
+    if isinstance(value, Several):
+        if not -len(value.items) <= index < len(value.items):
+            raise SpecError(f"there is no item {index} of {len(value.items)}")
+        return value.items[index]
+    if isinstance(value, Known) and items_of(value, 0) is not None:
+        return item_of(value, index)
+    raise SpecError(f"{described(value)} cannot be subscripted")
+
+
+def _has_tensor(found: list[Index]) -> bool:
+    return any(_picks(index) for index in found)
+
+
+def _picks(index: Index) -> bool:
+    """Whether an index takes values out, and is no view: a tensor, a list."""
+    return not isinstance(index, (Slice, Dots)) and (is_tensor(index) or isinstance(index, Several))
+
+
+def viewed(
+    reader: Reader, value: Thing, found: list[Index], hint: str = "", *, assigned: bool = False
+) -> tuple[Thing, list[Thing]]:
+    """The view that a subscript makes, and the indices that are left for `index`: tensors, and None in between."""
+    if any(isinstance(index, Wrong) for index in found):
+        return WRONG, []
+    dots = [at for at, index in enumerate(found) if isinstance(index, Dots)]
+    if len(dots) > 1:
+        raise SpecError("'...' stands twice in a subscript", "write it once")
+    if dots and _has_tensor(found[dots[0] + 1 :]):
+        raise SpecError("a tensor after '...' in a subscript", "write out ':' for each dimension before it")
+    view, dim = value, 0
+    tensors: list[Thing] = []
+    alone = len(found) == 1 and not assigned  # `x[:]` is another tensor; what is assigned to it goes to x itself
+    for at, index in enumerate(found):
+        if isinstance(index, Dots):
+            dim = -sum(_takes(later) for later in found[at + 1 :])
+            continue
+        last = not any(map(_makes, found[at + 1 :]))
+        from_end = bool(dots) and dots[0] < at
+        view, dim = _step(reader, view, dim, index, hint if last else "", alone=alone, from_end=from_end)
+        if _picks(index):
+            tensors += [NONE] * (dim - 1 - len(tensors))
+            tensors.append(_as_tensor(reader, index))
+    return view, tensors
+
+
+def _takes(index: Index) -> int:
+    """How many dimensions of the tensor an index takes."""
+    return 0 if index == NONE else 1
+
+
+def _makes(index: Index) -> bool:
+    return not isinstance(index, Dots) and not (isinstance(index, Slice) and index.is_full)
+
+
+def _step(
+    reader: Reader, view: Thing, dim: int, index: Index, hint: str, *, alone: bool, from_end: bool
+) -> tuple[Thing, int]:
+    """One index: the view so far, and the dimension that the next one is about, which is negative `from_end`."""
+    call = reader.trace.call
+    if isinstance(index, Slice):
+        if index.is_full and not alone:
+            return view, dim + 1
+        start = index.start if index.start != NONE else of_number(0)
+        end = index.end if index.end != NONE else of_number(_END)
+        step = index.step if index.step != NONE else of_number(1)
+        return call("aten::slice", [view, of_number(dim), start, end, step], hint=hint), dim + 1
+    if index == NONE:
+        made = call("aten::unsqueeze", [view, of_number(dim - 1 if from_end else dim)], hint=hint)
+        return made, dim if from_end else dim + 1
+    if isinstance(index, Known) and index.type == "int":
+        return call("aten::select", [view, of_number(dim), index], hint=hint), dim + 1 if from_end else dim
+    if isinstance(index, (Known, Several)) and _picks(index):
+        return view, dim + 1
+    assert not isinstance(index, Dots)
+    raise SpecError(
+        f"{described(index)} is no subscript of a tensor", "write whole numbers, slices, '...', None and tensors"
+    )
+
+
+def _as_tensor(reader: Reader, index: Index) -> Thing:
+    """The tensor that picks values: of a list of whole numbers, a new one."""
+    if isinstance(index, Known):
+        return index
+    assert isinstance(index, Several)
+    if not index.items or not all(isinstance(item, Known) and item.type == "int" for item in index.items):
+        raise SpecError(f"{described(index)} is no subscript of a tensor", "write whole numbers, or a Tensor of int64")
+    dtype = Known(Constant("ScalarType", "int64"), "ScalarType")
+    items = [reader.trace.call("aten::scalar_tensor", [item], {"dtype": dtype}) for item in index.items]
+    return reader.trace.call("aten::stack", [Several(tuple(items), is_list=True)])

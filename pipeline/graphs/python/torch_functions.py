@@ -1,0 +1,161 @@
+"""What PyTorch has in Python rather than as an operator of that name, in terms of its operators.
+
+Each is an expression in the language of graphs itself, over the function's own parameters. Facts: torch/functional.py,
+torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. What is deprecated there
+(`size_average`, `reduce`) is left out. A condition is decided while the graph is read. Beside the operators there are
+`loss_reduction(text)`, a loss's reduction as the operators have it, `is_a(x, type)`, `size_of(x, dim)`,
+`tensor_of(data, dtype, device)`, and `broadcast(x, y)`, which changes nothing where the set has no such operator.
+"""
+
+FUNCTIONAL = {
+    "relu": "lambda input, inplace=False: input.relu_() if inplace else input.relu()",
+    "relu6": "lambda input, inplace=False: input.clamp_(0, 6) if inplace else torch.ops.aten.relu6(input)",
+    "elu": "lambda input, alpha=1.0, inplace=False:"
+    " torch.ops.aten.elu_(input, alpha) if inplace else torch.ops.aten.elu(input, alpha)",
+    "selu": "lambda input, inplace=False: torch.selu_(input) if inplace else torch.selu(input)",
+    "celu": "lambda input, alpha=1.0, inplace=False:"
+    " torch.celu_(input, alpha) if inplace else torch.celu(input, alpha)",
+    "leaky_relu": "lambda input, negative_slope=0.01, inplace=False:"
+    " torch.ops.aten.leaky_relu_(input, negative_slope) if inplace"
+    " else torch.ops.aten.leaky_relu(input, negative_slope)",
+    "hardtanh": "lambda input, min_val=-1.0, max_val=1.0, inplace=False:"
+    " torch.ops.aten.hardtanh_(input, min_val, max_val) if inplace"
+    " else torch.ops.aten.hardtanh(input, min_val, max_val)",
+    "silu": "lambda input, inplace=False: torch.ops.aten.silu_(input) if inplace else torch.ops.aten.silu(input)",
+    "mish": "lambda input, inplace=False: torch.ops.aten.mish_(input) if inplace else torch.ops.aten.mish(input)",
+    "hardswish": "lambda input, inplace=False:"
+    " torch.ops.aten.hardswish_(input) if inplace else torch.ops.aten.hardswish(input)",
+    "hardsigmoid": "lambda input, inplace=False:"
+    " torch.ops.aten.hardsigmoid_(input) if inplace else torch.ops.aten.hardsigmoid(input)",
+    "threshold": "lambda input, threshold, value, inplace=False:"
+    " torch.threshold_(input, threshold, value) if inplace else torch.threshold(input, threshold, value)",
+    "glu": "lambda input, dim=-1: torch.ops.aten.glu(input, dim)",
+    "logsigmoid": "lambda input: torch.ops.aten.log_sigmoid(input)",
+    "softsign": "lambda input: input / (input.abs() + 1)",
+    "tanhshrink": "lambda input: input - input.tanh()",
+    "tanh": "lambda input: input.tanh()",
+    "sigmoid": "lambda input: input.sigmoid()",
+    "softmax": "lambda input, dim=None, _stacklevel=3, dtype=None: input.softmax(dim, dtype=dtype)",
+    "log_softmax": "lambda input, dim=None, _stacklevel=3, dtype=None: input.log_softmax(dim, dtype=dtype)",
+    "softmin": "lambda input, dim=None, _stacklevel=3, dtype=None: (-input).softmax(dim, dtype=dtype)",
+    "dropout": "lambda input, p=0.5, training=True, inplace=False:"
+    " torch.dropout_(input, p, training) if inplace else torch.dropout(input, p, training)",
+    "alpha_dropout": "lambda input, p=0.5, training=False, inplace=False:"
+    " torch.alpha_dropout_(input, p, training) if inplace else torch.alpha_dropout(input, p, training)",
+    "feature_alpha_dropout": "lambda input, p=0.5, training=False, inplace=False:"
+    " torch.feature_alpha_dropout_(input, p, training) if inplace"
+    " else torch.feature_alpha_dropout(input, p, training)",
+    "linear": "lambda input, weight, bias=None: torch.ops.aten.linear(input, weight, bias)",
+    "embedding": "lambda input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,"
+    " sparse=False:"
+    " torch.embedding(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse)",
+    "layer_norm": "lambda input, normalized_shape, weight=None, bias=None, eps=1e-05:"
+    " torch.layer_norm(input, normalized_shape, weight, bias, eps)",
+    "rms_norm": "lambda input, normalized_shape, weight=None, eps=None:"
+    " torch.rms_norm(input, normalized_shape, weight, eps)",
+    "group_norm": "lambda input, num_groups, weight=None, bias=None, eps=1e-05:"
+    " torch.group_norm(input, num_groups, weight, bias, eps)",
+    "batch_norm": "lambda input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1,"
+    " eps=1e-05: torch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)",
+    "instance_norm": "lambda input, running_mean=None, running_var=None, weight=None, bias=None,"
+    " use_input_stats=True, momentum=0.1, eps=1e-05:"
+    " torch.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)",
+    "normalize": "lambda input, p=2.0, dim=1, eps=1e-12:"
+    " input / torch.linalg.vector_norm(input, p, dim, True).clamp_min(eps).expand_as(input)",
+    "mse_loss": "lambda input, target, *, reduction='mean':"
+    " torch.ops.aten.mse_loss(*broadcast(input, target), loss_reduction(reduction))",
+    "l1_loss": "lambda input, target, *, reduction='mean':"
+    " torch.ops.aten.l1_loss(*broadcast(input, target), loss_reduction(reduction))",
+    "smooth_l1_loss": "lambda input, target, *, reduction='mean', beta=1.0:"
+    " torch.ops.aten.smooth_l1_loss(*broadcast(input, target), loss_reduction(reduction), beta)",
+    "huber_loss": "lambda input, target, reduction='mean', delta=1.0:"
+    " torch.ops.aten.huber_loss(*broadcast(input, target), loss_reduction(reduction), delta)",
+    "soft_margin_loss": "lambda input, target, *, reduction='mean':"
+    " torch.ops.aten.soft_margin_loss(input, target, loss_reduction(reduction))",
+    "kl_div": "lambda input, target, *, reduction='mean', log_target=False:"
+    " torch.kl_div(input, target, 2, log_target=log_target) / input.shape[0] if reduction == 'batchmean'"
+    " else torch.kl_div(input, target, loss_reduction(reduction), log_target=log_target)",
+    "binary_cross_entropy": "lambda input, target, weight=None, *, reduction='mean':"
+    " torch.ops.aten.binary_cross_entropy(input, target, weight, loss_reduction(reduction))",
+    "binary_cross_entropy_with_logits": "lambda input, target, weight=None, *, reduction='mean', pos_weight=None:"
+    " torch.binary_cross_entropy_with_logits(input, target, weight, pos_weight, loss_reduction(reduction))",
+    "cross_entropy": "lambda input, target, weight=None, *, ignore_index=-100, reduction='mean', label_smoothing=0.0:"
+    " torch.ops.aten.cross_entropy_loss("
+    "input, target, weight, loss_reduction(reduction), ignore_index, label_smoothing)",
+    "nll_loss": "lambda input, target, weight=None, *, ignore_index=-100, reduction='mean':"
+    " torch.ops.aten.nll_loss_nd(input, target, weight, loss_reduction(reduction), ignore_index)",
+    "cosine_embedding_loss": "lambda input1, input2, target, margin=0.0, *, reduction='mean':"
+    " torch.cosine_embedding_loss(input1, input2, target, margin, loss_reduction(reduction))",
+    "margin_ranking_loss": "lambda input1, input2, target, margin=0.0, *, reduction='mean':"
+    " torch.margin_ranking_loss(input1, input2, target, margin, loss_reduction(reduction))",
+    "hinge_embedding_loss": "lambda input, target, margin=1.0, *, reduction='mean':"
+    " torch.hinge_embedding_loss(input, target, margin, loss_reduction(reduction))",
+    "poisson_nll_loss": "lambda input, target, log_input=True, full=False, *, eps=1e-08, reduction='mean':"
+    " torch.poisson_nll_loss(input, target, log_input, full, eps, loss_reduction(reduction))",
+    "max_pool1d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
+    " torch.max_pool1d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)",
+    "max_pool2d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
+    " torch.max_pool2d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)",
+    "max_pool3d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
+    " torch.max_pool3d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)",
+    "avg_pool2d": "lambda input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,"
+    " divisor_override=None: torch.ops.aten.avg_pool2d(input, kernel_size, [] if stride is None else stride,"
+    " padding, ceil_mode, count_include_pad, divisor_override)",
+    "adaptive_avg_pool2d": "lambda input, output_size: torch.ops.aten.adaptive_avg_pool2d(input, output_size)",
+    "pad": "lambda input, pad, mode='constant', value=None: torch.ops.aten.pad(input, pad, mode, value)",
+    "unfold": "lambda input, kernel_size, dilation=1, padding=0, stride=1:"
+    " torch.ops.aten.im2col(input, kernel_size, dilation, padding, stride)",
+}
+
+TORCH = {
+    "split": "lambda tensor, split_size_or_sections, dim=0: tensor.split(split_size_or_sections, dim)",
+    "norm": "lambda input, p='fro', dim=None, keepdim=False, dtype=None: input.norm(p, dim, keepdim, dtype)",
+    "einsum": "lambda equation, *operands: torch.ops.aten.einsum(equation, operands)",
+    "broadcast_tensors": "lambda *tensors: torch.ops.aten.broadcast_tensors(tensors)",
+    "block_diag": "lambda *tensors: torch.ops.aten.block_diag(tensors)",
+    "cartesian_prod": "lambda *tensors: torch.ops.aten.cartesian_prod(tensors)",
+    "meshgrid": "lambda *tensors, indexing='ij': torch.ops.aten.meshgrid.indexing(tensors, indexing=indexing)",
+    "tensor": "lambda data, *, dtype=None, device=None: tensor_of(data, dtype, device)",
+    "numel": "lambda input: input.numel()",
+}
+
+METHODS = {
+    "split": "lambda self, split_size, dim=0: torch.ops.aten.split.Tensor(self, split_size, dim)"
+    " if is_a(split_size, 'int') else torch.ops.aten.split_with_sizes(self, split_size, dim)",
+    "norm": "lambda self, p='fro', dim=None, keepdim=False, dtype=None:"
+    " torch.linalg.vector_norm(self, 2 if p == 'fro' else p, dim, keepdim, dtype=dtype)",
+    "double": "lambda self: torch.ops.aten.to.dtype(self, torch.float64)",
+    "float": "lambda self: torch.ops.aten.to.dtype(self, torch.float32)",
+    "half": "lambda self: torch.ops.aten.to.dtype(self, torch.float16)",
+    "bfloat16": "lambda self: torch.ops.aten.to.dtype(self, torch.bfloat16)",
+    "long": "lambda self: torch.ops.aten.to.dtype(self, torch.int64)",
+    "int": "lambda self: torch.ops.aten.to.dtype(self, torch.int32)",
+    "short": "lambda self: torch.ops.aten.to.dtype(self, torch.int16)",
+    "char": "lambda self: torch.ops.aten.to.dtype(self, torch.int8)",
+    "byte": "lambda self: torch.ops.aten.to.dtype(self, torch.uint8)",
+    "bool": "lambda self: torch.ops.aten.to.dtype(self, torch.bool)",
+    "type": "lambda self, dtype: torch.ops.aten.to.dtype(self, dtype)",
+    "to": "lambda self, first=None, second=None, *, dtype=None, device=None, non_blocking=False, copy=False,"
+    " memory_format=None: torch.ops.aten.to.device(self, first.device, first.dtype, non_blocking, copy, memory_format)"
+    " if is_a(first, 'Tensor') else torch.ops.aten.to.dtype(self, first, non_blocking, copy, memory_format)"
+    " if is_a(first, 'ScalarType')"
+    " else torch.ops.aten.to.device(self, first, second, non_blocking, copy, memory_format)"
+    " if second is not None else torch.ops.aten.to.device(self, device, dtype, non_blocking, copy, memory_format)"
+    " if dtype is not None and device is not None"
+    " else torch.ops.aten.to.dtype(self, dtype, non_blocking, copy, memory_format) if dtype is not None"
+    " else torch.ops.aten.to.dtype_layout(self, device=device if first is None else first, non_blocking=non_blocking,"
+    " copy=copy, memory_format=memory_format)",
+    "cpu": "lambda self: torch.ops.aten.to.dtype_layout(self, device='cpu')",
+    "size": "lambda self, dim=None: self.shape if dim is None else size_of(self, dim)",
+    "unflatten": "lambda self, dim, sizes: torch.ops.aten.unflatten.int(self, dim, sizes)",
+}
+
+# What numbers and shapes are read by, without arguments: `python::…`.
+MEASURES = {
+    "dim": "dim",
+    "ndimension": "dim",
+    "numel": "numel",
+    "nelement": "numel",
+    "storage_offset": "storage_offset",
+    "stride": "strides",
+}

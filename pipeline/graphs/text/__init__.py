@@ -1,0 +1,1 @@
+"""Graphs as C++: forward, backward, the Node, the wrapper."""

@@ -1,0 +1,103 @@
+"""The backward as C++: one block a call, in reverse."""
+
+from __future__ import annotations
+
+from pipeline.graphs.backward.program import Block, ChooseBlock, ScatterBlock
+from pipeline.graphs.functional.program import Apply, Number
+from pipeline.graphs.model import Item, Ref
+from pipeline.graphs.plan import GraphPlan, Returned
+from pipeline.graphs.text.expressions.numbers import computed
+from pipeline.graphs.text.expressions.values import call, linked
+from pipeline.graphs.text.forward import lambda_of
+from pipeline.graphs.text.saved import base_of, needs_text
+from pipeline.graphs.text.styles import STYLES, Held, add_to, gradient
+
+
+def statements(plan: GraphPlan) -> list[str]:
+    """The statements of the backward."""
+    named = Held(plan)
+    lines = _declared(plan)
+    for i, returned in enumerate(each for each in plan.returned if each.needs):
+        lines += _incoming(returned, i)
+    for remade in plan.backward.remade:
+        lines.append(_remade(plan, remade.step, named))
+    for block in plan.backward.blocks:
+        lines += _block(plan, block, named)
+    return lines
+
+
+def _remade(plan: GraphPlan, step: Apply | Number, named: Held) -> str:
+    """A view, where what is viewed is there, or a constant."""
+    if isinstance(step, Number):
+        return f"const at::Tensor {step.result.name} = {computed(step)};"
+    type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
+    text = call(plan.called[step.identity], step.arguments, named)
+    if step.view:
+        viewed = named.value(step.arguments[plan.viewed[step.identity]])
+        text = f"{viewed}.defined() ? {text} : {type_}()"
+    return f"const {type_} {step.results[0].name} = {text};"
+
+
+def _incoming(returned: Returned, i: int) -> list[str]:
+    slot = Ref(returned.slot)
+    if isinstance(returned.value, Item):
+        name = f"length_{returned.value.name}"
+        return [f"graph::incoming({gradient(returned.value)}, saved.{name}, {returned.value.index}, grads[{i}]);"]
+    return [f"graph::incoming({gradient(slot)}, grads[{i}]);"]
+
+
+def _declared(plan: GraphPlan) -> list[str]:
+    """The gradients, undefined so far."""
+    found: dict[str, str] = {}
+    for place in plan.tensors:
+        listed = place.type.endswith("]")
+        found[f"grad_of_{place.name}"] = "std::vector<at::Tensor>" if listed else "at::Tensor"
+    for returned in plan.returned:
+        if returned.needs:
+            listed = isinstance(returned.value, Item)
+            name = gradient(returned.value) if listed else f"grad_of_{returned.slot}"
+            found.setdefault(name, "std::vector<at::Tensor>" if listed else "at::Tensor")
+    for block in plan.backward.blocks:
+        if isinstance(block, ScatterBlock):
+            found.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
+            values = [(block.base.value, False), (block.value.value, False)]
+        elif isinstance(block, ChooseBlock):
+            found.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
+            values = [(block.then.value, False), (block.otherwise.value, False)]
+        else:
+            for value, listed in block.grads:
+                found.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
+            values = [(t.value, a.whole) for a in block.arguments for t in a.targets if t.needs]
+        for value, whole in values:
+            if hasattr(value, "name"):
+                listed = whole or isinstance(value, Item)
+                found.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
+    return [f"{type_} {name};" for name, type_ in found.items()]
+
+
+def _block(plan: GraphPlan, block: Block, named: Held) -> list[str]:
+    if isinstance(block, ScatterBlock):
+        return _scatter(plan, block, named)
+    if isinstance(block, ChooseBlock):
+        grad, flags = gradient(Ref(block.step.result)), " && ".join(map(named, block.step.flags))
+        then, otherwise = (["  " + line for line in add_to(each, grad)] for each in (block.then, block.otherwise))
+        return [f"if ({flags}) {{", *then, "} else {", *otherwise, "}"]
+    grads = "graph::joined({" + ", ".join(gradient(value) for value, _ in block.grads) + "})"
+    needs = needs_text(frozenset(p for a in block.arguments for t in a.targets for p in t.needs))
+    where = f"line {block.step.place.line}" if block.step.place.line else block.step.place.node
+    body = STYLES[block.style](plan, block, named)
+    sized = [f"{gradient(v)}.resize(saved.length_{base_of(v)});" for v, listed in block.grads if listed]
+    lines = [*sized, f"if (variable_list given = {grads}; graph::any_defined(given) && ({needs})) {{ // {where}"]
+    return [*lines, *(f"  {line}" for line in body), "}"]
+
+
+def _scatter(plan: GraphPlan, block: ScatterBlock, named: Held) -> list[str]:
+    grad = gradient(Ref(block.step.result))
+    view = lambda_of(linked("base", block.step.chain, plan.called, named))
+    flags = "".join(f" && {named(flag)}" for flag in block.step.flags)
+    lines = [f"if ({grad}.defined(){flags}) {{ // written into a view, line {block.step.place.line}"]
+    lines.append(f"  const auto [part, rest] = graph::unscatter({grad}, saved.{block.layout}, {view});")
+    lines += [f"  {line}" for line in add_to(block.value, "part") + add_to(block.base, "rest")]
+    if flags:
+        lines += ["} else {", *(f"  {line}" for line in add_to(block.base, grad))]
+    return [*lines, "}"]

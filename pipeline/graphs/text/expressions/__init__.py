@@ -1,0 +1,1 @@
+"""Values of a graph as C++ expressions."""

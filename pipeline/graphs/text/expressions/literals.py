@@ -1,0 +1,83 @@
+"""Numbers, texts and constants of torch as C++ expressions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from pipeline.graphs.model import Constant
+
+Named = Callable[[str], str]  # the name of a value to the expression for it
+NUMBER_TYPES = {
+    "int": "int64_t",
+    "float": "double",
+    "bool": "bool",
+    "int[]": "std::vector<int64_t>",
+    "float[]": "std::vector<double>",
+    "bool[]": "std::vector<bool>",
+    "ScalarType": "at::ScalarType",
+    "Device": "at::Device",
+    "Layout": "at::Layout",
+    "MemoryFormat": "at::MemoryFormat",
+    "Scalar": "at::Scalar",
+    "str": "std::string",
+    "SymInt": "c10::SymInt",
+    "Tensor": "at::Tensor",
+}
+_DTYPES = {
+    "float32": "Float", "float": "Float", "float64": "Double", "double": "Double", "float16": "Half", "half": "Half",
+    "bfloat16": "BFloat16", "int8": "Char", "int16": "Short", "short": "Short", "int32": "Int", "int": "Int",
+    "int64": "Long", "long": "Long", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
+    "cfloat": "ComplexFloat",
+    "complex128": "ComplexDouble", "cdouble": "ComplexDouble", "complex32": "ComplexHalf", "uint16": "UInt16",
+    "uint32": "UInt32", "uint64": "UInt64",
+}  # fmt: skip
+_LAYOUTS = {"strided": "at::kStrided", "sparse_coo": "at::kSparse"}
+_FORMATS = {
+    "contiguous_format": "Contiguous",
+    "contiguous": "Contiguous",
+    "preserve_format": "Preserve",
+    "preserve": "Preserve",
+    "channels_last": "ChannelsLast",
+    "channels_last_3d": "ChannelsLast3d",
+}
+
+
+def plain(name: str) -> str:
+    """A value by its own name."""
+    return name
+
+
+def floating(value: float) -> str:
+    """A floating-point number; every bit of it."""
+    if math.isnan(value):
+        return "std::numeric_limits<double>::quiet_NaN()"
+    if math.isinf(value):
+        return f"{'-' if value < 0 else ''}std::numeric_limits<double>::infinity()"
+    return repr(float(value))
+
+
+def whole(value: int) -> str:
+    """A whole number."""
+    return "std::numeric_limits<int64_t>::min()" if value == -(2**63) else f"int64_t({value})"
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, whatever is in it."""
+    escaped = "".join(
+        c if c.isascii() and c.isprintable() and c not in '"\\?' else "".join(f"\\{b:03o}" for b in c.encode())
+        for c in text
+    )
+    return f'"{escaped}"'
+
+
+def constant(value: Constant) -> str:
+    """A dtype, layout, device or memory format."""
+    name = value.name.removeprefix("torch.")
+    if value.kind == "ScalarType":
+        return f"at::ScalarType::{_DTYPES[name]}"
+    if value.kind == "Layout":
+        return _LAYOUTS[name]
+    if value.kind == "MemoryFormat":
+        return f"at::MemoryFormat::{_FORMATS[name]}"
+    return f"at::Device({quoted(name)})"

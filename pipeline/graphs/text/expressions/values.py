@@ -1,0 +1,152 @@
+"""Values of a graph as C++ expressions: arguments of calls, numbers, views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pipeline.cpp.dispatcher import Signature
+from pipeline.graphs.functional.program import Link
+from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
+from pipeline.graphs.text.expressions.literals import Named, constant, floating, plain, quoted, whole
+
+
+def number(value: Value, named: Named = plain) -> str:
+    """A number, or what stands for one."""
+    if isinstance(value, Bool):
+        return "true" if value.value else "false"
+    if isinstance(value, Int):
+        return whole(value.value)
+    if isinstance(value, Float):
+        return floating(value.value)
+    if isinstance(value, Str):
+        return quoted(value.value)
+    if isinstance(value, Constant):
+        return constant(value)
+    return tensor(value, named)
+
+
+def tensor(value: Value, named: Named = plain) -> str:
+    """A tensor, or a list of tensors, or an item of one."""
+    if isinstance(value, Ref):
+        return named(value.name)
+    if isinstance(value, Item):
+        return f"graph::item({named(value.name)}, {value.index})"
+    if isinstance(value, Many):
+        return f"std::vector<at::Tensor>{{{', '.join(tensor(v, named) for v in value.values)}}}"
+    return "at::Tensor()"
+
+
+def argument(value: Value, passed: str, named: Named = plain) -> str:
+    """A value as an argument of the C++ type `passed`."""
+    type_ = passed.removeprefix("const ").removesuffix(" &").strip()
+    if type_.startswith("::std::optional<"):
+        inner = type_.removeprefix("::std::optional<").removesuffix(">")
+        if isinstance(value, Nothing):
+            return "::std::nullopt"
+        if inner == "at::Tensor":
+            return f"graph::maybe({tensor(value, named)})"
+        return f"{type_}({argument(value, inner, named)})"
+    if type_ in _OPTIONAL_LISTS:
+        none = isinstance(value, Nothing)
+        return "::std::nullopt" if none else f"{type_}({argument(value, _OPTIONAL_LISTS[type_], named)})"
+    made = _LISTS.get(type_)
+    if made is not None:
+        return _list(value, made, named)
+    return _ARGUMENTS.get(type_, number)(value, named)
+
+
+_OPTIONAL_LISTS = {"at::OptionalIntArrayRef": "at::IntArrayRef", "at::OptionalSymIntArrayRef": "c10::SymIntArrayRef"}
+
+
+def _symint(value: Value, named: Named) -> str:
+    return f"c10::SymInt({number(value, named)})"
+
+
+def _integer(value: Value, named: Named) -> str:
+    text = number(value, named)
+    return text if isinstance(value, Int) else f"int64_t({text})"
+
+
+def _real(value: Value, named: Named) -> str:
+    return f"double({number(value, named)})"
+
+
+def _scalar(value: Value, named: Named) -> str:
+    return f"at::Scalar({number(value, named)})"
+
+
+def _any_tensor(value: Value, named: Named) -> str:
+    return tensor(value, named)
+
+
+def _optional_tensors(value: Value, named: Named) -> str:
+    if not isinstance(value, Many):
+        return f"graph::maybe_list({tensor(value, named)})"
+    items = (
+        "::std::optional<at::Tensor>()"
+        if isinstance(v, Nothing)
+        else f"::std::optional<at::Tensor>({tensor(v, named)})"
+        for v in value.values
+    )
+    return f"c10::List<::std::optional<at::Tensor>>({{{', '.join(items)}}})"
+
+
+def _flags(value: Value, named: Named) -> str:
+    assert isinstance(value, Many)
+    return f"::std::array<bool,{len(value.values)}>{{{', '.join(number(v, named) for v in value.values)}}}"
+
+
+_ARGUMENTS: dict[str, Callable[[Value, Named], str]] = {
+    "at::Tensor": _any_tensor,
+    "at::TensorList": _any_tensor,
+    "at::ITensorListRef": _any_tensor,
+    "at::Scalar": _scalar,
+    "int64_t": _integer,
+    "c10::SymInt": _symint,
+    "double": _real,
+    "c10::List<::std::optional<at::Tensor>>": _optional_tensors,
+    **{f"::std::array<bool,{n}>": _flags for n in range(1, 9)},
+}
+# Lists of numbers: how a list that is there is passed, and the type and text of an item.
+_LISTS: dict[str, tuple[str, str, Callable[[Value, Named], str]]] = {
+    "at::IntArrayRef": ("at::IntArrayRef", "int64_t", number),
+    "c10::SymIntArrayRef": ("c10::fromIntArrayRefSlow", "c10::SymInt", _symint),
+    "at::ArrayRef<double>": ("at::ArrayRef<double>", "double", _real),
+    "at::ArrayRef<at::Scalar>": ("at::ArrayRef<at::Scalar>", "at::Scalar", _scalar),
+}
+
+
+def _list(value: Value, made: tuple[str, str, Callable[[Value, Named], str]], named: Named) -> str:
+    given, item, text = made
+    if isinstance(value, Many):
+        items = ", ".join(text(v, named) for v in value.values)
+        kind = f"at::ArrayRef<{item}>"
+        return f"{kind}(std::vector<{item}>{{{items}}})" if value.values else f"{kind}()"
+    if isinstance(value, Int):  # one number for all
+        return f"at::ArrayRef<{item}>(std::vector<{item}>{{{text(value, named)}}})"
+    return f"{given}({named(value.name)})" if isinstance(value, Ref) else number(value, named)
+
+
+def call(signature: Signature, arguments: Mapping[str, Value], named: Named = plain) -> str:
+    """A call of an operator, past the overloads that C++ would choose from."""
+    passed = [argument(arguments.get(p.name, Nothing()), p.type, named) for p in signature.parameters]
+    return f"at::_ops::{signature.struct}::call({', '.join(passed)})"
+
+
+def linked(
+    base: str, chain: Sequence[Link], signatures: Mapping[str, Signature], named: Named, *, modes: bool = False
+) -> str:
+    """The view that a chain leads to, from the expression for its base. `modes`: under no_grad what was made so."""
+    for link in chain:
+        if link.item is not None:
+            base = f"graph::item({base}, {link.item})"
+            continue
+        arguments: dict[str, Value] = {**link.arguments, link.viewed: Ref("\0")}
+
+        def with_base(name: str, given: str = base) -> str:
+            return given if name == "\0" else named(name)
+
+        base = call(signatures[link.identity], arguments, with_base)
+        if modes and not link.grad and not link.cut:
+            base = f"graph::without_grad([&] {{ return {base}; }})"
+    return base

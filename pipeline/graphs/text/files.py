@@ -1,0 +1,81 @@
+"""The files of graphs: a header and a source for each file of functions, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.families.family import generated_comment
+from pipeline.families.nodes import text as node_text
+from pipeline.graphs.backward.program import CallBlock
+from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text import guards
+from pipeline.graphs.text.function import TEXT, function_text
+from pipeline.graphs.text.registered import registration
+from pipeline.releases.model import Release
+
+RUNTIME = "graph.h"
+_RUNTIME_TEXT = (Path(__file__).parent / RUNTIME).read_text(encoding="utf-8")
+SUPPORT = (RUNTIME,)
+SUPPORT_TEMPLATES = ("graph_formulas.h", "core_helpers.h")
+
+
+def support_text(name: str, release: Release) -> str:
+    """The text of a file that all graphs share."""
+    assert name == RUNTIME
+    return f"// {generated_comment('graphs', name)}\n{_RUNTIME_TEXT}"
+
+
+# ---- files
+
+
+def header(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
+    """The header of a file of functions."""
+    declared = [f"{guards.result_type(plan)} {plan.name}({', '.join(guards.parameters(plan))});" for plan in plans]
+    return TEXT.of(release)["header"].fill({"comment": comment, "namespace": stem, "declarations": declared})
+
+
+def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
+    """The source: the formulas used, each once, and all functions."""
+    formulas: dict[str, str] = {}
+    for plan in (each for one in plans for each in (one, *(variant.plan for variant in one.variants))):
+        formulas |= formulas_of(plan, release)
+    own = ""
+    if formulas:
+        section = TEXT.of(release)["own_formulas"]
+        own = section.fill({"namespace": "gradmill::formulas", "functions": list(formulas.values())})
+    return TEXT.of(release)["source"].fill(
+        {
+            "comment": comment,
+            "header": f"{stem}.h",
+            "formulas": _formula_headers(plans),
+            "includes": [f"#include <{each}>" for each in _includes(plans)],
+            "definitions": own,
+            "namespace": stem,
+            "functions": "\n".join(function_text(plan, namespace, release) for plan in plans),
+            "library": namespace,
+            "registered": [registration(plan, stem) for plan in plans],
+        }
+    )
+
+
+def _includes(plans: Sequence[GraphPlan]) -> list[str]:
+    return sorted({s.header for plan in plans for s in (*plan.called.values(), *plan.original.values())})
+
+
+def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
+    """What declares the formulas' helpers, or the Nodes of the library, as far as there are any."""
+    every = [each for plan in plans for each in (plan, *(variant.plan for variant in plan.variants))]
+    styles = {b.style for plan in every for b in plan.backward.blocks if isinstance(b, CallBlock)}
+    found = {"own": '#include "graph_formulas.h"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
+    return [line for style, line in found.items() if style in styles]
+
+
+def formulas_of(plan: GraphPlan, release: Release) -> dict[str, str]:
+    """The backward functions that a graph calls, by Node: what the Nodes are printed with."""
+    found = {}
+    for block in plan.backward.blocks:
+        if isinstance(block, CallBlock) and block.style == "own":
+            definition = node_text.definition(plan.nodes[block.step.identity], release)
+            found[block.node] = definition.partition("\n}\n")[0] + "\n}"
+    return found

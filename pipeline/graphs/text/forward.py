@@ -1,0 +1,186 @@
+"""The forward as C++: one statement a step, and what is held for the backward."""
+
+from __future__ import annotations
+
+from pipeline.graphs.functional.program import Apply, Choose, Number, Refuse, Scatter, Step
+from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
+from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
+from pipeline.graphs.text.expressions.numbers import computed
+from pipeline.graphs.text.expressions.values import call, linked, tensor
+from pipeline.graphs.text.saved import held_after, needs_text
+
+
+def statements(plan: GraphPlan) -> list[str]:
+    """The statements of the forward, each held value where it is first there."""
+    lines = held_after(plan, None)
+    for index, step in enumerate(plan.functional.steps):
+        lines += [*_placed(step.place, _title(step)), *_step(plan, index, step)]
+        lines += held_after(plan, index)
+    return joined(lines)
+
+
+def joined(lines: list[str]) -> list[str]:
+    """The same statements, neighbours under one condition together."""
+    found: list[str] = []
+    condition = ""
+    for line in lines:
+        if line.startswith("if ("):
+            if found and found[-1] == "}" and line == condition:
+                found.pop()
+                continue
+            condition = line
+        found.append(line)
+    return found
+
+
+def _placed(place: Place, title: str) -> list[str]:
+    where = f"line {place.line}" if place.line else place.node
+    return [f"// {title}{', ' + where if where else ''}"]
+
+
+def _title(step: Step) -> str:
+    if isinstance(step, Apply):
+        name = step.identity.partition("(")[0]
+        return f"{name}{', in place' if step.written is not None or step.clones else ''}"
+    return _TITLES[type(step)]
+
+
+_TITLES: dict[type, str] = {
+    Number: "a number",
+    Scatter: "written into a view",
+    Choose: "a view or a copy",
+    Refuse: "refused by autograd",
+}
+
+
+def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
+    if isinstance(step, Number):
+        return [f"const {NUMBER_TYPES[step.result.type]} {step.result.name} = {computed(step)};"]
+    if isinstance(step, Scatter):
+        view = lambda_of(linked("base", step.chain, plan.called, lambda name: name))
+        base = tensor(step.base)
+        if any("as_strided" in plan.called[link.identity].struct for link in step.chain if link.identity):
+            base = f"graph::whole({base})"
+        text = f"graph::scatter({base}, {tensor(step.value)}, {view})"
+        if step.flags:
+            text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}.alias()"
+        return [f"const at::Tensor {step.result} = {text};"]
+    if isinstance(step, Choose):
+        flags = " && ".join(step.flags)
+        return [f"const at::Tensor {step.result} = {flags} ? {tensor(step.then)} : {tensor(step.otherwise)};"]
+    if isinstance(step, Refuse):
+        return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
+    return _apply(plan, step)
+
+
+def lambda_of(body: str) -> str:
+    """A function of a base."""
+    return f"[&](const at::Tensor& base) {{ return {body}; }}"
+
+
+def _apply(plan: GraphPlan, step: Apply) -> list[str]:
+    record = next((b.record for b in plan.backward.blocks if getattr(b, "record", "") and b.step == step), "")
+    if record:
+        return _recorded(plan, step, record)
+    clones = dict(step.clones)
+    lines = [f"at::Tensor {clone} = {tensor(step.arguments[name])}.clone();" for name, clone in clones.items()]
+    arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
+    signature = (plan.original if clones else plan.called)[step.identity]
+    text = call(signature, arguments)
+    if step.written is not None:
+        text = f"graph::written({tensor(step.written)}, {text})"
+    return [*lines, *_results(step, text)]
+
+
+def _results(step: Apply, text: str) -> list[str]:
+    names = [result.name for result in step.results]
+    checked = [
+        f'TORCH_CHECK({r.name}.size() == {r.length}, "a list of {r.length} is taken apart");'
+        for r in step.results
+        if r.length is not None and r.type.endswith("]")
+    ]
+    if not names:
+        return [f"{text};"]
+    if len(names) == 1:
+        return [f"const {result_type(step.results[0].type)} {names[0]} = {text};", *checked]
+    return [f"const auto [{', '.join(names)}] = {text};", *checked]
+
+
+def result_type(type_: str) -> str:
+    """The C++ type of a result."""
+    if type_ in ("Tensor", "Tensor?"):
+        return "at::Tensor"
+    return "std::vector<at::Tensor>" if type_.startswith("Tensor") else NUMBER_TYPES.get(type_, "auto")
+
+
+def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
+    """A call of an operator that is made of others: the library's autograd records it."""
+    given = _Given(plan)
+    signature = (plan.original if step.clones else plan.called)[step.identity]
+    inside = {
+        p.name: given.take(step.arguments[p.name], listed="List" in p.type)
+        for p in signature.parameters
+        if ("at::Tensor" in p.type or "TensorList" in p.type) and isinstance(step.arguments.get(p.name), _TENSORS)
+    }
+    text = call(signature, {**step.arguments, **inside})
+    body = _on_clones(step, text, inside) if step.clones else f"return {text};"
+    inner = f"[&](std::vector<at::Tensor>& given) {{ {body} }}"
+    listed = f"graph::record(saved.{record}, {given.tensors}, {given.needs}, {inner})"
+    names = [r.name for r in step.results] + [clone for _, clone in step.clones]
+    if step.results and step.results[0].type.endswith("]"):
+        return [f"const std::vector<at::Tensor> {names[0]} = {listed};"]
+    if len(names) == 1:
+        return [f"const at::Tensor {names[0]} = {listed}[0];"]
+    lines = [f"const std::vector<at::Tensor> {record}_results = {listed};"]
+    return lines + [f"const at::Tensor {name} = {record}_results[{i}];" for i, name in enumerate(names)]
+
+
+_TENSORS = (Ref, Item, Many)
+
+
+def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
+    """A call that writes to copies of some arguments, and gives these after its results."""
+    written = [tensor(inside[name]) for name, _ in step.clones]
+    copied = "".join(f"{name} = {name}.clone(); " for name in written)
+    made = f"auto made = graph::flat({text});" if step.results else f"{text}; std::vector<at::Tensor> made;"
+    return f"{copied}{made}{''.join(f' made.push_back({name});' for name in written)} return made;"
+
+
+class _Given:
+    """The tensors that a recorded call is given, in one list, and which of them need a gradient."""
+
+    def __init__(self, plan: GraphPlan) -> None:
+        self._plan = plan
+        self._tensors: list[str] = []
+        self._needs: list[str] = []
+        self._whole = ""
+
+    @property
+    def tensors(self) -> str:
+        return f"graph::list_of({self._whole})" if self._whole else f"{{{', '.join(self._tensors)}}}"
+
+    @property
+    def needs(self) -> str:
+        if self._whole:
+            return f"std::vector<bool>({self._whole}.size(), {self._needs[0]})"
+        return f"{{{', '.join(self._needs)}}}"
+
+    def take(self, value: Value, *, listed: bool) -> Value:
+        """What stands for a value inside of the call. A list that is a value has to be all that is given."""
+        if isinstance(value, Many):
+            return Many(tuple(each if isinstance(each, Nothing) else self._one(each) for each in value.values))
+        found = self._one(value)
+        if listed:
+            self._whole = tensor(value)
+            return Ref("given")
+        return found
+
+    def _one(self, value: Value) -> Value:
+        self._tensors.append(tensor(value))
+        self._needs.append(needs_text(_needs(self._plan, value)))
+        return Ref(f"given[{len(self._tensors) - 1}]")
+
+
+def _needs(plan: GraphPlan, value: Value) -> tuple[int, ...]:
+    return plan.needs.get(getattr(value, "name", ""), ())

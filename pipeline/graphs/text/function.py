@@ -1,0 +1,154 @@
+"""The whole C++ of one graph: its forward, its backward and Node, its wrapper."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.cpp import identifiers
+from pipeline.families.sections import Text
+from pipeline.families.template import Value as Filled
+from pipeline.graphs.functional.program import Apply, Number
+from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text import backward, forward, guards, wrapper
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
+from pipeline.graphs.text.expressions.values import tensor
+from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
+from pipeline.releases.model import Release
+
+_OPENED = re.compile(r"\{\n\n+")  # what holes that are not filled leave
+_GAPS = re.compile(r"\n{3,}")
+TEXT = Text("../graphs/text/graph.cpp")
+
+
+def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
+    """The whole C++ of one graph."""
+    found = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
+    return _GAPS.sub("\n\n", _OPENED.sub("{\n", found))
+
+
+def _text(plan: GraphPlan, release: Release) -> str:
+    text, name = TEXT.of(release), plan.name
+    found = text["forward"].fill(_forward(plan, name))
+    if plan.backward.blocks or any(each.needs for each in plan.returned):
+        found += text["backward"].fill(_backward(plan, name, release))
+    return found + text["wrapper"].fill(_wrapper(plan, name, release))
+
+
+def _forward(plan: GraphPlan, name: str) -> dict[str, Filled]:
+    numbers = _number_results(plan)
+    function = plan.functional.function
+    names = plan.functional.names
+    return {
+        "name": name,
+        "doc": function.doc or "straight-line",
+        "count": max(len(plan.tensors), 1),
+        "tensors": ", ".join(place.name for place in plan.tensors) or "none",
+        "saved": _saved(plan),
+        "results": [f"{_results_type(r.listed)} {r.name};" for r in plan.returned] + [f"{t} {n};" for n, t in numbers],
+        "parameters": [f"[[maybe_unused]] {guards.inner(plan, i)} {names[i.name]}," for i in function.inputs],
+        "forward": forward.statements(plan),
+        "returned": ", ".join([tensor(r.value) for r in plan.returned] + [n for n, _ in numbers]),
+    }
+
+
+def _results_type(listed: bool) -> str:
+    return "std::vector<at::Tensor>" if listed else "at::Tensor"
+
+
+def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
+    """Numbers that the forward computes and the wrapper needs."""
+    made: dict[str, str] = {}
+    for step in plan.functional.steps:
+        results = step.results if isinstance(step, Apply) else (step.result,) if isinstance(step, Number) else ()
+        made |= {r.name: NUMBER_TYPES[r.type] for r in results if not r.type.startswith("Tensor")}
+    lines = " ".join(
+        [
+            *wrapper.views_and_return(plan)[0],
+            wrapper.views_and_return(plan)[1],
+            *guards.metadata(plan),
+            *wrapper.updates(plan),
+        ]
+    )
+    return [(name, type_) for name, type_ in made.items() if identifiers.uses(lines, name)]
+
+
+def _saved(plan: GraphPlan) -> list[str]:
+    held = plan.backward
+    lines = [
+        f"{'std::vector<at::Tensor>' if t.how == 'list' else 'at::Tensor'} {t.name};"
+        for t in held.tensors
+        if t.how not in ("input", "output")
+    ]
+    for attribute in held.attributes:
+        node = plan.nodes[plan.functional.steps[attribute.step].identity]  # type: ignore[union-attr]
+        saved = next(s for s in node.saved if s.name == attribute.attribute.name)
+        lines += [line.format(name=attribute.name) for line in saved.how.fields if "_released_" not in line]
+    lines += [f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in held.marks]
+    return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in held.numbers]
+
+
+def _visible(plan: GraphPlan) -> list[str]:
+    return [t.name for t in plan.backward.tensors if t.how in ("input", "output")]
+
+
+def _backward(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
+    lists = [place for place in plan.tensors if place.type.endswith("]")]
+    outputs = {t.name for t in plan.backward.tensors if t.how == "output"}
+    visible = _visible(plan)
+    unpacked = [
+        f"const at::Tensor {n} = this->{n}.unpack({release.self_pointer if n in outputs else ''});" for n in visible
+    ]
+    return {
+        "name": name,
+        "gradients": ", ".join(each.name for each in plan.returned if each.needs) or "nothing",
+        "visible": [f"[[maybe_unused]] const at::Tensor& {n}," for n in visible],
+        "backward": backward.statements(plan),
+        "found": ", ".join(
+            f"graph::sized({backward_name(p)}, saved.length_{p.name})" if p in lists else backward_name(p)
+            for p in plan.tensors
+        ),
+        "variables": [f"SavedVariable {n};" for n in visible],
+        "sizes": [f"size_t {p.name}_size = 0;" for p in lists],
+        "released": [f"{n}.reset_data();" for n in visible],
+        "wanted": wrapper.edges(plan.tensors),
+        "unpacked": unpacked,
+        "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),
+    }
+
+
+def backward_name(place: object) -> str:
+    return f"grad_of_{place.name}"  # type: ignore[attr-defined]
+
+
+def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
+    views, returned = wrapper.views_and_return(plan)
+    return {
+        "name": name,
+        "type": guards.result_type(plan),
+        "declared": ",\n    ".join(guards.parameters(plan)),
+        "guards": [*guards.dispatch(plan), *guards.guards(plan)],
+        "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
+        "checks": guards.checks(plan),
+        "given": "".join(f"{text}, " for text in guards.passed(plan)),
+        "history": _history(plan, name, release),
+        "updates": wrapper.updates(plan),
+        "views": views,
+        "metadata": guards.metadata(plan),
+        "return": returned,
+    }
+
+
+def _history(plan: GraphPlan, name: str, release: Release) -> str:
+    needs = frozenset(place for each in plan.returned for place in each.needs)
+    if not needs:
+        return ""
+    parts = wrapper.history(plan)
+    return TEXT.of(release)["history"].fill(
+        {
+            "name": name,
+            "any": needs_text(needs),
+            "inputs": ", ".join(place.name for place in plan.tensors),
+            "sizes": [f"node->{p.name}_size = {p.name}.size();" for p in plan.tensors if p.type.endswith("]")],
+            **parts,
+        }
+    )

@@ -1,0 +1,184 @@
+// The C++ of one graph. Each section is a piece of text; `${name}` is a hole: alone on its line it takes a block, indented.
+//// forward, since 2.13
+
+// ---- ${name}: ${doc}
+
+namespace {
+
+// Which inputs need a gradient: ${tensors}
+using ${name}_needs = std::array<bool, ${count}>;
+
+// What the forward keeps for the backward.
+struct ${name}_saved {
+  ${saved}
+};
+
+// What the forward gives to the wrapper.
+struct ${name}_results {
+  ${results}
+};
+
+// Functional: nothing is written to, and views only name memory that stays as it is.
+${name}_results ${name}_forward(
+    ${parameters}
+    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] ${name}_saved& saved) {
+  ${forward}
+  return {${returned}};
+}
+//// backward, since 2.13
+
+// The gradients of the inputs, from those of ${gradients}.
+variable_list ${name}_backward(
+    const variable_list& grads,
+    [[maybe_unused]] ${name}_saved& saved,
+    ${visible}
+    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] const Edge& needed) {
+  ${backward}
+  return graph::joined({${found}});
+}
+
+struct ${name}_node final : public Node {
+  ${name}_saved saved;
+  ${variables}
+  ${sizes}
+  bool released = false;
+
+  std::string name() const override {
+    return "${name}_backward";
+  }
+  void release_variables() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    saved = ${name}_saved();
+    ${released}
+    released = true;
+  }
+  variable_list apply(variable_list&& grads) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    TORCH_CHECK(!released, torch::autograd::ERR_BACKWARD_TWICE);
+    const auto wants = [this](size_t first, size_t count) {
+      for (size_t i = first; i < first + count; ++i) {
+        if (task_should_compute_output(i)) {
+          return true;
+        }
+      }
+      return false;
+    };
+    ${name}_needs needs{};
+    size_t place = 0;
+    ${wanted}
+    Edge needed;
+    for (size_t i = 0; i < num_outputs(); ++i) {
+      if (task_should_compute_output(i)) {
+        needed = next_edge(i);
+      }
+    }
+    ${unpacked}
+    variable_list found;
+    {
+      at::AutoDispatchBelowADInplaceOrView below_autograd;
+      at::NoGradGuard no_grad;
+      found = ${name}_backward(${passed});
+    }
+    return graph::once(std::move(found), "${name}");
+  }
+};
+//// wrapper, since 2.13
+
+} // namespace
+
+${type} ${name}(
+    ${declared}) {
+  ${guards}
+  [[maybe_unused]] ${name}_needs needs{};
+  if (at::GradMode::is_enabled()) {
+    needs = {${needs}};
+  }
+  ${checks}
+  [[maybe_unused]] ${name}_saved saved;
+  ${name}_results results;
+  {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    results = ${name}_forward(${given}needs, saved);
+  }
+  ${history}
+  ${updates}
+  ${views}
+  ${metadata}
+  ${return}
+}
+//// history, since 2.13
+if (${any}) {
+  auto node = c10::make_intrusive<${name}_node>();
+  node->set_next_edges(torch::autograd::collect_next_edges(${inputs}));
+  ${sizes}
+  ${outputs}
+  node->saved = std::move(saved);
+  ${variables}
+}
+//// source, since 2.13
+// ${comment}
+
+#include "${header}"
+
+#include "graph.h"
+${formulas}
+
+${includes}
+
+#include <limits>
+#include <mutex>
+
+${definitions}
+
+namespace gradmill::graphs::${namespace} {
+
+namespace {
+// What held attributes are computed with, and the rest.
+using gradmill::graph::strides_or_error;
+using torch::autograd::to_args_scalartypes;
+using torch::autograd::to_args_sizes;
+using torch::autograd::to_args_sizes_symint;
+
+using at::Tensor;
+using at::TensorGeometry;
+using torch::autograd::Edge;
+using torch::autograd::Node;
+using torch::autograd::SavedVariable;
+using torch::autograd::variable_list;
+namespace graph = gradmill::graph;
+} // namespace
+${functions}
+
+} // namespace gradmill::graphs::${namespace}
+
+TORCH_LIBRARY_FRAGMENT(${library}, m) {
+  ${registered}
+}
+//// header, since 2.13
+#pragma once
+
+// ${comment}
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gradmill::graphs::${namespace} {
+
+${declarations}
+
+} // namespace gradmill::graphs::${namespace}
+//// own_formulas, since 2.13
+namespace ${namespace} {
+namespace {
+
+${functions}
+
+} // namespace
+} // namespace ${namespace}

@@ -1,0 +1,640 @@
+#pragma once
+
+// What the sources of graphs have in common: written values, gradients that fit, views written into, recorded calls.
+
+#include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
+#include <ATen/ScalarOps.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/SmallVector.h>
+#include <c10/util/irange.h>
+#include <torch/csrc/autograd/VariableTypeUtils.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/functions/utils.h>
+#include <torch/csrc/autograd/saved_variable.h>
+#include <torch/library.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace gradmill::graph {
+
+using at::Tensor;
+using torch::autograd::Edge;
+using torch::autograd::edge_list;
+using torch::autograd::Node;
+using torch::autograd::SavedVariable;
+using torch::autograd::variable_list;
+
+// ---- Values ----
+
+// What an in-place operator leaves in `self`, from what its functional variant gives: the same shape, dtype and strides.
+inline Tensor written(const Tensor& self, const Tensor& result) {
+  TORCH_CHECK(
+      result.sizes() == self.sizes(),
+      "output with shape ",
+      self.sizes(),
+      " doesn't match the broadcast shape ",
+      result.sizes());
+  TORCH_CHECK(
+      at::canCast(result.scalar_type(), self.scalar_type()),
+      "result type ",
+      result.scalar_type(),
+      " can't be cast to the desired output type ",
+      self.scalar_type());
+  const bool same_layout = result.strides() == self.strides() || !self.is_non_overlapping_and_dense();
+  if (result.scalar_type() == self.scalar_type() && same_layout && !result.is_same(self)) {
+    return result;
+  }
+  return at::empty_like(self).copy_(result);
+}
+
+// `base` with `value` in the place of one of its views.
+template <class View>
+Tensor scatter(const Tensor& base, const Tensor& value, View view) {
+  Tensor result = base.clone();
+  view(result).copy_(value);
+  return result;
+}
+
+// A base whose views may be told by strides and offset: a copy of it has the same.
+inline const Tensor& whole(const Tensor& base) {
+  TORCH_CHECK(
+      base.is_non_overlapping_and_dense() && base.storage_offset() == 0,
+      "as_strided of a tensor that is written to, and is itself a part of another one: clone it first");
+  return base;
+}
+
+inline std::optional<Tensor> maybe(const Tensor& tensor) {
+  return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
+}
+
+// An item of a list that was held; undefined if the list was not, as nobody needs it.
+inline Tensor held(at::TensorList list, int64_t index) {
+  return list.empty() ? Tensor() : list[index < 0 ? index + static_cast<int64_t>(list.size()) : index];
+}
+inline Tensor held(const Tensor& none, int64_t) {
+  return none;
+}
+
+inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& tensors) {
+  c10::List<std::optional<Tensor>> found;
+  for (const Tensor& tensor : tensors) {
+    found.push_back(maybe(tensor));
+  }
+  return found;
+}
+
+// A number in the place of a tensor: it counts less for the result's dtype.
+inline Tensor operand(const at::Scalar& number) {
+  Tensor found = c10::scalar_to_tensor(number);
+  found.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return found;
+}
+
+template <class Call>
+auto without_grad(Call call) {
+  at::NoGradGuard guard;
+  return call();
+}
+
+template <class Call>
+auto silently(Call call) {
+  at::AutoDispatchBelowADInplaceOrView guard;
+  return call();
+}
+
+inline std::vector<Tensor> list_of(at::ITensorListRef tensors) {
+  std::vector<Tensor> found;
+  for (const Tensor& tensor : tensors) {
+    found.push_back(tensor);
+  }
+  return found;
+}
+
+inline Tensor item(at::TensorList list, int64_t index) {
+  const auto size = static_cast<int64_t>(list.size());
+  TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
+  return list[index < 0 ? index + size : index];
+}
+
+inline std::vector<Tensor> of_length(std::vector<Tensor> list, size_t length) {
+  TORCH_CHECK(list.size() == length, "a list of ", length, " is taken apart, and there are ", list.size());
+  return list;
+}
+
+// ---- Numbers: as Python has them ----
+
+template <class T>
+T item(const std::vector<T>& list, int64_t index) {
+  const auto size = static_cast<int64_t>(list.size());
+  TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
+  return list[index < 0 ? index + size : index];
+}
+inline int64_t item(at::IntArrayRef list, int64_t index) {
+  return item(list.vec(), index);
+}
+
+inline int64_t floordiv(int64_t a, int64_t b) {
+  TORCH_CHECK(b != 0, "integer division or modulo by zero");
+  return a / b - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0);
+}
+inline double floordiv(double a, double b) {
+  TORCH_CHECK(b != 0, "float floor division by zero");
+  return std::floor(a / b);
+}
+inline int64_t mod(int64_t a, int64_t b) {
+  return a - floordiv(a, b) * b;
+}
+inline double mod(double a, double b) {
+  TORCH_CHECK(b != 0, "float modulo");
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+inline double truediv(double a, double b) {
+  TORCH_CHECK(b != 0, "division by zero");
+  return a / b;
+}
+inline int64_t power(int64_t a, int64_t b) {
+  TORCH_CHECK(b >= 0, "an int to a negative power");
+  int64_t found = 1;
+  for (; b > 0; --b) {
+    found *= a;
+  }
+  return found;
+}
+inline double power(double a, double b) {
+  return std::pow(a, b);
+}
+inline std::vector<int64_t> slice(at::IntArrayRef list, int64_t start, int64_t end) {
+  const auto size = static_cast<int64_t>(list.size());
+  const auto within = [size](int64_t at) { return std::min(std::max(at < 0 ? at + size : at, int64_t(0)), size); };
+  const auto from = within(start), to = within(end);
+  return from < to ? list.slice(from, to - from).vec() : std::vector<int64_t>();
+}
+inline std::vector<int64_t> concat(const std::vector<std::vector<int64_t>>& lists) {
+  std::vector<int64_t> found;
+  for (const auto& list : lists) {
+    found.insert(found.end(), list.begin(), list.end());
+  }
+  return found;
+}
+
+// ---- Gradients ----
+
+// What a gradient has to fit.
+struct Like {
+  c10::SmallVector<int64_t, 5> sizes;
+  at::ScalarType dtype = at::ScalarType::Undefined;
+
+  Like() = default;
+  Like(const Tensor& of) : sizes(of.sizes().begin(), of.sizes().end()), dtype(of.scalar_type()) {}
+};
+
+inline std::vector<Like> likes(at::TensorList list) {
+  return std::vector<Like>(list.begin(), list.end());
+}
+
+// The gradient of a value, from one that may be of what the value was broadcast or cast to. The engine does the same
+// between two Nodes.
+inline Tensor fit(Tensor grad, const Like& like) {
+  if (grad.sizes() != at::IntArrayRef(like.sizes)) {
+    TORCH_CHECK(
+        at::is_expandable_to(like.sizes, grad.sizes()),
+        "a gradient of shape ",
+        grad.sizes(),
+        " for a value of shape ",
+        at::IntArrayRef(like.sizes));
+    grad = at::sum_to(std::move(grad), like.sizes);
+  }
+  if (grad.scalar_type() != like.dtype) {
+    if (grad.is_complex() && !c10::isComplexType(like.dtype)) {
+      grad = at::real(grad);
+    }
+    grad = grad.to(like.dtype);
+  }
+  return grad;
+}
+
+inline void add(Tensor& into, const Tensor& grad, const Like& like) {
+  if (grad.defined() && torch::autograd::isDifferentiableType(like.dtype)) {
+    Tensor fitting = fit(grad, like);
+    into = into.defined() ? into + fitting : std::move(fitting);
+  }
+}
+
+inline void add(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad, const Like& like) {
+  into.resize(length);
+  add(into[index < 0 ? index + static_cast<int64_t>(length) : index], grad, like);
+}
+
+// A gradient from outside: the engine has made it fit.
+inline void incoming(Tensor& into, const Tensor& grad) {
+  if (grad.defined()) {
+    into = into.defined() ? into + grad : grad;
+  }
+}
+inline void incoming(std::vector<Tensor>& into, size_t length, int64_t index, const Tensor& grad) {
+  into.resize(length);
+  incoming(into[index < 0 ? index + static_cast<int64_t>(length) : index], grad);
+}
+inline void incoming(std::vector<Tensor>&, const Tensor&) {}
+
+inline bool any_defined(const variable_list& grads) {
+  for (const Tensor& grad : grads) {
+    if (grad.defined()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+inline variable_list joined(std::initializer_list<at::ArrayRef<Tensor>> lists) {
+  variable_list found;
+  for (const auto& list : lists) {
+    found.insert(found.end(), list.begin(), list.end());
+  }
+  return found;
+}
+
+// How a tensor lies in memory.
+struct Layout {
+  c10::SmallVector<int64_t, 5> sizes, strides;
+
+  Layout() = default;
+  Layout(const Tensor& of) : sizes(of.sizes().begin(), of.sizes().end()) {
+    const auto found = of.is_non_overlapping_and_dense() ? of.strides().vec() : at::empty_like(of).strides().vec();
+    strides.assign(found.begin(), found.end());
+  }
+};
+
+// The gradients of what was scattered, `value` and `base`, from that of the result: what is in the view, and the rest.
+template <class View>
+std::pair<Tensor, Tensor> unscatter(const Tensor& grad, const Layout& layout, View view) {
+  Tensor rest = at::empty_strided(layout.sizes, layout.strides, grad.options()).copy_(grad);
+  Tensor part = view(rest).clone();
+  view(rest).zero_();
+  return {part, rest};
+}
+
+inline variable_list sized(variable_list grads, size_t length) {
+  grads.resize(length);
+  return grads;
+}
+
+// The gradient of what a view is made of: zeros, and in the view the gradient of the view.
+template <class View>
+Tensor unview(const Tensor& grad, const Like& like, View view) {
+  Tensor result = at::zeros(like.sizes, grad.options().dtype(like.dtype));
+  view(result).add_(grad);
+  return result;
+}
+
+template <class View>
+Tensor unview_list(const std::vector<Tensor>& grads, const Like& like, View view) {
+  Tensor result;
+  for (const auto i : c10::irange(grads.size())) {
+    if (grads[i].defined()) {
+      if (!result.defined()) {
+        result = at::zeros(like.sizes, grads[i].options().dtype(like.dtype));
+      }
+      view(result)[i].add_(grads[i]);
+    }
+  }
+  return result;
+}
+
+// The strides of a tensor whose gradient is to have the same; none of a layout without strides.
+inline c10::SymIntArrayRef strides_or_error(const Tensor& tensor, std::string_view) {
+  return tensor.layout() == at::kStrided ? tensor.sym_strides() : c10::SymIntArrayRef();
+}
+
+// ---- Gradients of operators that are made of others ----
+
+// Of x @ w.t() + b: what is missing is not asked for.
+inline variable_list linear_gradients(
+    const Tensor& grad,
+    const Tensor& input,
+    const Tensor& weight,
+    std::array<bool, 3> needs,
+    std::array<size_t, 3> dims) {
+  variable_list found(3);
+  if (needs[0]) {
+    found[0] = weight.dim() == 1 ? grad.unsqueeze(-1) * weight.conj() : grad.matmul(weight.conj());
+  }
+  if (needs[1]) {
+    const Tensor rows = input.dim() == 2 ? input : input.reshape({-1, input.size(-1)});
+    if (dims[1] == 1) {
+      found[1] = rows.t().conj().mv(grad.reshape({-1}));
+    } else {
+      found[1] = (grad.dim() == 2 ? grad : grad.reshape({-1, grad.size(-1)})).t().mm(rows.conj());
+    }
+  }
+  if (needs[2]) {
+    found[2] = grad;
+  }
+  return found;
+}
+
+// Of a product of vectors, matrices and stacks of matrices; a stack that was broadcast is summed when it is made fit.
+// `dims`: of those that need a gradient.
+inline variable_list matmul_gradients(
+    const Tensor& grad,
+    const Tensor& self,
+    const Tensor& other,
+    std::array<bool, 2> needs,
+    std::array<size_t, 2> dims) {
+  variable_list found(2);
+  if (needs[0] && other.dim() == 1) {
+    found[0] = grad.unsqueeze(-1) * other.conj();
+  } else if (needs[0]) {
+    const bool row = dims[0] == 1;
+    found[0] = (row ? grad.unsqueeze(-2) : grad).matmul(other.mT().conj());
+    found[0] = row ? found[0].squeeze(-2) : found[0];
+  }
+  if (needs[1] && self.dim() == 1) {
+    found[1] = dims[1] == 1 ? self.conj() * grad : self.conj().unsqueeze(-1) * grad.unsqueeze(-2);
+  } else if (needs[1] && dims[1] == 1) {
+    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mv(grad.reshape({-1}));
+  } else if (needs[1] && dims[1] == 2 && self.dim() > 2) {
+    found[1] = self.reshape({-1, self.size(-1)}).t().conj().mm(grad.reshape({-1, grad.size(-1)}));
+  } else if (needs[1]) {
+    found[1] = self.mT().conj().matmul(grad);
+  }
+  return found;
+}
+
+// ---- Nodes of the library, run by hand ----
+
+// An edge for each input, valid where a gradient is wanted: a Node asks by these what it is to compute. `needed` leads to
+// something that the running backward computes.
+inline edge_list edges(std::initializer_list<std::pair<bool, size_t>> wanted, const Edge& needed) {
+  edge_list found;
+  for (const auto& [is, times] : wanted) {
+    found.insert(found.end(), times, is ? needed : Edge());
+  }
+  return found;
+}
+
+// ---- Calls recorded by the library's autograd, for operators that are made of others ----
+
+struct Recorded {
+  variable_list inputs; // as they were given, undefined those that need no gradient
+  variable_list outputs;
+};
+
+inline variable_list flat(Tensor tensor) {
+  return {std::move(tensor)};
+}
+inline variable_list flat(variable_list list) {
+  return list;
+}
+template <class... T>
+variable_list flat(std::tuple<T...> results) {
+  return std::apply([](auto&... each) { return joined({at::ArrayRef<Tensor>(flat(each))...}); }, results);
+}
+
+// The keys to dispatch by, those of autograd among them again.
+inline c10::impl::LocalDispatchKeySet autograd_back() {
+  auto keys = c10::impl::tls_local_dispatch_key_set();
+  keys.excluded_ = keys.excluded_ - c10::autograd_dispatch_keyset_with_ADInplaceOrView;
+  return keys;
+}
+
+// Calls `call` with `given`. Where one that `needs` says needs a gradient, autograd is made to record it.
+template <class Call>
+variable_list record(Recorded& held, variable_list given, std::vector<bool> needs, Call call) {
+  bool any = false;
+  for (const auto i : c10::irange(given.size())) {
+    needs[i] = needs[i] && given[i].defined() && torch::autograd::isDifferentiableType(given[i].scalar_type());
+    any |= needs[i];
+  }
+  if (!any) {
+    return flat(call(given));
+  }
+  c10::impl::ForceDispatchKeyGuard with_autograd(autograd_back());
+  at::AutoGradMode enabled(true);
+  held.inputs.resize(given.size());
+  for (const auto i : c10::irange(given.size())) {
+    if (needs[i]) {
+      held.inputs[i] = given[i] = given[i].detach().requires_grad_();
+    }
+  }
+  variable_list results = flat(call(given));
+  for (Tensor& result : results) {
+    held.outputs.push_back(result);
+    if (result.defined()) {
+      result = result.detach();
+    }
+  }
+  return results;
+}
+
+// The gradients of the recorded inputs, undefined those that were not needed.
+inline variable_list replay(const Recorded& held, const variable_list& grads) {
+  variable_list outputs, given, inputs, found(held.inputs.size());
+  for (const auto i : c10::irange(held.outputs.size())) {
+    if (held.outputs[i].defined() && held.outputs[i].requires_grad() && i < grads.size() && grads[i].defined()) {
+      outputs.push_back(held.outputs[i]);
+      given.push_back(grads[i]);
+    }
+  }
+  std::copy_if(held.inputs.begin(), held.inputs.end(), std::back_inserter(inputs), [](auto& t) { return t.defined(); });
+  if (outputs.empty() || inputs.empty()) {
+    return found;
+  }
+  c10::impl::ForceDispatchKeyGuard with_autograd(autograd_back());
+  const auto gradients = torch::autograd::grad(
+      outputs, inputs, given, /*retain_graph=*/true, /*create_graph=*/false, /*allow_unused=*/true);
+  for (size_t i = 0, next = 0; i < found.size(); ++i) {
+    if (held.inputs[i].defined()) {
+      found[i] = gradients[next++];
+    }
+  }
+  return found;
+}
+
+// ---- The wrapper ----
+
+inline bool needs_grad(const Tensor& tensor) {
+  return tensor.defined() && tensor.requires_grad();
+}
+inline bool needs_grad(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() && needs_grad(*tensor);
+}
+inline bool needs_grad(at::TensorList list) {
+  for (const Tensor& tensor : list) {
+    if (needs_grad(tensor)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+inline Tensor some(const Tensor& tensor) {
+  return tensor;
+}
+inline Tensor some(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() ? *tensor : Tensor();
+}
+
+inline Tensor& mutable_(const Tensor& tensor) {
+  return const_cast<Tensor&>(tensor);
+}
+inline Tensor mutable_(const std::optional<Tensor>& tensor) {
+  return some(tensor);
+}
+
+// Refuses a tensor that looks otherwise than what a graph was specialised to.
+inline void check_looks(
+    const char* graph,
+    const char* input,
+    const Tensor& tensor,
+    std::vector<int64_t> sizes,
+    std::vector<int64_t> strides,
+    at::ScalarType dtype) {
+  TORCH_CHECK(
+      tensor.scalar_type() == dtype,
+      graph,
+      ": the graph is made for an input '",
+      input,
+      "' of dtype ",
+      dtype,
+      ", and this one has ",
+      tensor.scalar_type());
+  TORCH_CHECK(
+      tensor.sizes() == at::IntArrayRef(sizes),
+      graph,
+      ": the graph is made for an input '",
+      input,
+      "' of shape ",
+      at::IntArrayRef(sizes),
+      ", and this one has ",
+      tensor.sizes());
+  bool same = true;
+  for (const auto i : c10::irange(sizes.size())) {
+    same = same && (sizes[i] < 2 || tensor.stride(i) == strides[i]);
+  }
+  TORCH_CHECK(
+      same || tensor.numel() == 0,
+      graph,
+      ": the graph is made for an input '",
+      input,
+      "' of strides ",
+      at::IntArrayRef(strides),
+      ", and this one has ",
+      tensor.strides());
+}
+
+// Whether two tensors may have memory in common: they share a storage, and what they reach of it overlaps.
+inline bool overlap(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined() || !a.has_storage() || !b.has_storage() || !a.is_alias_of(b)) {
+    return false;
+  }
+  if (a.numel() == 0 || b.numel() == 0) {
+    return false;
+  }
+  const auto end = [](const Tensor& t) {
+    int64_t last = t.storage_offset();
+    for (const auto i : c10::irange(t.dim())) {
+      last += (t.size(i) - 1) * t.stride(i);
+    }
+    return (last + 1) * static_cast<int64_t>(t.element_size());
+  };
+  const auto begin = [](const Tensor& t) { return t.storage_offset() * static_cast<int64_t>(t.element_size()); };
+  return begin(a) < end(b) && begin(b) < end(a);
+}
+
+// Refuses inputs that share memory, one of which is written to, where the graph was not made for that.
+inline void check_apart(const char* graph, const char* written, const Tensor& a, const char* other, const Tensor& b) {
+  TORCH_CHECK(
+      !overlap(a, b),
+      graph,
+      ": input '",
+      written,
+      "' is written to and shares memory with input '",
+      other,
+      "', which was not declared: say that they may alias one another, or pass a clone");
+}
+inline void check_apart(
+    const char* graph, const char* written, const Tensor& a, const char* other, at::TensorList list) {
+  for (const Tensor& b : list) {
+    check_apart(graph, written, a, other, b);
+  }
+}
+inline void check_apart(
+    const char* graph, const char* written, const Tensor& a, const char* other, const std::optional<Tensor>& b) {
+  check_apart(graph, written, a, other, some(b));
+}
+
+// Whether tensors share memory: each with another one.
+inline bool meet(std::initializer_list<Tensor> tensors) {
+  for (const Tensor& one : tensors) {
+    bool any = false;
+    for (const Tensor& other : tensors) {
+      any = any || (!one.is_same(other) && overlap(one, other));
+    }
+    if (!any) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What tensors that share memory are views of: what autograd knows as their base, or all of their memory.
+inline Tensor base_of(const char* graph, std::initializer_list<Tensor> tensors) {
+  const auto root = [](const Tensor& t) { return t.is_view() ? t._base() : t; };
+  const Tensor first = *tensors.begin();
+  bool one_root = true, any_grad = false;
+  for (const Tensor& tensor : tensors) {
+    one_root = one_root && root(tensor).is_same(root(first));
+    any_grad = any_grad || tensor.requires_grad();
+    TORCH_CHECK(
+        tensor.scalar_type() == first.scalar_type(), graph, ": inputs that share memory and differ in dtype");
+  }
+  if (one_root && root(first).scalar_type() == first.scalar_type() && root(first).is_non_overlapping_and_dense() &&
+      root(first).storage_offset() == 0) {
+    return root(first);
+  }
+  TORCH_CHECK(
+      !any_grad,
+      graph,
+      ": inputs that share memory, one of which needs a gradient, are to be views of one tensor that fills its storage");
+  const auto size = static_cast<int64_t>(first.storage().nbytes() / first.element_size());
+  return first.as_strided({size}, {1}, 0);
+}
+
+// Gives `value` the Node as its history where it needs one, and the Node an input for it in any case.
+inline void output(const Tensor& value, const c10::intrusive_ptr<Node>& node, bool needs) {
+  if (needs && value.defined() && torch::autograd::isDifferentiableType(value.scalar_type())) {
+    torch::autograd::set_history(value, node);
+  } else {
+    node->add_input_metadata(Node::undefined_input());
+  }
+}
+
+// The gradients that a backward gives while another one is to be recorded: whoever differentiates them is told that
+// there is no second derivative.
+inline variable_list once(variable_list grads, const std::string& graph) {
+  if (!at::GradMode::is_enabled()) {
+    return grads;
+  }
+  auto node = c10::make_intrusive<torch::autograd::DelayedError>(
+      graph + ": the backward of a graph cannot be differentiated again", static_cast<int64_t>(grads.size()));
+  for (Tensor& grad : grads) {
+    if (grad.defined()) {
+      grad = grad.detach().requires_grad_();
+    }
+  }
+  return (*node)(std::move(grads));
+}
+
+} // namespace gradmill::graph

@@ -1,0 +1,152 @@
+"""What a wrapper does before the graph runs: types, errors for inputs that it was not made for, the variant to call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pipeline.graphs.functional.program import Shown
+from pipeline.graphs.model import Constant, Input, Nothing, Ref
+from pipeline.graphs.plan import GraphPlan, Variant
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, constant, quoted
+from pipeline.graphs.text.expressions.values import call, linked, number
+from pipeline.graphs.text.saved import needs_text
+
+_PASSED = {
+    "Tensor": "const at::Tensor&",
+    "Tensor?": "const std::optional<at::Tensor>&",
+    "Tensor[]": "at::TensorList",
+    "int": "int64_t",
+    "float": "double",
+    "bool": "bool",
+    "str": "c10::string_view",
+    "int[]": "at::IntArrayRef",
+    "float[]": "at::ArrayRef<double>",
+    "Scalar": "const at::Scalar&",
+}
+
+
+def passed_type(type_: str) -> str:
+    """The type that an input is passed as."""
+    if type_ in _PASSED:
+        return _PASSED[type_]
+    if type_.endswith("?"):
+        return f"std::optional<{passed_type(type_[:-1])}>"
+    return NUMBER_TYPES[type_]
+
+
+def parameters(plan: GraphPlan) -> list[str]:
+    """The inputs as parameters."""
+    names = plan.functional.names
+    return [f"{passed_type(given.type)} {names[given.name]}" for given in plan.functional.function.inputs]
+
+
+def inner(plan: GraphPlan, given: Input) -> str:
+    """The type that the forward takes an input as: what may be missing is an undefined tensor there."""
+    return "const at::Tensor&" if given.type == "Tensor?" else passed_type(given.type)
+
+
+def passed(plan: GraphPlan) -> list[str]:
+    """The inputs as the wrapper passes them to the forward."""
+    names = plan.functional.names
+    return [
+        f"graph::some({names[i.name]})" if i.type == "Tensor?" else names[i.name]
+        for i in plan.functional.function.inputs
+    ]
+
+
+def result_type(plan: GraphPlan) -> str:
+    """What the wrapper returns."""
+    types = [output_type(output.type) for output in plan.functional.function.outputs]
+    if not types:
+        return "void"
+    return types[0] if len(types) == 1 else f"std::tuple<{', '.join(types)}>"
+
+
+def output_type(type_: str) -> str:
+    if type_ == "Tensor":
+        return "at::Tensor"
+    if type_ == "Tensor?":
+        return "std::optional<at::Tensor>"
+    return "std::vector<at::Tensor>" if type_ == "Tensor[]" else NUMBER_TYPES[type_]
+
+
+def guards(plan: GraphPlan) -> list[str]:
+    """Errors for inputs that the graph was not made for."""
+    function, names = plan.functional.function, plan.functional.names
+    lines = []
+    for given in function.inputs:
+        name = names[given.name]
+        if given.facts is not None:
+            lines.append(_looks(function.name, given, name))
+        if given.fixed is not None and not isinstance(given.fixed, Nothing):
+            what = f"the graph is made for {given.name} = {number(given.fixed)}"
+            lines.append(f"TORCH_CHECK({name} == {number(given.fixed)}, {quoted(f'{function.name}: {what}')});")
+    for written in plan.functional.written:
+        for place in plan.tensors:
+            if place.name != written:
+                named = f'"{function.name}", "{written}", graph::some({written}), "{place.name}", {place.name}'
+                lines.append(f"graph::check_apart({named});")
+    return lines
+
+
+def _looks(graph: str, given: Input, name: str) -> str:
+    """The guard of a tensor that the graph is specialised to."""
+    facts = given.facts
+    assert facts is not None
+    sizes, strides = (f"{{{', '.join(map(str, numbers))}}}" for numbers in (facts.sizes, facts.strides))
+    dtype = constant(Constant("ScalarType", facts.dtype))
+    return f'graph::check_looks("{graph}", {quoted(given.name)}, {name}, {sizes}, {strides}, {dtype});'
+
+
+def checks(plan: GraphPlan) -> list[str]:
+    """What eager refuses to write to."""
+    lines = []
+    for check, needs in plan.checks:
+        if needs:
+            view = linked(f"graph::some({check.input})", check.chain, plan.called, lambda n: n, modes=True)
+            lines += [f"if ({needs_text(needs)}) {{", f"  torch::autograd::check_inplace({view}, true);", "}"]
+    return lines
+
+
+def dispatch(plan: GraphPlan) -> list[str]:
+    """Calls the variant for inputs that share memory, where some do."""
+    return [line for variant in plan.variants for line in _variant(plan, variant)]
+
+
+def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
+    names = plan.functional.names
+    sets = [[names[name] for name in members] for members in variant.shared]
+    condition = " && ".join(f"graph::meet({{{', '.join(members)}}})" for members in sets)
+    shared = {name for members in variant.shared for name in members}
+    passed: list[str] = []
+    for members in sets:
+        passed.append(f'graph::base_of("{plan.functional.function.name}", {{{", ".join(members)}}})')
+        passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
+    passed += [names[given.name] for given in plan.functional.function.inputs if given.name not in shared]
+    call_ = f"{variant.plan.name}({', '.join(passed)})"
+    back = [f"  {line}" for line in metadata(plan)]
+    outputs = plan.functional.outputs
+    if not outputs:
+        return [f"if ({condition}) {{", f"  {call_};", *back, "  return;", "}"]
+    lines = [f"if ({condition}) {{", f"  auto shared_results = {call_};"]
+    for i, given in enumerate(outputs):
+        if isinstance(given, Shown) and given.is_input and not given.chain and isinstance(given.base, Ref):
+            into = f"std::get<{i}>(shared_results)" if len(outputs) > 1 else "shared_results"
+            lines.append(f"  {into} = {given.base.name};")
+    return [*lines, *back, "  return shared_results;", "}"]
+
+
+def metadata(plan: GraphPlan) -> list[str]:
+    """In-place views of inputs, as they were written."""
+    lines = [f"torch::autograd::impl::bump_version({name});" for name in plan.functional.bumped]
+    for name, link in plan.functional.metadata:
+        arguments = {**link.arguments, link.viewed: Ref(name)}
+        text = call(plan.original[link.identity], arguments, numbers(plan))
+        text = text.replace(f"({name}", f"(graph::mutable_({name})", 1)
+        lines.append(f"{text};" if link.grad else f"graph::without_grad([&] {{ return {text}; }});")
+    return lines
+
+
+def numbers(plan: GraphPlan) -> Callable[[str], str]:
+    known = set(plan.functional.names.values())
+    return lambda name: name if name in known or name == "\0" else f"results.{name}"

@@ -1,0 +1,45 @@
+"""How a graph is registered as an operator: its schema."""
+
+from __future__ import annotations
+
+from pipeline.graphs.model import Bool, Float, Input, Int, Many, Nothing, Str, Value
+from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text.expressions.literals import quoted
+
+
+def registration(plan: GraphPlan, stem: str) -> str:
+    """The statement that registers a graph."""
+    return f"m.def({quoted(schema(plan))}, gradmill::graphs::{stem}::{plan.name});"
+
+
+def schema(plan: GraphPlan) -> str:
+    """The schema of a graph: its inputs by their names, those that are written to marked."""
+    function, names = plan.functional.function, plan.functional.names
+    written = {*plan.functional.written, *(name for name, _ in plan.functional.metadata)}
+    letters = iter("abcdefghijklmnopqrstuvwxyz" * 4)
+    arguments, keyword_only = [], False
+    for given in function.inputs:
+        if given.keyword_only and not keyword_only:
+            keyword_only = True
+            arguments.append("*")
+        type_ = given.type
+        if names[given.name] in written:
+            type_ = type_.replace("Tensor", f"Tensor({next(letters)}!)")
+        arguments.append(f"{type_} {given.name}{_default(given)}")
+    returns = ", ".join(output.type for output in function.outputs)
+    return f"{function.name}({', '.join(arguments)}) -> {returns if len(function.outputs) == 1 else f'({returns})'}"
+
+
+def _default(given: Input) -> str:
+    return "" if given.default is None else f"={_literal(given.default)}"
+
+
+def _literal(value: Value) -> str:
+    if isinstance(value, Nothing):
+        return "None"
+    if isinstance(value, Many):
+        return f"[{', '.join(_literal(v) for v in value.values)}]"
+    if isinstance(value, Str):
+        return f"'{value.value}'"
+    assert isinstance(value, (Bool, Int, Float))
+    return repr(value.value)

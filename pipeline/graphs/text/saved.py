@@ -1,0 +1,115 @@
+"""What the forward keeps for the backward, as C++: each where it is first there."""
+
+from __future__ import annotations
+
+from pipeline.cpp import identifiers
+from pipeline.graphs.backward.program import Attribute, Mark, Tensor
+from pipeline.graphs.functional.program import Apply, Choose, Number, Scatter, Step
+from pipeline.graphs.model import Value
+from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text.expressions.literals import Named, plain
+from pipeline.graphs.text.expressions.values import argument, tensor
+
+_COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")
+MEMBER_TYPES = {
+    "like": "graph::Like",
+    "layout": "graph::Layout",
+    "length": "size_t",
+    "likes": "std::vector<graph::Like>",
+    "record": "graph::Recorded",
+}
+
+
+def needs_text(needs: tuple[int, ...] | frozenset[int]) -> str:
+    """Whether one of some inputs needs a gradient."""
+    return " || ".join(f"needs[{place}]" for place in sorted(needs)) or "false"
+
+
+def base_of(value: Value) -> str:
+    """The name of a value, of the list that it is an item of."""
+    return str(getattr(value, "name", ""))
+
+
+def _typed(text: str, passed: str) -> str:
+    """An argument that says its type: what is none of something does not."""
+    return f"{passed.removeprefix('const ').removesuffix(' &')}({text})" if text == "::std::nullopt" else text
+
+
+def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named: Named = plain) -> str:
+    """A statement that computes what a formula asks for; the operator's arguments have the names that it knows."""
+    bound = {
+        parameter.name: _typed(argument(step.arguments[parameter.name], parameter.type, named), parameter.type)
+        for parameter in plan.called[step.identity].parameters
+        if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
+    }
+    bound |= {name: made for name, made in _result_names(plan, step) if identifiers.uses(expression, name)}
+    text = f"{expression}.vec()" if type_ in _COPIED else expression
+    text = f"std::string({text})" if type_ == "c10::string_view" else text
+    taken = ", ".join(f"const auto& {name}" for name in bound)
+    return f"{to} = []({taken}) {{ return {text}; }}({', '.join(bound.values())});"
+
+
+def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
+    names = plan.results.get(step.identity, ())
+    made = [result.name for result in step.results] or [clone for _, clone in step.clones]
+    return list(zip(names, made))
+
+
+def held_after(plan: GraphPlan, index: int | None) -> list[str]:
+    """What is held of what a step made; of inputs, before the first."""
+    steps = plan.functional.steps
+    made = _made(steps[index]) if index is not None else set(plan.functional.names.values())
+    lines = [line for each in plan.backward.tensors if base_of(each.value) in made for line in _tensor(each)]
+    lines += [line for mark in plan.backward.marks if base_of(mark.value) in made for line in _mark(mark)]
+    lines += [f"saved.{n.name} = {owned(n.name, n.type, index)};" for n in plan.backward.numbers if n.name in made]
+    if index is not None:
+        lines += [
+            line for a in plan.backward.attributes if a.step == index for line in _attribute(plan, a, steps[index])
+        ]
+    return lines
+
+
+def owned(name: str, type_: str, index: int | None) -> str:
+    """A number for keeps: inputs refer to what is the caller's."""
+    if index is None and type_.endswith("]"):
+        return f"{name}.vec()"
+    return f"std::string({name})" if type_ == "str" else name
+
+
+def _made(step: Step) -> set[str]:
+    if isinstance(step, Apply):
+        return {r.name for r in step.results} | {clone for _, clone in step.clones}
+    if isinstance(step, Number):
+        return {step.result.name}
+    return {step.result} if isinstance(step, (Scatter, Choose)) else set()
+
+
+def _guarded(needs: tuple[int, ...], statement: str) -> list[str]:
+    return [f"if ({needs_text(needs)}) {{", f"  {statement}", "}"] if needs else []
+
+
+def _tensor(held: Tensor) -> list[str]:
+    if held.how in ("input", "output"):
+        return []
+    text = tensor(held.value)
+    copied = f"{text}.clone()" if held.how == "copy" else f"graph::list_of({text})" if held.how == "list" else text
+    if held.how == "copy":
+        copied = f"{text}.defined() ? {copied} : at::Tensor()"
+    return _guarded(held.needs, f"saved.{held.name} = {copied};")
+
+
+def _mark(mark: Mark) -> list[str]:
+    text = tensor(mark.value)
+    if mark.kind == "record":
+        return []
+    if mark.kind == "length":
+        return [f"saved.{mark.name} = {text}.size();"]
+    if mark.kind == "likes":
+        return _guarded(mark.needs, f"saved.{mark.name} = graph::likes({text});")
+    made = {"like": "graph::Like", "layout": "graph::Layout"}[mark.kind]
+    return _guarded(mark.needs, f"saved.{mark.name} = {made}({text});")
+
+
+def _attribute(plan: GraphPlan, held: Attribute, step: Step) -> list[str]:
+    assert isinstance(step, Apply)
+    return _guarded(held.needs, assign(plan, step, held.attribute.expr, f"saved.{held.name}", held.attribute.type))

@@ -1,0 +1,217 @@
+"""The gradients of one call as C++: by printed formulas, the library's Nodes, a recorded call, a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pipeline.graphs.backward.composites import COMPOSITES
+from pipeline.graphs.backward.held import label
+from pipeline.graphs.backward.plan import attribute_name
+from pipeline.graphs.backward.program import Argument, CallBlock, Target
+from pipeline.graphs.model import Item, Ref, Value
+from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text.expressions.values import argument, call, tensor
+from pipeline.graphs.text.forward import lambda_of
+from pipeline.graphs.text.saved import assign, base_of, needs_text
+
+_NODES = "torch::autograd::generated"
+
+
+def gradient(value: Value) -> str:
+    """The variable that a value's gradient is in."""
+    return f"grad_of_{label(value) if isinstance(value, Ref) else base_of(value)}"
+
+
+def held(plan: GraphPlan) -> dict[str, str]:
+    """Values, and where the backward finds them."""
+    found = {t.name: f"saved.{t.name}" for t in plan.backward.tensors}
+    found |= {t.name: t.name for t in plan.backward.tensors if t.how in ("input", "output")}
+    found |= {r.name: r.name for r in plan.backward.remade}
+    return found | {n.name: f"saved.{n.name}" for n in plan.backward.numbers}
+
+
+class Held:
+    """Finds what is held; of what is not, since nobody needs it, an undefined tensor."""
+
+    def __init__(self, plan: GraphPlan) -> None:
+        self._known = held(plan)
+
+    def __call__(self, name: str) -> str:
+        return self._known.get(name, "at::Tensor()")
+
+    def value(self, value: Value) -> str:
+        if isinstance(value, Item) and label(value) in self._known:
+            return self._known[label(value)]
+        if isinstance(value, Item):
+            return f"graph::held({self(value.name)}, {value.index})"
+        return tensor(value, self)
+
+
+def add_to(target: Target, text: str) -> list[str]:
+    if not target.needs:
+        return []
+    into = gradient(target.value)
+    if isinstance(target.value, Item):
+        into = f"{into}, saved.length_{target.value.name}, {target.value.index}"
+    return [f"if ({needs_text(target.needs)}) {{", f"  graph::add({into}, {text}, saved.{target.like});", "}"]
+
+
+def _distributed(block: CallBlock) -> list[str]:
+    """Adds what was found to the gradients, in the order of the inputs."""
+    lines, at = [], 0
+    dynamic = any(each.whole for each in block.arguments)
+    if dynamic:
+        lines.append("size_t next = 0;")
+    for given in block.arguments:
+        if given.whole:
+            lines += _to_list(given)
+            continue
+        for target in given.targets:
+            lines += add_to(target, "found[next]" if dynamic else f"found[{at}]")
+            lines += ["++next;"] if dynamic else []
+            at += 1
+    return lines
+
+
+def _to_list(given: Argument) -> list[str]:
+    """Adds to the gradients of a list as long as it was."""
+    target, into = given.targets[0], gradient(given.targets[0].value)
+    if not target.needs:
+        return []
+    size = f"saved.{target.like}.size()"
+    body = f"graph::add({into}[i], found[next + i], saved.{target.like}[i]);"
+    return [f"{into}.resize({size});", f"for (size_t i = 0; i < {size}; ++i) {{", f"  {body}", "}", f"next += {size};"]
+
+
+def _length(given: Argument) -> str:
+    if not given.whole:
+        return str(len(given.targets))
+    return f"saved.{given.targets[0].like}.size()" if given.needs else "0"
+
+
+def _needed(given: Argument) -> str:
+    return needs_text(given.needs or given.targets[0].needs if given.targets else ())
+
+
+def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    """What the formulas ask for, by the names that they have for it."""
+    node = plan.nodes[block.step.identity]
+    by_name = {attribute.name: attribute for attribute in block.attributes}
+    known = {a.name for a in plan.backward.attributes}
+    lines = []
+    for saved in node.saved:
+        attribute = by_name[saved.name]
+        name = attribute_name(block.step, attribute)
+        type_ = saved.how.passed.removesuffix("&").strip()
+        if saved.how.is_variable:
+            lines.append(f"{type_} the_{saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
+        elif name in known:
+            lines.append(f"auto& the_{saved.name} = saved.{name};")
+        else:
+            fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]
+            lines += [line if "=" in line else f"{line.removesuffix(';')}{{}};" for line in fields]
+            if attribute.expr in block.step.arguments and "TypeAndSize" not in type_:  # of a tensor nobody needs
+                lines.append(assign(plan, block.step, attribute.expr, f"the_{saved.name}", attribute.type, named))
+    return lines
+
+
+def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: Held) -> str:
+    step = block.step
+    value = step.arguments.get(expression)
+    if value is None:
+        value = _made(plan, block).get(expression)
+    if value is None:
+        return f"{type_}()"
+    if "List" in type_:
+        return argument(value, "const c10::List<::std::optional<at::Tensor>> &", named)
+    if hasattr(value, "values") and "vector" in type_:
+        return f"{{{', '.join(named.value(v) for v in value.values)}}}"
+    return named.value(value)
+
+
+def _made(plan: GraphPlan, block: CallBlock) -> dict[str, Value]:
+    names = plan.results[block.step.identity]
+    made = block.step.results or ()
+    if not made:
+        return {name: Ref(clone) for name, (_, clone) in zip(names, block.step.clones)}
+    return {name: Ref(result.name) for name, result in zip(names, made)}
+
+
+def _own(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    node = plan.nodes[block.step.identity]
+    sizes = [_length(a) for a in block.arguments if a.listed]
+    retains = ["retain"] if node.retains_variables else []
+    passed = ["std::move(given)", f"{{{', '.join(_needed(a) for a in block.arguments)}}}"]
+    passed += [*sizes, *(f"the_{saved.name}" for saved in node.saved), *retains]
+    lines = _attributes(plan, block, named)
+    if retains:
+        lines.append("bool retain = true;")
+    return [
+        *lines,
+        f"const variable_list found = gradmill::formulas::{block.node}_apply_functional({', '.join(passed)});",
+        *_distributed(block),
+    ]
+
+
+def _library(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    node = plan.nodes[block.step.identity]
+    lines = [*_attributes(plan, block, named), f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
+    edges = ", ".join(f"{{{_needed(a)}, {_length(a)}}}" for a in block.arguments)
+    lines.append(f"node->set_next_edges(graph::edges({{{edges}}}, needed));")
+    lines += [f"node->{a.name}_size_ = {_length(a)};" for a in block.arguments if a.listed]
+    for saved in node.saved:
+        if not saved.how.is_variable:
+            lines.append(f"node->{saved.name} = the_{saved.name};")
+        elif "vector" in saved.how.passed or "List" in saved.how.passed:
+            lines.append(f"node->{saved.name}_ = torch::autograd::make_saved_variable_list(the_{saved.name}, false);")
+        else:
+            lines.append(f"node->{saved.name}_ = SavedVariable(the_{saved.name}, false);")
+    return [*lines, "const variable_list found = node->apply(std::move(given));", *_distributed(block)]
+
+
+def _composite(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    composite = COMPOSITES[plan.called[block.step.identity].struct]
+    by_name = {given.name: given for given in block.arguments}
+    saved = [named.value(block.step.arguments[name]) for name, _ in composite.saved]
+    needs = ", ".join(_needed(by_name[name]) for name in composite.inputs)
+    likes = [by_name[name].targets[0].like for name in composite.inputs]
+    dims = ", ".join(f"saved.{like}.sizes.size()" if like else "0" for like in likes)
+    passed = ", ".join(["given[0]", *saved, f"{{{needs}}}", f"{{{dims}}}"])
+    return [f"const variable_list found = graph::{composite.gradients}({passed});", *_distributed(block)]
+
+
+def _recorded(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    return [f"const variable_list found = graph::replay(saved.{block.record}, given);", *_distributed(block)]
+
+
+def _view(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    step = block.step
+    viewed = plan.viewed[step.identity]
+    arguments = {**step.arguments, viewed: Ref("\0")}
+    text = call(plan.called[step.identity], arguments, lambda name: "base" if name == "\0" else named(name))
+    target = next(t for a in block.arguments if a.name == viewed for t in a.targets)
+    value, listed = block.grads[0]
+    made = "unview_list" if listed else "unview"
+    view = lambda_of(text)
+    return add_to(target, f"graph::{made}({gradient(value)}, saved.{target.like}, {view})")
+
+
+def _cast(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    target = block.arguments[0].targets[0]
+    return add_to(target, gradient(block.grads[0][0]))
+
+
+def _missing(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+    name = plan.called[block.step.identity].operator
+    return [f'TORCH_CHECK_NOT_IMPLEMENTED(false, "derivative for aten::{name} is not implemented");']
+
+
+STYLES: dict[str, Callable[[GraphPlan, CallBlock, Held], list[str]]] = {
+    "own": _own,
+    "library": _library,
+    "composite": _composite,
+    "recorded": _recorded,
+    "view": _view,
+    "cast": _cast,
+    "missing": _missing,
+}

@@ -1,0 +1,132 @@
+"""The wrapper as C++: guards, history, what was written to is copied back, views are made again."""
+
+from __future__ import annotations
+
+from pipeline.graphs.backward.held import label
+from pipeline.graphs.functional.program import Given, Link, Shared, Shown
+from pipeline.graphs.model import Many, Nothing, Ref
+from pipeline.graphs.plan import GraphPlan, Place
+from pipeline.graphs.text.expressions.values import linked, number
+from pipeline.graphs.text.guards import numbers
+from pipeline.graphs.text.saved import needs_text
+
+# ---- guards
+
+
+# ---- inputs that share memory
+
+
+# ---- afterwards
+
+
+def history(plan: GraphPlan) -> dict[str, list[str]]:
+    """How outputs get the Node as their history, and the Node what it keeps."""
+    outputs = [
+        f"graph::output(results.{each.name}, node, {needs_text(each.needs)});" for each in plan.returned if each.needs
+    ]
+    variables = []
+    for held in plan.backward.tensors:
+        if held.how in ("input", "output"):
+            source = f"results.{held.name}" if held.how == "output" else _input(plan, held.name, held.value)
+            flag = "true" if held.how == "output" else "false"
+            lines = [
+                f"if ({needs_text(held.needs)}) {{",
+                f"  node->{held.name} = SavedVariable({source}, {flag});",
+                "}",
+            ]
+            variables += lines if held.needs else []
+    return {"outputs": outputs, "variables": variables}
+
+
+def _input(plan: GraphPlan, name: str, value: object) -> str:
+    if isinstance(value, Ref):
+        return f"graph::some({name})"
+    return f"graph::item({value.name}, {value.index})"  # type: ignore[attr-defined]
+
+
+def updates(plan: GraphPlan) -> list[str]:
+    """What was written to inputs is copied into them."""
+    lines = []
+    for update in plan.functional.updates:
+        text = f"graph::some({update.input}).copy_(results.{label(update.value)})"
+        mode = "silently" if update.silent else "without_grad"
+        line = f"{text};" if update.grad else f"graph::{mode}([&] {{ return {text}; }});"
+        if () in update.conditions:
+            lines.append(line)
+        else:  # what was written to may be a copy, each time
+            named = numbers(plan)
+            either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(update.conditions))
+            lines += [f"if ({either}) {{", f"  {line}", "}"]
+    return lines
+
+
+class _Views:
+    """Outputs that are views, each made once, a step at a time."""
+
+    def __init__(self, plan: GraphPlan) -> None:
+        self.plan = plan
+        self.lines: list[str] = []
+        self.made: dict[tuple[str, int], str] = {}
+
+    def shown(self, shown: Shown) -> str:
+        plan = self.plan
+        if shown.is_input and not isinstance(shown.base, Ref):
+            text = f"graph::item({shown.base.name}, {shown.base.index})"  # type: ignore[union-attr]
+        else:
+            text = label(shown.base) if shown.is_input else f"results.{label(shown.base)}"
+        optional = {
+            n for g in plan.functional.function.inputs if g.type == "Tensor?" for n in [plan.functional.names[g.name]]
+        }
+        if text in optional:
+            text = f"graph::some({text})"
+        for i, link in enumerate(shown.chain):
+            listed = link.item is None and (
+                (shown.listed and i == len(shown.chain) - 1)
+                or (i + 1 < len(shown.chain) and shown.chain[i + 1].item is not None)
+            )
+            last = i == len(shown.chain) - 1
+            text = self._step(text, link, listed=listed, which=shown.which if last and not listed else -1)
+        if shown.otherwise is not None:
+            flags = " && ".join(numbers(plan)(flag) for flag in shown.flags)
+            text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
+        return text
+
+    def _step(self, base: str, link: Link, *, listed: bool, which: int) -> str:
+        text = linked(base, (link,), self.plan.called, numbers(self.plan), modes=True)
+        key = (text, which)
+        if key not in self.made:
+            name = f"view_{len(self.made) + 1}"
+            type_ = "std::vector<at::Tensor>" if listed else "at::Tensor"
+            self.lines.append(f"const {type_} {name}_of_base = {text};")
+            self.made[key] = f"{name}_of_base"
+        return self.made[key]
+
+
+def views_and_return(plan: GraphPlan) -> tuple[list[str], str]:
+    """The views that outputs are, and the return statement."""
+    views = _Views(plan)
+    texts = [_output(plan, views, given) for given in plan.functional.outputs]
+    if not texts:
+        return views.lines, "return;"
+    if len(texts) == 1:
+        return views.lines, f"return {texts[0]};"
+    return views.lines, f"return {{{', '.join(texts)}}};"
+
+
+def _output(plan: GraphPlan, views: _Views, given: Given) -> str:
+    if isinstance(given, Shared):
+        return f"std::vector<at::Tensor>{{{', '.join(views.shown(each) for each in given.items)}}}"
+    if isinstance(given, Shown):
+        return views.shown(given)
+    if isinstance(given, Many):
+        return f"{{{', '.join(number(v, numbers(plan)) for v in given.values)}}}"
+    return "std::nullopt" if isinstance(given, Nothing) else number(given, numbers(plan))
+
+
+def edges(places: tuple[Place, ...]) -> list[str]:
+    """Which inputs the running backward wants gradients of."""
+    lines = []
+    for place in places:
+        count = f"{place.name}_size" if place.type.endswith("]") else "1"
+        lines += [f"needs[{place.index}] = wants(place, {count});", f"place += {count};"]
+    return lines

@@ -1,0 +1,82 @@
+"""The C++ of whole graphs: what is planned of each function, its text, and the files that functions make up.
+
+A function is planned with one row for each operator that it calls, so that a formula is asked for only by the graphs
+that use it.
+"""
+
+from __future__ import annotations
+
+from pipeline.families.family import generated_comment
+from pipeline.families.file import File
+from pipeline.families.graphs.files import FOLDER, NAME
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.plan import GraphPlan, operators_of, plan_graph
+from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, formulas_of, header, source, support_text
+from pipeline.graphs.text.function import function_text
+from pipeline.problems.problem import Problem, SpecError
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.stages.graphs import all_names, asked, lean, namespace, stem
+from pipeline.stages.operators import operator
+from pipeline.stages.set import release, spec_set, template_label
+
+
+@query
+def plan(db: Database, file: str, name: str) -> GraphPlan | None:
+    """What is printed of a function; None where it has mistakes, or what no graph can have."""
+    function = lean(db, file, name)
+    if function is None:
+        return None
+    found = {identity: operator(db, identity) for identity in operators_of(function)}
+    operators = {identity: each for identity, each in found.items() if each is not None}
+    try:
+        return plan_graph(function, operators, release(db))
+    except SpecError as error:
+        for each in (error, *error.others):
+            db.report(_problem(file, name, each))
+        return None
+
+
+def _problem(file: str, name: str, error: SpecError) -> Problem:
+    place = error.place if isinstance(error, GraphError) else None
+    line, column = (place.line, place.column) if place is not None else (1, 1)
+    problem = f"{place.node}: {error.problem}" if place is not None and place.node else error.problem
+    return Problem("graph", name, name, problem, error.hint, line=line, column=column, file=file)
+
+
+def pieces(db: Database, unit: str) -> dict[str, str] | None:
+    """The text of a function, and of the formulas that it uses, as the pieces of a unit."""
+    found = plan(db, *unit.rsplit(":", 1))
+    if found is None:
+        return None
+    return {"graph": function_text(found, namespace(db), release(db)), **formulas_of(found, release(db))}
+
+
+@query
+def plans(db: Database, file: str) -> list[GraphPlan]:
+    """The plans of the functions of a file."""
+    found = (plan(db, own, name) for own, name in all_names(db) if own == file)
+    return [each for each in found if each is not None]
+
+
+def support(db: Database) -> list[File]:
+    """The files that all files of graphs share: gradmill's own, and those that the spec set has."""
+    templates = [name for name in SUPPORT_TEMPLATES if name in spec_set(db).templates]
+    named = [*((name, "") for name in SUPPORT), *((name, name) for name in templates)]
+    return [File(f"{FOLDER}{name}", template, {}, {}, (), family=NAME, whole=True) for name, template in named]
+
+
+def whole(db: Database, name: str) -> str:
+    """The text of a file of graphs."""
+    inner = name.removeprefix(FOLDER)
+    if inner in SUPPORT:
+        return support_text(inner, release(db))
+    if inner in SUPPORT_TEMPLATES:
+        text = (db.input(template_label(inner)) or b"").decode("utf-8", "replace")
+        return f"// {generated_comment('templates', inner)}\n{text}"
+    file = next(each for each in asked(db).files if inner.startswith(f"{stem(each)}."))
+    comment = generated_comment("graphs", file)
+    found = plans(db, file)
+    if inner.endswith(".h"):
+        return header(found, stem(file), comment, namespace(db), release(db))
+    return source(found, stem(file), comment, namespace(db), release(db))

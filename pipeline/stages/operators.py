@@ -1,0 +1,77 @@
+"""What graphs ask of operators: schemas, functional variants, derivatives, one row an operator."""
+
+from pipeline.cpp.bindings import cpp_name
+from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.graphs.operator import Operator
+from pipeline.model.autograd import Reverse
+from pipeline.model.native import NativeFunction
+from pipeline.model.schema import is_tensor_like, schema_kind
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.rules.native.dispatch import IMPLICIT
+from pipeline.stages import infos
+from pipeline.stages.match import differentiable, node, pairs, reverse, served
+from pipeline.stages.schemas import all_heads, function
+from pipeline.stages.set import release, spec_set
+
+HELPERS = "graph_formulas.h"  # a template: what declares the helpers of a set's own formulas, for all to include
+
+
+@table
+def functional_variants(db: Database) -> dict[str, str]:
+    """The functional variants of in-place functions, by function."""
+    listed = all_heads(db)
+    functional = {head.signature: name for name, head in listed if head.kind == "functional"}
+    inplace = ((name, head.signature) for name, head in listed if head.kind == "inplace")
+    return {name: functional[signature] for name, signature in inplace if signature in functional}
+
+
+@table
+def sources(db: Database) -> dict[str, str]:
+    """The functions whose derivatives serve a function under the default key, by function."""
+    return {pair.function: pair.source[DEFAULT_KEY] for pair in pairs(db) if pair.source and DEFAULT_KEY in pair.source}
+
+
+@query
+def operator(db: Database, identity: str) -> Operator | None:
+    """What graphs need to know of a function; None where there is none."""
+    found = function(db, identity)
+    if found is None:
+        return None
+    variant = functional_variants.item(db, identity)
+    printable = HELPERS in spec_set(db).templates
+    derivatives = _derivatives(db, identity) if printable or IMPLICIT not in found.dispatch else None
+    return Operator(
+        identity,
+        found,
+        None if variant is None else function(db, variant),
+        derivatives,
+        tuple(differentiable(db, identity) or ()) if derivatives is not None or found.is_abstract else (),
+        _refused(db, found, identity) if derivatives is not None else (),
+        printable,
+        _tracked(db, found),
+    )
+
+
+def _derivatives(db: Database, identity: str) -> Reverse | None:
+    source = sources.item(db, identity)
+    if source is None:
+        return None
+    key = infos.keyed(source, DEFAULT_KEY)
+    row = node(db, key)
+    return None if row is None or row.node is None else reverse(db, key)
+
+
+def _refused(db: Database, found: NativeFunction, identity: str) -> tuple[str, ...]:
+    derivatives = next((each for each in served(db, identity) or () if each.dispatch_key == DEFAULT_KEY), None)
+    if derivatives is None:
+        return ()
+    excused = (*derivatives.inputs, *derivatives.differentiability.non_differentiable, "output")
+    return tuple(a.name for a in found.func.inputs if is_tensor_like(a.type) and a.name not in excused)
+
+
+def _tracked(db: Database, found: NativeFunction) -> bool:
+    listed = release(db).undifferentiable
+    return (
+        found.func.name.base not in listed and cpp_name(found.func) not in listed and schema_kind(found.func) != "out"
+    )

@@ -1,0 +1,121 @@
+"""Inputs whose data are written to: the updated input is an output of the forward, and is copied back."""
+
+import torch
+from torch import Tensor
+
+
+def doubled(x: Tensor) -> None:
+    """Nothing is returned."""
+    x.mul_(2)
+
+
+def doubled_and_used(x: Tensor) -> Tensor:
+    """The updated input takes part in the backward."""
+    x.mul_(2)
+    return x * x
+
+
+def operator_in_place(x: Tensor, y: Tensor) -> Tensor:
+    x *= y
+    x -= 1
+    return x.sum(0)
+
+
+def mutated_and_returned(x: Tensor) -> Tensor:
+    x.mul_(2)
+    return x
+
+
+def mutated_and_returned_twice(x: Tensor) -> tuple[Tensor, Tensor]:
+    x.add_(1)
+    return x, x
+
+
+def row_written(x: Tensor, y: Tensor) -> Tensor:
+    """A write through a view of an input."""
+    x[0].mul_(y[0])
+    return y + 1
+
+
+def row_assigned(x: Tensor, y: Tensor) -> Tensor:
+    x[1:] = y[1:] * 2
+    return x.cos()
+
+
+def view_returned(x: Tensor) -> Tensor:
+    """An input written to, and a view of it returned."""
+    x.mul_(3)
+    return x[1:]
+
+
+def written_by_view(x: Tensor) -> Tensor:
+    v = x.t()
+    v[0].exp_()
+    return v
+
+
+def copied_into(x: Tensor, y: Tensor) -> None:
+    """Of what was in the input, nothing is left."""
+    x.copy_(y * 2)
+
+
+def zeroed(x: Tensor, y: Tensor) -> Tensor:
+    x.zero_()
+    return x + y
+
+
+def swapped(x: Tensor, y: Tensor) -> None:
+    """Two inputs, each written with what the other one was."""
+    t = x.clone()
+    x.copy_(y)
+    y.copy_(t)
+
+
+def accumulated(total: Tensor, x: Tensor) -> Tensor:
+    """A running total."""
+    total.add_(x.sum(0, keepdim=True) * 0.1)
+    return x - total
+
+
+def written_with_itself(x: Tensor) -> Tensor:
+    y = x * 2
+    x.mul_(x)
+    return x + y
+
+
+def saved_before(x: Tensor) -> Tensor:
+    """What the backward needs is the value from before the write."""
+    y = x * x
+    x.add_(1)
+    return y + x
+
+
+def scaled_by_number(x: Tensor, factor: float) -> Tensor:
+    x.mul_(factor)
+    return x * factor
+
+
+def masked_in_place(x: Tensor) -> Tensor:
+    x.masked_fill_(x == x.abs(), 0.5)
+    return x * 2
+
+
+def put(x: Tensor, i: Tensor, v: Tensor) -> Tensor:
+    x.index_put_((i,), v)
+    return x
+
+
+def added_at(x: Tensor, i: Tensor, v: Tensor) -> Tensor:
+    x.index_add_(0, i, v)
+    return x + 0
+
+
+def triangle(x: Tensor) -> Tensor:
+    x.tril_()
+    return torch.triu(x)
+
+
+def clamped(x: Tensor, y: Tensor) -> Tensor:
+    x.clamp_(min=0.1, max=0.8)
+    y.lerp_(x, 0.5)
+    return y

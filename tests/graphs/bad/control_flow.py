@@ -1,0 +1,73 @@
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def loop(x: Tensor) -> Tensor:
+    for _ in range(3):
+        x = x * 2
+    return x
+
+
+def while_loop(x: Tensor) -> Tensor:
+    while True:
+        x = x * 2
+    return x
+
+
+def branch(x: Tensor) -> Tensor:
+    if x.sum() > 0:
+        x = x * 2
+    return x
+
+
+def branch_on_none(x: Tensor, b: Tensor | None = None) -> Tensor:
+    if b is not None:
+        x = x + b
+    return x
+
+
+def conditional(x: Tensor) -> Tensor:
+    return x if x.sum() > 0 else -x
+
+
+def boolean(x: Tensor, y: Tensor) -> Tensor:
+    return x and y
+
+
+def negated(x: Tensor) -> Tensor:
+    return not x
+
+
+def chained(x: Tensor) -> Tensor:
+    return 0 < x < 1
+
+
+def matched(x: Tensor, n: int) -> Tensor:
+    match n:
+        case 1:
+            return x
+    return x * 2
+
+
+def asserted(x: Tensor) -> Tensor:
+    assert x.sum() > 0
+    return x
+
+
+def raised(x: Tensor) -> Tensor:
+    raise ValueError
+
+
+def tried(x: Tensor) -> Tensor:
+    try:
+        return x * 2
+    finally:
+        pass
+
+
+def early(x: Tensor) -> Tensor:
+    return x * 2
+    return x * 3

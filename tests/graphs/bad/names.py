@@ -1,0 +1,74 @@
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def unknown_operator(x: Tensor) -> Tensor:
+    return torch.expp(x)
+
+
+def unknown_method(x: Tensor) -> Tensor:
+    return x.multiply_by(2)
+
+
+def unknown_functional(x: Tensor) -> Tensor:
+    return F.rellu(x)
+
+
+def unknown_name(x: Tensor) -> Tensor:
+    return x * scale
+
+
+def misspelt(weight: Tensor) -> Tensor:
+    return wieght * 2
+
+
+def printed(x: Tensor) -> Tensor:
+    print(x)
+    return x
+
+
+def builtin(x: Tensor) -> Tensor:
+    return sum(x)
+
+
+def other_function(x: Tensor) -> Tensor:
+    return misspelt(x)
+
+
+def module_as_value(x: Tensor) -> Tensor:
+    return x * torch
+
+
+def no_module_of_ours(x: Tensor) -> Tensor:
+    return math.sin(x)
+
+
+def global_state(x: Tensor) -> Tensor:
+    global COUNT
+    COUNT = x
+    return x
+
+
+def imported(x: Tensor) -> Tensor:
+    import numpy
+
+    return x
+
+
+def unknown_overload(x: Tensor) -> Tensor:
+    return torch.ops.aten.add.Tensr(x, x)
+
+
+def unknown_namespace(x: Tensor) -> Tensor:
+    return torch.ops.mine.cube(x)
+
+
+def random_module(x: Tensor) -> Tensor:
+    return torch.utils.checkpoint.checkpoint(x)
+
+
+def unknown_attribute(x: Tensor) -> Tensor:
+    return x.shap[0] * x

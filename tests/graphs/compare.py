@@ -1,0 +1,174 @@
+"""A graph and the function that it was made from, run on equal inputs and compared in all that a caller can see."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Make = Callable[[], list[Any]]
+TOLERANCE = 1e-10
+
+
+class Seen:
+    """What a caller sees of one run."""
+
+    def __init__(self, function: Callable[..., Any], given: list[Any], leaves: list[Tensor]) -> None:
+        self.error = ""
+        self.outputs: list[Any] = []
+        self.backward_error = ""
+        self.gradients: list[Tensor | None] = []
+        inputs = tensors(given)
+        before = [tensor._version for tensor in inputs]
+        try:
+            self.outputs = _listed(function(*given))
+        except Exception as error:
+            self.error = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            return
+        self.moved = [tensor._version != version for tensor, version in zip(inputs, before)]
+        shown = [*inputs, *tensors(self.outputs)]
+        self.facts = [_facts(tensor) for tensor in shown]
+        self.values = [tensor.detach().clone() for tensor in shown]
+        self.shared = [_storage(one) == _storage(other) for one, other in itertools.combinations(shown, 2)]
+        self.same = [one is other for one, other in itertools.combinations(shown, 2)]
+        self.plain = [value for value in _flat(self.outputs) if not isinstance(value, Tensor)]
+        self._differentiate(shown, leaves)
+
+    def _differentiate(self, shown: list[Tensor], leaves: list[Tensor]) -> None:
+        torch.manual_seed(11)
+        total = None
+        for tensor in shown:
+            if tensor.requires_grad and (tensor.is_floating_point() or tensor.is_complex()):
+                weight = torch.randn(tensor.shape, dtype=tensor.dtype)
+                part = (tensor * weight).sum()
+                part = part.real + part.imag if part.is_complex() else part
+                total = part if total is None else total + part
+        if total is None:
+            return
+        try:
+            self.gradients = list(torch.autograd.grad(total, leaves, allow_unused=True))
+        except Exception as error:
+            self.backward_error = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def _facts(tensor: Tensor) -> tuple[Any, ...]:
+    strides = tuple(s for s, n in zip(tensor.stride(), tensor.shape) if n > 1) if tensor.numel() else ()
+    return (tuple(tensor.shape), strides, tensor.dtype, tensor.requires_grad, tensor.is_leaf)
+
+
+def _listed(result: Any) -> list[Any]:
+    if result is None:
+        return []
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        found += _flat(value) if isinstance(value, (list, tuple)) else [value]
+    return found
+
+
+def tensors(values: Sequence[Any]) -> list[Tensor]:
+    """The tensors among values, and in the lists among them."""
+    return [value for value in _flat(values) if isinstance(value, Tensor)]
+
+
+def prepared(given: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Tensor]]:
+    """Inputs as they are to be: `plain`, `leaf` (one that needs a gradient) or `inner` (the result of something that
+    does); and the leaves. Inputs that share memory stay views of one tensor; all are what one of them is to be."""
+    inputs = tensors(given)
+    wanted = dict(zip(map(id, inputs), [*which, *["plain"] * len(inputs)]))
+    leaves: list[Tensor] = []
+    bases: dict[int, Tensor] = {}
+
+    def whole(tensor: Tensor) -> Tensor:
+        asked = {wanted[id(each)] for each in inputs if _storage(each) == _storage(tensor)} - {"plain"}
+        base = tensor if tensor._base is None else tensor._base
+        if not asked or not (tensor.is_floating_point() or tensor.is_complex()):
+            return base
+        leaves.append(base.detach().requires_grad_())
+        return leaves[-1] * 1 if "inner" in asked else leaves[-1]
+
+    def one(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [one(each) for each in value]
+        if not isinstance(value, Tensor):
+            return value
+        if _storage(value) not in bases:
+            bases[_storage(value)] = whole(value)
+        base = bases[_storage(value)]
+        if value._base is None:
+            return base
+        return base.as_strided(value.size(), value.stride(), value.storage_offset())
+
+    return [one(value) for value in given], leaves
+
+
+def differences(eager: Callable[..., Any], graph: Callable[..., Any], make: Make, which: Sequence[str]) -> list[str]:
+    """What a caller sees that is not the same."""
+    torch.manual_seed(3)
+    expected = _run(eager, make, which)
+    found = _run(graph, make, which)
+    if expected.error or found.error:
+        return (
+            []
+            if expected.error and found.error
+            else [f"eager: {expected.error or 'no error'}; graph: {found.error or 'no error'}"]
+        )
+    wrong = []
+    for what in ("moved", "shared", "same", "plain"):
+        if getattr(expected, what) != getattr(found, what):
+            wrong.append(f"{what}: {getattr(expected, what)} {getattr(found, what)}")
+    for i, (one, other) in enumerate(zip(expected.facts, found.facts)):
+        if one != other:
+            wrong.append(f"tensor {i}: {one} {other}")
+    for i, (a, b) in enumerate(zip(expected.values, found.values)):
+        if a.shape != b.shape or not _close(a, b):
+            wrong.append(f"values of tensor {i}: {a} {b}")
+    return wrong + _gradients(expected, found)
+
+
+def _run(function: Callable[..., Any], make: Make, which: Sequence[str]) -> Seen:
+    torch.manual_seed(5)
+    given, leaves = prepared(make(), which)
+    torch.manual_seed(7)
+    return Seen(function, given, leaves)
+
+
+def _gradients(expected: Seen, found: Seen) -> list[str]:
+    if expected.backward_error:
+        # Eager refuses what was overwritten in between; a functional graph has the value still.
+        refused = "modified by an inplace operation" in expected.backward_error
+        return [] if found.backward_error or refused else [f"backward: {expected.backward_error}; graph: none"]
+    if found.backward_error:
+        return [f"backward: eager none; graph: {found.backward_error}"]
+    wrong = []
+    for i, (a, b) in enumerate(zip(expected.gradients, found.gradients)):
+        one = a if a is not None else None if b is None else torch.zeros_like(b)
+        other = b if b is not None else None if a is None else torch.zeros_like(a)
+        if one is not None and other is not None and not _close(one, other):
+            wrong.append(f"gradient of leaf {i}: {one} {other}")
+    return wrong
+
+
+def _close(a: Tensor, b: Tensor) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return torch.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True) if a.numel() else True
+
+
+def choices(tensors: int) -> list[tuple[str, ...]]:
+    """Which inputs need gradients: none, each alone, all, as leaves and not."""
+    found = [("plain",) * tensors, ("leaf",) * tensors, ("inner",) * tensors]
+    for i in range(tensors):
+        found.append(tuple("inner" if i == j else "plain" for j in range(tensors)))
+        found.append(tuple("inner" if i == j else "leaf" for j in range(tensors)))
+    return list(dict.fromkeys(found))

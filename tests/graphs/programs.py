@@ -1,0 +1,245 @@
+"""Random straight-line programs: views, writes in place, arithmetic, outputs that alias; all that eager runs.
+
+A program is text, a function of a graph file. What it does is tracked by shape only, and eager says whether it is
+right: a program that eager refuses in its forward is thrown away.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+Shape = tuple[int, ...]
+
+SHAPE: Shape = (4, 6)
+
+
+class Variable(NamedTuple):
+    """A tensor of a program."""
+
+    name: str
+    shape: Shape
+
+
+class Program(NamedTuple):
+    """A function, and which of its inputs may share storage."""
+
+    name: str
+    text: str
+    inputs: int
+    aliased: bool
+
+
+class Writer:
+    """Writes one program."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.name = name
+        self.lines: list[str] = []
+        self.count = 0
+        self.frozen = False  # whether nothing may be written to: views of several outputs are there
+        inputs = self.random.randint(1, 3)
+        self.aliased = inputs > 1 and self.random.random() < 0.2
+        self.known = [Variable(f"x{i}", SHAPE) for i in range(inputs)]
+        self.inputs = list(self.known)
+
+    def program(self) -> Program:
+        """The program."""
+        for _ in range(self.random.randint(2, 9)):
+            step = self.random.choices([self._compute, self._view, self._write, self._quiet], [3, 4, 5, 1])[0]
+            self.lines += step()
+        annotation = 'Annotated[Tensor, "alias:a"]' if self.aliased else "Tensor"
+        parameters = ", ".join(f"{each.name}: {annotation}" for each in self.inputs)
+        returned = self._outputs()
+        kind = "Tensor" if len(returned) == 1 else f"tuple[{', '.join(['Tensor'] * len(returned))}]"
+        body = "\n".join(f"    {line}" for line in [*self.lines, f"return {', '.join(v.name for v in returned)}"])
+        text = f"def {self.name}({parameters}) -> {kind}:\n{body}\n"
+        return Program(self.name, text, len(self.inputs), self.aliased)
+
+    def _outputs(self) -> list[Variable]:
+        count = self.random.choice([1, 1, 2, 2, 3])
+        found = [self.random.choice(self.known) for _ in range(count)]
+        return [*found, self.known[-1]] if self.random.random() < 0.7 else found
+
+    def _new(self, shape: Shape) -> Variable:
+        self.count += 1
+        made = Variable(f"v{self.count}", shape)
+        self.known.append(made)
+        return made
+
+    def _pick(self) -> Variable:
+        recent = self.known[-4:] if self.random.random() < 0.6 else self.known
+        return self.random.choice(recent)
+
+    def _fitting(self, shape: Shape) -> str:
+        """Something that broadcasts to a shape, and to no other."""
+        found = [v for v in self.known if fits(v.shape, shape)]
+        if found and self.random.random() < 0.8:
+            return self.random.choice(found).name
+        return self.random.choice(["2", "0.5", "1.5"])
+
+    # ---- steps
+
+    def _compute(self) -> list[str]:
+        of = self._pick()
+        kind = self.random.randrange(5)
+        if kind == 0:
+            return [f"{self._new(of.shape).name} = {of.name}.{self.random.choice(UNARY)}()"]
+        if kind == 1 and of.shape:
+            dim = self.random.randrange(len(of.shape))
+            shape = of.shape[:dim] + of.shape[dim + 1 :]
+            return [f"{self._new(shape).name} = {of.name}.sum({dim})"]
+        if kind == 2:
+            return [f"{self._new(of.shape).name} = {of.name}.clone()"]
+        other = self._fitting(of.shape)
+        return [f"{self._new(of.shape).name} = {of.name} {self.random.choice('+-*')} {other}"]
+
+    def _view(self) -> list[str]:
+        of = self._pick()
+        for _ in range(8):
+            made = self.random.choice(VIEWS)(self.random, of.shape)
+            if made is not None:
+                text, shape = made
+                self.frozen |= text.startswith((".unbind", ".split"))
+                return [f"{self._new(shape).name} = {of.name}{text}"]
+        return [f"{self._new(of.shape).name} = {of.name}.clone()"]
+
+    def _write(self) -> list[str]:
+        if self.frozen:
+            return self._compute()
+        of = self._pick()
+        kind = self.random.randrange(7)
+        other = self._fitting(of.shape)
+        if kind == 0:
+            return [f"{of.name}.{self.random.choice(UNARY)}_()"]
+        if kind == 1:
+            return [f"{of.name}.{self.random.choice(('add_', 'mul_', 'sub_'))}({other})"]
+        if kind == 2:
+            return (
+                [f"{of.name} {self.random.choice('+-*')}= {other}"]
+                if of not in self.inputs
+                else [f"{of.name}.mul_({other})"]
+            )
+        if kind == 3:
+            return [f"{of.name}.copy_({other})" if not other[0].isdigit() else f"{of.name}.fill_({other})"]
+        if kind == 4:
+            return [f"{of.name}.zero_()"] if self.random.random() < 0.3 else [f"{of.name}.mul_(0.5)"]
+        made = self.random.choice(VIEWS)(self.random, of.shape)
+        if made is None or not made[0].startswith("["):
+            return [f"{of.name}.add_({other})"]
+        text, shape = made
+        inner = self._fitting(shape)
+        return [f"{of.name}{text} {self.random.choice(('=', '*=', '+='))} {inner}"]
+
+    def _quiet(self) -> list[str]:
+        """A step or two without grad. Its views stay within: eager refuses to write to them elsewhere."""
+        before = list(self.known)
+        steps = [
+            line for _ in range(self.random.randint(1, 2)) for line in self.random.choice([self._view, self._write])()
+        ]
+        self.known = before
+        return ["with torch.no_grad():", *(f"    {line}" for line in steps)]
+
+
+def fits(shape: Shape, target: Shape) -> bool:
+    """Whether a shape broadcasts to another one."""
+    if len(shape) > len(target):
+        return False
+    return all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
+
+
+# ---- views: text after a tensor, and the shape that it gives; None where the shape has no such view
+
+UNARY = ("sin", "cos", "tanh", "neg", "sigmoid")
+
+View = Callable[[random.Random, Shape], tuple[str, Shape] | None]
+
+
+def _select(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if not shape or shape[0] < 1:
+        return None
+    return f"[{choose.randrange(shape[0])}]", shape[1:]
+
+
+def _select_last(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (f"[..., {choose.randrange(shape[-1])}]", shape[:-1]) if shape else None
+
+
+def _slice(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if not shape or shape[0] < 2:
+        return None
+    start = choose.randrange(shape[0] - 1)
+    end = choose.randrange(start + 1, shape[0] + 1)
+    return f"[{start}:{end}]", (end - start, *shape[1:])
+
+
+def _step(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if len(shape) < 2:
+        return None
+    return "[:, ::2]", (shape[0], (shape[1] + 1) // 2, *shape[2:])
+
+
+def _transposed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".t()", shape[::-1]) if len(shape) == 2 else None
+
+
+def _unsqueezed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".unsqueeze(0)", (1, *shape)) if len(shape) < 3 else None
+
+
+def _permuted(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".transpose(0, -1)", (shape[-1], *shape[1:-1], shape[0])) if len(shape) > 1 else None
+
+
+def _diagonal(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".diagonal()", (min(shape),)) if len(shape) == 2 else None
+
+
+def _expanded(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".expand(2, -1)", (2, *shape)) if len(shape) == 1 else None
+
+
+def _narrowed(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (f".narrow(0, 0, {shape[0] - 1})", (shape[0] - 1, *shape[1:])) if shape and shape[0] > 1 else None
+
+
+def _item(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if not shape or shape[0] < 2:
+        return None
+    return f".unbind(0)[{choose.randrange(2)}]", shape[1:]
+
+
+def _part(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    if not shape or shape[0] != 4:
+        return None
+    return f".split(2)[{choose.randrange(2)}]", (2, *shape[1:])
+
+
+def _detached(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".detach()", shape) if choose.random() < 0.3 else None
+
+
+VIEWS: tuple[View, ...] = (
+    _select,
+    _select_last,
+    _slice,
+    _step,
+    _transposed,
+    _unsqueezed,
+    _permuted,
+    _diagonal,
+    _expanded,
+    _narrowed,
+    _item,
+    _part,
+    _detached,
+)
+
+HEADER = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor\n"
+
+
+def programs(seed: int, count: int) -> list[Program]:
+    """So many programs; the same ones for the same seed."""
+    return [Writer(f"p{at}", seed * 1_000_003 + at).program() for at in range(count)]

@@ -1,0 +1,56 @@
+"""Graph files read in this process, by the queries of the stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.front.config import read_config
+from pipeline.front.run.build import Build
+from pipeline.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
+from pipeline.problems.problem import Problem
+from pipeline.query.account import problems
+from pipeline.stages import graphs
+
+
+class Reading:
+    """What a file of graphs says, with the operators of a set."""
+
+    def __init__(self, path: Path, cache: Path, specs: str = "core") -> None:
+        variables = {"specs": specs, "graphs": str(path), "cache": str(cache), "generated": str(cache / "generated")}
+        self.build = Build(read_config(variables))
+        db = self.build.db
+        db.digest(graphs.stage)
+        self.functions: dict[str, Function | None] = {
+            name: graphs.graph(db, file, name) for file, name in graphs.all_names(db)
+        }
+        self.mistakes = problems(db, [(graphs.stage,)], Problem)
+        self.report = self.build.report(self.mistakes)
+
+    def operators(self, name: str) -> list[str]:
+        """The operators that a function calls, in turn, as torch has their names."""
+        function = self.functions[name]
+        assert function is not None, self.report
+        return [call.op.replace("::", ".") for call in function.calls if not call.is_python]
+
+
+def written(function: Function) -> list[str]:
+    """A function's calls and what it returns, as text."""
+    lines = []
+    for call in function.calls:
+        results = ", ".join(r.name if r.length is None else f"{r.name}[{r.length}]" for r in call.results)
+        arguments = ", ".join(f"{name}={value(given)}" for name, given in call.arguments.items())
+        lines.append(f"{results} = {call.op}({arguments}){'' if call.grad else ' without grad'}")
+    return [*lines, f"return {', '.join(value(output.value) for output in function.outputs)}"]
+
+
+def value(given: Value) -> str:
+    """A value as text."""
+    if isinstance(given, (Ref, Constant)):
+        return given.name
+    if isinstance(given, Item):
+        return f"{given.name}[{given.index}]"
+    if isinstance(given, Many):
+        return f"[{', '.join(map(value, given.values))}]"
+    if isinstance(given, Nothing):
+        return "None"
+    return repr(given.value) if isinstance(given, (Int, Float)) else str(given.value)

@@ -1,0 +1,109 @@
+"""Arguments for the core set's graphs: by the parameters' annotations, and by name where these do not say enough."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+Arguments = list[Any]
+
+SHAPE = (4, 6)  # of a tensor about which nothing else is said
+
+
+def tensor(*shape: int) -> torch.Tensor:
+    """Numbers between 0.1 and 1.1: logarithms and powers of them exist."""
+    return torch.rand(*shape, dtype=torch.float64) + 0.1
+
+
+def _index(*values: int) -> torch.Tensor:
+    return torch.tensor(values)
+
+
+def _pair() -> Arguments:
+    return [tensor(*SHAPE), tensor(*SHAPE)]
+
+
+def _same() -> Arguments:
+    base = tensor(*SHAPE)
+    return [base.view(*SHAPE), base.view(*SHAPE)]
+
+
+def _overlapping() -> Arguments:
+    base = tensor(5, 4)
+    return [base[0:4], base[1:5]]
+
+
+_ALIASED = [_pair, _same, _overlapping]
+
+# By function: what makes its arguments, once for each case.
+SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
+    # arithmetic
+    "product": [lambda: [tensor(4, 6), tensor(6, 3)]],
+    "affine": [lambda: [tensor(4, 6), tensor(3, 6), tensor(3)]],
+    "broadcast": [lambda: [tensor(4, 6), tensor(6)], lambda: [tensor(4, 6), tensor(1, 1)]],
+    # views
+    "diagonal": [lambda: [tensor(4, 6)], lambda: [tensor(5, 5)]],
+    "scattered": [lambda: [tensor(4, 6), tensor(4, 6)]],
+    "indexed": [lambda: [tensor(6, 6), _index(0, 3, 1)]],
+    # data mutation
+    "accumulated": [lambda: [tensor(1, 6), tensor(4, 6)]],
+    "put": [lambda: [tensor(4, 6), _index(2, 0), tensor(2, 6)]],
+    "put_in_zeros": [lambda: [tensor(4, 6), _index(2, 0)]],
+    "added_at": [lambda: [tensor(4, 6), _index(2, 0, 2), tensor(3, 6)]],
+    # metadata mutation
+    "squeezed": [lambda: [tensor(1, 6)], lambda: [tensor(4, 6)]],
+    "both_the_other_way": [lambda: [tensor(4, 6)]],
+    "view_before": [lambda: [tensor(5, 5)]],
+    # outputs
+    "integer_view": [lambda: [tensor(*SHAPE), _index(1, 2, 3)]],
+    "maybe_a_view": [lambda: [tensor(*SHAPE)], lambda: [tensor(*SHAPE).t()]],
+    # bases
+    **dict.fromkeys(
+        ["one_written", "other_written", "both_written", "written_and_returned", "view_of_other"], _ALIASED
+    ),
+    "by_table": [_pair, _same],
+    "none_written": _ALIASED,
+    "metadata_of_one": [_pair, _same],
+    "three": [
+        lambda: [*_same(), tensor(*SHAPE), tensor(*SHAPE)],
+        lambda: [*_overlapping(), tensor(4, 4), tensor(4, 4)],
+    ],
+    "two_groups": [lambda: [*_same(), *_same()], lambda: [*_pair(), *_same()]],
+    # modes
+    "optional": [lambda: [tensor(4, 6), tensor(3, 6)], lambda: [tensor(4, 6), tensor(3, 6), tensor(3)]],
+    "normalized": [lambda: [tensor(4, 6)], lambda: [tensor(4, 6), tensor(6), tensor(6)]],
+    "joined": [lambda: [[tensor(4, 2), tensor(4, 3)]], lambda: [[tensor(4, 2), tensor(4, 1), tensor(4, 3)]]],
+    "taken_apart": [lambda: [_pair()]],
+    "repeated": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(*SHAPE), 3, 2]],
+    "sized": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(2, 8), 4]],
+    "shaped": [lambda: [tensor(*SHAPE), [2, -1]], lambda: [tensor(*SHAPE), [3, 2, 4]]],
+    "switched": [lambda: [tensor(*SHAPE), True], lambda: [tensor(*SHAPE), False, 2.0]],
+    "batch_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3), tensor(3), tensor(3)]],
+    # together
+    "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
+    "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],
+    "two_layers": [lambda: [tensor(4, 6), tensor(6, 5) - 0.6, tensor(5, 2)]],
+    "counted": [lambda: [tensor(*SHAPE), torch.tensor(3)]],
+}
+
+_BY_TYPE: dict[object, Callable[[], Any]] = {
+    torch.Tensor: lambda: tensor(*SHAPE),
+    int: lambda: 2,
+    float: lambda: 0.5,
+    bool: lambda: True,
+}
+
+
+def samples(function: Callable[..., Any]) -> list[Callable[[], Arguments]]:
+    """What makes arguments for a function: the same ones each time, after the same seed."""
+    return SAMPLES.get(function.__name__) or [lambda: _by_annotations(function)]
+
+
+def _by_annotations(function: Callable[..., Any]) -> Arguments:
+    hints = typing.get_type_hints(function)
+    names = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    return [_BY_TYPE[hints[name]]() for name in names]

@@ -1,0 +1,310 @@
+"""`.pt2` files as torch.export writes them: what is read of them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from forked import gradmill
+from torch import Tensor, nn
+from torch.export import Dim, export, save
+
+from graphs.reading import Reading, written
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Small(nn.Module):
+    """A parameter, buffers that are updated, a constant tensor, a number, a region without grad, a list of views."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("scale", torch.ones(4), persistent=False)
+        self.table = torch.arange(4.0)
+
+    def forward(self, x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
+        self.count.add_(1)
+        x.mul_(2)
+        y = torch.relu_(x * self.weight * self.scale + self.table * n)
+        first, second = y.chunk(2)
+        with torch.no_grad():
+            z = y * 3
+        return torch.cat([first, second], 1), z.max(dim=0).values, x
+
+
+SMALL = """\
+add_ = aten::add_.Tensor(self=b_count, other=1, alpha=1)
+mul_ = aten::mul_.Tensor(self=x, other=2)
+mul = aten::mul.Tensor(self=mul_, other=p_weight)
+mul_1 = aten::mul.Tensor(self=mul, other=b_scale)
+mul_2 = aten::mul.Tensor(self=c_table, other=3)
+add = aten::add.Tensor(self=mul_1, other=mul_2, alpha=1)
+relu_ = aten::relu_(self=add)
+chunk[2] = aten::chunk(self=relu_, chunks=2, dim=0)
+mul_3 = aten::mul.Tensor(self=relu_, other=3) without grad
+cat = aten::cat(tensors=[chunk[0], chunk[1]], dim=1)
+getitem_3, getitem_4 = aten::max.dim(self=mul_3, dim=0, keepdim=False)
+return cat, getitem_3, mul_
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small model, exported."""
+    path = tmp_path_factory.mktemp("exported") / "small.pt2"
+    save(export(Small(), (torch.ones(2, 4), 3)), path)
+    return path
+
+
+def read(path: Path, tmp_path: Path) -> Reading:
+    return Reading(path, tmp_path / "cache")
+
+
+def test_a_model_is_read_as_it_was_traced(small: Path, tmp_path: Path) -> None:
+    reading = read(small, tmp_path)
+    function = reading.functions["small"]
+    assert function is not None, reading.report
+    lines = "\n".join(written(function)) + "\n"
+    # How the items of results are numbered is torch's own business.
+    assert _renumbered(lines) == _renumbered(SMALL)
+    assert [(i.name, i.kind, i.source, i.type) for i in function.inputs] == [
+        ("p_weight", "parameter", "weight", "Tensor"),
+        ("b_count", "buffer", "count", "Tensor"),
+        ("b_scale", "buffer", "scale", "Tensor"),
+        ("c_table", "constant", "table", "Tensor"),
+        ("x", "user", "", "Tensor"),
+        ("n", "user", "", "int"),
+    ]
+    x = function.inputs[4].facts
+    assert x is not None and (x.dtype, x.sizes, x.strides, x.device) == ("float32", (2, 4), (4, 1), "cpu")
+    assert function.inputs[5].fixed is not None
+    assert not function.single
+
+
+def _renumbered(text: str) -> str:
+    names: dict[str, str] = {}
+    for word in text.replace(",", " ").replace("=", " ").replace("(", " ").replace(")", " ").split():
+        if word.startswith("getitem_"):
+            names.setdefault(word, f"item{len(names)}")
+    for word, name in sorted(names.items(), reverse=True):
+        text = text.replace(word, name)
+    return text
+
+
+def test_mutations_of_a_decomposed_model_are_copied_at_the_end(tmp_path: Path) -> None:
+    program = export(Small(), (torch.ones(2, 4), 3)).run_decompositions({})
+    save(program, tmp_path / "small.pt2")
+    reading = read(tmp_path / "small.pt2", tmp_path)
+    function = reading.functions["small"]
+    assert function is not None, reading.report
+    copies = [line for line in written(function) if "aten::copy_" in line]
+    assert len(copies) == 2 and "self=b_count" in copies[0] and "self=x" in copies[1]
+
+
+class One(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 2
+
+
+def test_whether_a_model_returns_a_tuple_is_known(tmp_path: Path) -> None:
+    save(export(One(), (torch.ones(2),)), tmp_path / "one.pt2")
+    function = read(tmp_path / "one.pt2", tmp_path).functions["one"]
+    assert function is not None and function.single
+
+
+# ---- what is refused
+
+
+class Branches(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+
+class Sized(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.view(x.shape[0] * 2, -1)
+
+
+def refused(path: Path) -> str:
+    """What gradmill says of a file; it fails, and writes nothing."""
+    found = gradmill([f"graphs={path.name}", "families=graphs"], path.parent)
+    assert "Traceback" not in found.stdout + found.stderr
+    assert found.status == 1, found.stderr
+    assert not (path.parent / "generated").exists()
+    return found.stderr
+
+
+def test_control_flow_is_refused(tmp_path: Path) -> None:
+    save(export(Branches(), (torch.ones(2),)), tmp_path / "branches.pt2")
+    assert refused(tmp_path / "branches.pt2").startswith(
+        "branches.pt2: error: branches: node 'cond': 'cond' is control flow\n"
+        "  hint: a graph is straight-line code: export each branch by itself\n"
+    )
+
+
+def test_symbolic_sizes_are_refused(tmp_path: Path) -> None:
+    save(export(Sized(), (torch.ones(4, 4),), dynamic_shapes={"x": {0: Dim("b")}}), tmp_path / "sized.pt2")
+    text = refused(tmp_path / "sized.pt2")
+    assert "the model's sizes are symbolic" in text
+    assert "hint: export the model without dynamic_shapes, once for each size that is needed" in text
+
+
+def edited(small: Path, tmp_path: Path, edit: Callable[[Any], Any]) -> Path:
+    """A copy of the small model with another `model.json`."""
+    path = tmp_path / "small.pt2"
+    with zipfile.ZipFile(small) as old, zipfile.ZipFile(path, "w") as new:
+        for member in old.namelist():
+            data = old.read(member)
+            if member.endswith("model.json"):
+                changed = edit(json.loads(data))
+                data = changed if isinstance(changed, bytes) else json.dumps(changed).encode()
+            new.writestr(member, data)
+    return path
+
+
+def set_at(*path: Any) -> Callable[[Any], Any]:
+    """An edit: the last of `path` is put at the place that the rest says."""
+
+    def edit(model: Any) -> Any:
+        *places, last, value = path
+        inner = model
+        for place in places:
+            inner = inner[place]
+        inner[last] = value
+        return model
+
+    return edit
+
+
+NODES = ("graph_module", "graph", "nodes")
+SIGNATURE = ("graph_module", "signature")
+FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "another version": (set_at("schema_version", "major", 9), "the model is of schema version 9.20; 8 is read"),
+    "no version": (lambda model: {}, "the model cannot be read: Object missing required field `schema_version`"),
+    "no JSON": (lambda model: b"{", "the model cannot be read: Input data was truncated"),
+    "not UTF-8": (lambda model: b'{"\xff": 1}', "the model cannot be read"),
+    "bottomless": (lambda model: b"[" * 100_000, "the model cannot be read"),
+    "another type": (set_at(*NODES, 0, "target", 3), "the model cannot be read: Expected `str`, got `int`"),
+    "an operator that is none": (
+        set_at(*NODES, 1, "target", "torch.ops.aten.mull_.Tensor"),
+        "node 'mul_': the spec set has no operator 'aten::mull_.Tensor'\n  hint: did you mean 'mul_'?",
+    ),
+    "an overload that is none": (
+        set_at(*NODES, 1, "target", "torch.ops.aten.mul_.Tensr"),
+        "node 'mul_': the spec set has no operator 'aten::mul_.Tensr'",
+    ),
+    "a function of Python's": (
+        set_at(*NODES, 1, "target", "_operator.mul"),
+        "node 'mul_': '_operator.mul' is no operator that a graph can have",
+    ),
+    "a higher-order operator": (
+        set_at(*NODES, 1, "target", "torch.ops.higher_order.flex_attention"),
+        "node 'mul_': 'flex_attention' is a higher-order operator",
+    ),
+    "an argument that is none": (
+        set_at(*NODES, 1, "inputs", 1, "name", "othr"),
+        "node 'mul_': 'aten::mul_.Tensor' has no argument 'othr'\n  hint: did you mean 'other'?",
+    ),
+    "an argument that is missing": (
+        set_at(*NODES, 1, "inputs", []),
+        "node 'mul_': 'aten::mul_.Tensor' cannot be called: its argument 'self' is missing",
+    ),
+    "a name that is not there": (
+        set_at(*NODES, 1, "inputs", 0, "arg", {"as_tensor": {"name": "nowhere"}}),
+        "node 'mul_': 'nowhere' is used before it is there",
+    ),
+    "a custom object": (
+        set_at(*SIGNATURE, "input_specs", 0, {"custom_obj": {"arg": {}, "custom_obj_name": "x"}}),
+        "an input is a custom object or a token",
+    ),
+    "an input of which nothing is known": (
+        set_at(*SIGNATURE, "input_specs", 0, "parameter", "arg", "name", "nowhere"),
+        "the file says nothing of the input 'nowhere'",
+    ),
+    "an output that is a gradient": (
+        set_at(
+            *SIGNATURE, "output_specs", 0, {"gradient_to_parameter": {"arg": {"name": "cat"}, "parameter_name": "w"}}
+        ),
+        "an output is a gradient or a token",
+    ),
+    "a dtype that is none": (
+        set_at("graph_module", "graph", "tensor_values", "x", "dtype", 99),
+        "a dtype, number 99, is none that a graph can have",
+    ),
+    "a number that is too large": (
+        set_at(*NODES, 1, "inputs", 1, "arg", {"as_int": 2**70}),
+        "",
+    ),
+    "a float that is none": (
+        set_at(*NODES, 1, "inputs", 1, "arg", {"as_float": "much"}),
+        "node 'mul_': 'much' is no number",
+    ),
+    "a name that is code": (
+        set_at(*SIGNATURE, "input_specs", 0, "parameter", "parameter_name", 'x"\n#error'),
+        "the name 'x\"\\n#error' cannot be written in C++",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_model_that_is_wrong_is_refused(fault: str, small: Path, tmp_path: Path) -> None:
+    edit, problem = FAULTS[fault]
+    text = refused(edited(small, tmp_path, edit))
+    assert text.startswith("small.pt2: error: ")
+    assert problem in text
+
+
+def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.pt2").write_bytes(b"no zip")
+    text = refused(tmp_path / "model.pt2")
+    assert "it is no zip file that can be read, write it with torch.export.save" in text
+
+
+def test_a_file_that_is_cut_is_refused(small: Path, tmp_path: Path) -> None:
+    data = small.read_bytes()
+    (tmp_path / "model.pt2").write_bytes(data[: len(data) // 2])
+    assert "it is no zip file that can be read, is it cut short?" in refused(tmp_path / "model.pt2")
+
+
+def test_a_damaged_member_is_refused(small: Path, tmp_path: Path) -> None:
+    data = small.read_bytes()
+    at = data.index(b'"graph_module"')
+    (tmp_path / "model.pt2").write_bytes(data[:at] + b"?" + data[at + 1 :])
+    assert "cannot be read" in refused(tmp_path / "model.pt2")
+
+
+def test_a_zip_without_a_model_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "model.pt2", "w") as file:
+        file.writestr("x/archive_format", "pt2")
+    assert "it has to have one model, models/NAME.json; there is none" in refused(tmp_path / "model.pt2")
+
+
+def test_an_empty_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.pt2").write_bytes(b"")
+    assert "it is no zip file that can be read" in refused(tmp_path / "model.pt2")
+
+
+def test_all_faults_of_a_model_are_told(small: Path, tmp_path: Path) -> None:
+    def edit(model: Any) -> Any:
+        set_at(*NODES, 1, "target", "torch.ops.aten.mull_.Tensor")(model)
+        return set_at(*NODES, 5, "target", "torch.ops.aten.ad.Tensor")(model)
+
+    text = refused(edited(small, tmp_path, edit))
+    assert "aten::mull_" in text and "aten::ad" in text and "2 errors" in text
+
+
+def test_weights_are_no_input(small: Path, tmp_path: Path) -> None:
+    """A model whose weights alone differ is the same graph."""
+    shutil.copyfile(small, tmp_path / "small.pt2")
+    first = read(tmp_path / "small.pt2", tmp_path).build.db.input("graph/small.pt2")
+    with zipfile.ZipFile(tmp_path / "small.pt2", "a") as file:
+        file.writestr("small/data/weights/weight_9", b"more")
+    assert read(tmp_path / "small.pt2", tmp_path).build.db.input("graph/small.pt2") == first

@@ -1,0 +1,236 @@
+"""What runs of graphs after an edit, and what is told of them: by the tasks that ran, not by the output alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from copies import copy_of
+from project import CORE, Project, Run
+
+from pipeline.front.run.last import RACY_NS
+from pipeline.front.start.answer import answer_to
+
+RELEASE = (CORE / "RELEASE").read_text().strip()
+FIRST = """\
+from torch import Tensor
+
+
+def waves(x: Tensor, y: Tensor) -> Tensor:
+    return x.sin() * y
+
+
+def grown(x: Tensor) -> Tensor:
+    return x.exp() + 1
+"""
+SECOND = """\
+from torch import Tensor
+
+
+def both(x: Tensor) -> Tensor:
+    z = x.exp()
+    z.sin_()
+    return z
+"""
+SUPPORT = ["graphs/graph.h", "graphs/graph_formulas.h", "graphs/core_helpers.h"]
+
+
+class Graphs:
+    """A project with two files of graphs."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.folder = project.folder / "mine"
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = (self.folder / name).read_text()
+        assert old in text
+        self.write(name, text.replace(old, new))
+
+    def run(self, *words: str, **variables: object) -> Run:
+        return self.project.run(*words, **{"graphs": self.folder, "families": "graphs", **variables})
+
+    def ran(self) -> tuple[list[str], list[str]]:
+        """The units that were printed and the files that were written, which a run without mistakes gives."""
+        found = self.run()
+        assert found.status == 0, found.stderr
+        return sorted(found.units), sorted(found.shards)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    found = Graphs(Project(tmp_path_factory.mktemp("graphs"), CORE, RELEASE))
+    found.folder.mkdir()
+    found.write("first.py", FIRST)
+    found.write("second.py", SECOND)
+    run = found.run()
+    assert run.status == 0, run.stderr
+    assert sorted(run.units) == ["both", "grown", "waves"]
+    return found.project
+
+
+@pytest.fixture
+def graphs(made: Project, tmp_path: Path) -> Graphs:
+    found = Graphs(copy_of(made, tmp_path))
+    assert found.ran() == ([], [])
+    return found
+
+
+# ---- what runs
+
+
+def test_a_formula_makes_the_graphs_again_that_use_it(graphs: Graphs) -> None:
+    graphs.project.set_formula("sin", "self", "grad * self.cos().conj() * 1")
+    assert graphs.ran() == (["both", "waves"], ["graphs/first.cpp", "graphs/second.cpp"])
+
+
+def test_a_formula_that_no_graph_uses_makes_nothing_again(graphs: Graphs) -> None:
+    graphs.project.set_formula("cos", "self", "grad * -self.sin().conj() * 1")
+    assert graphs.ran() == ([], [])
+
+
+def test_a_formula_of_one_graph_makes_that_one_again(graphs: Graphs) -> None:
+    graphs.project.set_formula("mul.Tensor", "self", "mul_tensor_backward(grad, other, self.scalar_type()) * 1")
+    assert graphs.ran() == (["waves"], ["graphs/first.cpp"])
+
+
+def test_an_edited_function_is_made_again_and_no_other(graphs: Graphs) -> None:
+    graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
+    assert graphs.ran() == (["grown"], ["graphs/first.cpp"])
+
+
+def test_a_comment_makes_nothing_again(graphs: Graphs) -> None:
+    graphs.edit("first.py", "def grown", "# Moved down by this.\n\n\ndef grown")
+    graphs.edit("first.py", "x.exp() + 1", "x.exp() + 1  # and this")
+    assert graphs.ran() == ([], [])
+
+
+def test_going_back_makes_nothing_again(graphs: Graphs) -> None:
+    graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
+    graphs.ran()
+    graphs.edit("first.py", "x.exp() + 2", "x.exp() + 1")
+    assert graphs.ran() == ([], ["graphs/first.cpp"])
+
+
+def test_a_file_added_and_removed(graphs: Graphs) -> None:
+    graphs.write("third.py", "from torch import Tensor\n\n\ndef third(x: Tensor) -> Tensor:\n    return x\n")
+    assert graphs.ran() == (["third"], ["graphs/third.cpp", "graphs/third.h"])
+    (graphs.folder / "third.py").unlink()
+    assert graphs.ran() == ([], [])
+    assert not (graphs.project.generated / "graphs" / "third.cpp").exists()
+
+
+def test_a_generated_file_that_was_edited_is_put_back(graphs: Graphs) -> None:
+    path = graphs.project.generated / "graphs" / "first.cpp"
+    text = path.read_text()
+    path.write_text(text[:100])
+    assert graphs.ran() == ([], ["graphs/first.cpp"])
+    assert path.read_text() == text
+
+
+def test_a_mistake_leaves_the_files_alone_and_is_told_on_every_run(graphs: Graphs) -> None:
+    files = graphs.project.files()
+    graphs.edit("first.py", "x.sin()", "x.sine()")
+    for _ in range(2):
+        run = graphs.run()
+        assert run.status == 1
+        assert "first.py:5:12: error: waves: the spec set has no method 'sine'" in run.stderr
+        assert graphs.project.files() == files
+    graphs.edit("first.py", "x.sine()", "x.sin()")
+    assert graphs.ran() == ([], [])
+
+
+def test_without_graphs_nothing_speaks_of_them(graphs: Graphs) -> None:
+    listed = graphs.project.run("list", "--all").stdout
+    assert "graphs" not in listed
+
+
+def test_all_families_and_graphs_go_together(graphs: Graphs) -> None:
+    run = graphs.project.run(graphs=graphs.folder, generated=graphs.project.folder / "all", cache=graphs.project.cache)
+    assert run.status == 0, run.stderr
+    names = {
+        path.relative_to(graphs.project.folder / "all").as_posix()
+        for path in (graphs.project.folder / "all").rglob("*")
+    }
+    assert {"Functions.cpp", "graphs/first.cpp", *SUPPORT} <= names
+
+
+# ---- what is told
+
+
+def test_list_show_and_explain_know_graphs(graphs: Graphs) -> None:
+    listed = graphs.run("list", "--all").stdout
+    assert {"graphs", "emit:waves", "shard:graphs/first.cpp"} <= {line.split()[0] for line in listed.splitlines()}
+    (row,) = graphs.run("show", "graphs", "waves").rows
+    assert row["schema"] == "gradmill::waves(Tensor x, Tensor y) -> Tensor"
+    assert [call["op"] for call in row["calls"]] == ["aten::sin", "aten::mul.Tensor"]
+    assert "SinBackward0" in graphs.run("show", "emit", "waves").stdout
+    told = graphs.run("explain", "waves").stdout
+    assert "graphs/first.py" in told and "native_functions.yaml" in told and "up to date" in told
+    assert "2 graphs" in graphs.run("explain", "graphs/first.cpp").stdout
+
+
+def test_explain_says_which_graphs_an_edit_makes_again(graphs: Graphs) -> None:
+    graphs.project.set_formula("exp", "self", "grad * result.conj() * 1")
+    told = graphs.run("explain").stdout
+    assert " exp" in told and "grown" in told and "both" in told and "waves" not in told
+
+
+def test_explain_names_the_file_that_was_edited(graphs: Graphs) -> None:
+    graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
+    assert "graphs/first.py" in graphs.run("explain").stdout
+
+
+def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
+    found = json.loads(graphs.project.manifest())
+    inputs = {each["name"] for each in found["inputs"]}
+    assert {"graphs/first.py", "graphs/second.py", "templates/graph_formulas.h"} <= inputs
+    file = next(each for each in found["files"] if each["path"] == "graphs/first.cpp")
+    assert file["units"] == ["waves", "grown"] and "graphs/first.py" in file["inputs"]
+    assert "graphs/second.py" not in file["inputs"]
+    unit = next(each for each in found["units"] if each["unit"] == "grown")
+    assert (unit["family"], unit["file"], unit["line"]) == ("graphs", "graphs/first.py", 8)
+    depfile = next(graphs.project.cache.rglob("manifest.json.d")).read_text()
+    assert str(graphs.folder / "second.py") in depfile
+
+
+def test_ninja_knows_graphs(graphs: Graphs) -> None:
+    text = graphs.run("export", "ninja").stdout
+    assert f"build {graphs.project.generated / 'graphs' / 'first.cpp'}" in text
+    assert str(graphs.folder / "first.py") in text
+
+
+# ---- a run with nothing to do
+
+
+CHANGES = {
+    "a graph file edited": lambda graphs: graphs.edit("first.py", "+ 1", "+ 2"),
+    "a graph file added": lambda graphs: graphs.write("third.py", SECOND.replace("both", "third")),
+    "a graph file removed": lambda graphs: (graphs.folder / "second.py").unlink(),
+    "a header for graphs edited": lambda graphs: graphs.project.path("templates/core_helpers.h").open("a").write("\n"),
+    "a generated file removed": lambda graphs: (graphs.project.generated / "graphs" / "first.h").unlink(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_answer_to_a_run_with_nothing_to_do_is_gone_after(
+    change: str, graphs: Graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [f"specs={graphs.project.specs}", "generated=generated", "cache=cache"]
+    words += [f"graphs={graphs.folder}", "families=graphs"]
+    monkeypatch.chdir(graphs.project.folder)
+    given = {"graphs": graphs.folder, "families": "graphs", "generated": "generated", "cache": "cache"}
+    for _ in range(2):
+        time.sleep(2 * RACY_NS / 1e9)
+        run = graphs.project.gradmill(**given)
+        assert run.status == 0, run.stderr
+    answer = answer_to(words)
+    assert answer is not None and b"-- graphs\n" in answer[0]
+    CHANGES[change](graphs)
+    assert answer_to(words) is None
+    assert graphs.project.gradmill(**given).status == 0

@@ -1,0 +1,67 @@
+"""The reader resolves each call to the overload that PyTorch takes: the graphs of `make_fx` before autograd say so."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from graphs import expressions
+from graphs.reading import Reading
+
+# What is read otherwise than PyTorch does it, and why that comes to the same.
+OTHERWISE = {
+    "x.contiguous()": "is decided while it runs; PyTorch knows that this tensor is contiguous",
+    "torch.tensor(2.0)": "PyTorch makes the tensor ahead of the graph, and copies it",
+    "x[0] += 1": "PyTorch copies the view into itself afterwards",
+    "x[0] = 2.0": "PyTorch makes a tensor of the number",
+    "x[1:, 0] = 3": "PyTorch makes a tensor of the number",
+    "x[b] = 0.5": "PyTorch makes the tensor of the number ahead of the graph",
+    "x[...] = 1.0": "PyTorch makes a tensor of the number",
+}
+
+CASES = [(f"e{at}", text) for at, text in enumerate(expressions.expressions())]
+CASES += [(f"s{at}", text) for at, text in enumerate(expressions.statements())]
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reading, dict[str, Callable[..., Any]]]:
+    """All cases, read and loaded."""
+    folder = tmp_path_factory.mktemp("expressions")
+    path = folder / "expressions.py"
+    path.write_text(expressions.source())
+    spec = importlib.util.spec_from_file_location("expressions_loaded", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Reading(path, folder / "cache", "torch"), vars(module)
+
+
+def traced(function: Callable[..., Any]) -> list[str]:
+    """The operators that PyTorch calls."""
+    torch.manual_seed(0)
+    x, y = (torch.rand(4, 6, dtype=torch.float64) + 0.1 for _ in range(2))
+    m = torch.rand(6, 6, dtype=torch.float64) + torch.eye(6)
+    i, i4 = torch.tensor([0, 2, 1]), torch.arange(4)
+    run = lambda x, y, m, i, i4, b: function(x, y, m, i, i4, b, 2, 0.5)  # noqa: E731
+    graph = make_fx(run, pre_dispatch=True)(x, y, m, i, i4, x > 0.5).graph
+    found = [str(node.target).removesuffix(".default") for node in graph.nodes if node.op == "call_function"]
+    return [name for name in found if "getitem" not in name]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "text"), CASES, ids=[text for _, text in CASES])
+def test_a_call_is_resolved_as_pytorch_does(
+    name: str, text: str, read: tuple[Reading, dict[str, Callable[..., Any]]]
+) -> None:
+    reading, functions = read
+    same = reading.operators(name) == traced(functions[name])
+    assert same != (text in OTHERWISE), (reading.operators(name), traced(functions[name]))
+
+
+def test_all_cases_are_read(read: tuple[Reading, dict[str, Callable[..., Any]]]) -> None:
+    assert read[0].report == ""

@@ -1,0 +1,89 @@
+"""Random programs: what gradmill makes of them is what eager does. A sample in every run, five hundred in the long one.
+
+The seed is printed; `GRADMILL_SEED=N pytest -m slow tests/graphs/test_programs.py` runs the same programs again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from cpp import toolchain
+
+from graphs import compare, library, programs
+from graphs.programs import Program
+
+pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+
+SEED = int(os.environ.get("GRADMILL_SEED", "0")) % 1_000_003
+FEW, MANY, AT_ONCE = 16, 520, 65
+
+
+def made(program: Program) -> compare.Make:
+    """Makes a program's inputs."""
+    return lambda: [torch.rand(programs.SHAPE, dtype=torch.float64) - 0.3 for _ in range(program.inputs)]
+
+
+def write(found: list[Program], path: Path) -> None:
+    path.write_text("\n\n".join([programs.HEADER, *(program.text for program in found)]))
+
+
+def runs(found: list[Program], path: Path) -> list[Program]:
+    """The programs that eager runs: what it refuses is of no interest here."""
+    write(found, path)
+    eager = library.functions(path)
+    good = []
+    for program in found:
+        try:
+            eager[program.name](*made(program)())
+        except RuntimeError:
+            continue
+        good.append(program)
+    write(good, path)
+    return good
+
+
+def wrong(found: list[Program], folder: Path, namespace: str) -> Iterator[str]:
+    """The programs that do something else as graphs, each with what."""
+    path = folder / "programs.py"
+    good = runs(found, path)
+    assert len(good) > len(found) // 2
+    ops, eager = library.build(path, folder, namespace), library.functions(path)
+    for program in good:
+        for which in compare.choices(program.inputs):
+            torch.manual_seed(5)
+            if not readable(eager[program.name], program, which):
+                continue
+            differing = compare.differences(eager[program.name], getattr(ops, program.name), made(program), which)
+            if differing:
+                yield f"{program.text}\n{which}: {differing[0]}"
+                break
+
+
+def readable(function: object, program: Program, which: tuple[str, ...]) -> bool:
+    """Whether what eager gives can be looked at: some views cannot once their base has been written to."""
+    given, _ = compare.prepared(made(program)(), which)
+    try:
+        outputs = function(*given)  # type: ignore[operator]
+    except RuntimeError:
+        return True  # then the graph has to refuse it as well
+    try:
+        return all(isinstance(tensor.is_leaf, bool) for tensor in compare.tensors([outputs]))
+    except RuntimeError:
+        return False
+
+
+def test_a_sample_of_programs_does_what_eager_does(tmp_path: Path) -> None:
+    print(f"GRADMILL_SEED={SEED}")
+    assert list(wrong(programs.programs(SEED, FEW), tmp_path, "sample")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(MANY // AT_ONCE))
+def test_many_programs_do_what_eager_does(part: int, tmp_path: Path) -> None:
+    print(f"GRADMILL_SEED={SEED}")
+    found = programs.programs(SEED + 1 + part, AT_ONCE)
+    assert list(wrong(found, tmp_path, f"many{part}")) == []
