@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pipeline.model.layers import Versions
 from pipeline.problems.problem import SpecError
 from pipeline.rules.layers.versions import holds, listed_versions
 from pipeline.specs.entries import outdented
+from pipeline.specs.layers.described import BaseSet, find_described
 from pipeline.specs.layers.lists import cut_lists, value_of, whole_lists
 from pipeline.specs.layers.toml_place import place_in
 
@@ -134,3 +137,24 @@ def test_one_of_several_keys_is_enough() -> None:
 def test_what_is_no_release_is_refused(said: object) -> None:
     with pytest.raises(SpecError):
         holds({"version": said}, ONE, KNOWN, "2.2")
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("release = 1979-05-27", "'1979-05-27' is no release"),
+        ("name = 18446744073709551616123", ""),
+        ("a = " + "[" * 3000, "nested too deep"),
+        ('[base]\nspecs = "a\\u0000b"', ":2:1: base.specs: a null character"),
+        ("layer = [3]", "layer.0: expected `object`"),
+        ("[[layer]]\nname = 'x'\nnative = [['a']]", ":3:1: layer.0.native.0"),
+        ("\xff", ""),
+    ],
+)
+def test_odd_descriptions_are_refused_plainly(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "specset.toml"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(SpecError) as refused:
+        find_described(str(path), "2.13", lambda specs, folder: BaseSet({}, {}))
+        raise SpecError("")  # a number as text is a name
+    assert said in refused.value.problem

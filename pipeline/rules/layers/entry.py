@@ -11,7 +11,7 @@ Entry = dict[str, object]
 
 
 def operator_of(text: object) -> str:
-    """The operator that a schema is of, with its overload: `npu::add.Tensor`."""
+    """The operator that a schema is of, with its overload: `toy::add.Tensor`."""
     return text.partition("(")[0].strip() if isinstance(text, str) else ""
 
 

@@ -88,10 +88,19 @@ def read_description(file: str, data: bytes) -> tuple[Description, str]:
         problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is nested too deep"
         raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
     value = _plain(value)
-    found = list(_mistakes(value))
+    found = [*_mistakes(value), *_with_nulls(value)]
     if found:
         raise mistakes_in(file, text, found)
     return msgspec.convert(value, Description), text
+
+
+def _with_nulls(value: Any, path: Path = ()) -> Iterator[Mistake]:
+    """Text that can be no name of anything."""
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _with_nulls(item, (*path, str(key)))
+    elif isinstance(value, str) and "\0" in value:
+        yield Mistake(path, "a null character", "remove it")
 
 
 def _plain(value: Any) -> Any:
