@@ -32,9 +32,7 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
 _OTHERS = ("set", "layered.files", "layered.taking", "units", "operators", "graph_text", "emit", "shard", "manifest")
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
-# What only sets of layers need.
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
-
 _BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, *_LAYERED, "pipeline.query.code")}
 
 Root = tuple[Any, ...]  # a query and its key
