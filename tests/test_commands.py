@@ -148,6 +148,15 @@ def test_what_is_near_an_option_that_means_a_variable(project: Project) -> None:
     assert "write specs=torch" in run.stderr
 
 
+@pytest.mark.parametrize("node", ["ExpBackward0", "ForeachExpBackward0"])
+def test_explain_names_the_entries_that_a_node_is_made_from(built: Project, node: str) -> None:
+    said = built.run("explain", node).stdout
+    for name, entry in (("derivatives.yaml", "- name: exp("), ("native_functions.yaml", "- func: exp(")):
+        lines = built.path(name).read_text().splitlines()
+        line = next(number for number, text in enumerate(lines, 1) if text.startswith(entry))
+        assert f"{built.path(name)}:{line} exp\n" in said
+
+
 def test_gc_drops_what_earlier_builds_made_and_nothing_else(built: Project) -> None:
     for formula in ("result.conj() * grad", "grad * self.exp().conj()", "grad * result.conj() * 1"):
         built.set_formula("exp", "self", formula)

@@ -17,8 +17,10 @@ from pipeline.query.row import INPUT, ITEM, NAMES, Name
 from pipeline.specs.location import DESCRIPTION as SET_KEY
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
+from pipeline.stages.foreach import synthesized
 from pipeline.stages.graphs import asked
 from pipeline.stages.graphs import texts as graph_texts
+from pipeline.stages.infos import infos_of
 from pipeline.stages.schemas import declared, entry_of, variants
 from pipeline.stages.set import (
     DESCRIBED,
@@ -39,6 +41,9 @@ NEVER: Name = (INPUT, "it has not been made yet")
 TOUCHED: Name = (INPUT, "its output was changed or removed")
 
 Ends = dict[Name, None]  # in the order in which they were met
+
+
+_PARTS = {infos_of.name, synthesized.name}  # tables whose items are parts of one thing
 
 
 class Trail:
@@ -66,9 +71,11 @@ class Trail:
                 end = end_of(read)
                 if end is not None:
                     found[end] = None
-                elif read not in seen and read[0] != ITEM:
-                    seen.add(read)
-                    waiting.append(read)
+                    continue
+                further = read[1:-1] if read[0] == ITEM and read[1] in _PARTS else read
+                if further not in seen and further[0] != ITEM:
+                    seen.add(further)
+                    waiting.append(further)
         return found
 
     def causes(self, name: Name) -> Ends:
