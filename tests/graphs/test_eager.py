@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.miss
 
 SUITE = ROOT / "specs" / "core" / "graphs"
 FILES = sorted(path.stem for path in SUITE.glob("*.py"))
-ALWAYS = ("bases", "modes", "together")  # the others take too long for every run
+ALWAYS = ("together",)  # the others take too long for every run
 CASES = [pytest.param(stem, marks=() if stem in ALWAYS else pytest.mark.slow) for stem in FILES]
 
 

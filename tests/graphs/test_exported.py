@@ -301,6 +301,7 @@ def test_all_faults_of_a_model_are_told(small: Path, tmp_path: Path) -> None:
     assert "aten::mull_" in text and "aten::ad" in text and "2 errors" in text
 
 
+@pytest.mark.slow
 def test_weights_are_no_input(small: Path, tmp_path: Path) -> None:
     """A model whose weights alone differ is the same graph."""
     shutil.copyfile(small, tmp_path / "small.pt2")

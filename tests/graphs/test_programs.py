@@ -76,6 +76,7 @@ def readable(function: object, program: Program, which: tuple[str, ...]) -> bool
         return False
 
 
+@pytest.mark.slow
 def test_a_sample_of_programs_does_what_eager_does(tmp_path: Path) -> None:
     print(f"GRADMILL_SEED={SEED}")
     assert list(wrong(programs.programs(SEED, FEW), tmp_path, "sample")) == []
