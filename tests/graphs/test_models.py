@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from graphs import library, models
 
-pytestmark = [
+pytestmark = [[, pytest.mark.slow]
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),
 ]

@@ -1,6 +1,6 @@
 """Random programs: what gradmill makes of them is what eager does. A sample in every run, five hundred in the long one.
 
-The seed is printed; `GRADMILL_SEED=N pytest -m slow tests/graphs/test_programs.py` runs the same programs again.
+The seed is printed; `GRADMILL_PROGRAMS=N pytest -m slow tests/graphs/test_programs.py` runs others.
 """
 
 from __future__ import annotations
@@ -8,18 +8,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from cpp import toolchain
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from graphs import compare, library, programs
 from graphs.programs import Program
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
-SEED = int(os.environ.get("GRADMILL_SEED", "0")) % 1_000_003
+SEED = int(os.environ.get("GRADMILL_PROGRAMS", "0"))
 FEW, MANY, AT_ONCE = 16, 520, 65
+LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
+REFUSED = (  # what eager does and a graph says that it does not: docs/graphs.md
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
+    "a detached tensor is written to with a value that needs a gradient",
+)
 
 
 def made(program: Program) -> compare.Make:
@@ -38,10 +47,12 @@ def runs(found: list[Program], path: Path) -> list[Program]:
     good = []
     for program in found:
         try:
-            eager[program.name](*made(program)())
+            with Overlaps() as overlaps:
+                eager[program.name](*made(program)())
         except RuntimeError:
             continue
-        good.append(program)
+        if not overlaps.found:
+            good.append(program)
     write(good, path)
     return good
 
@@ -58,9 +69,35 @@ def wrong(found: list[Program], folder: Path, namespace: str) -> Iterator[str]:
             if not readable(eager[program.name], program, which):
                 continue
             differing = compare.differences(eager[program.name], getattr(ops, program.name), made(program), which)
-            if differing:
+            if differing and not is_told(differing[0], which):
                 yield f"{program.text}\n{which}: {differing[0]}"
                 break
+
+
+def is_told(difference: str, which: tuple[str, ...]) -> bool:
+    """Whether docs/graphs.md says so: what a graph refuses; that it writes by a view that was taken before its base
+    came to need a gradient, which eager takes for a leaf."""
+    if any(f"graph: RuntimeError: {told}" in difference for told in REFUSED):
+        return True
+    return "leaf" not in which and f"eager: RuntimeError: {LEAF}" in difference and "graph: no error" in difference
+
+
+class Overlaps(TorchDispatchMode):
+    """Looks for operators that write to memory of which they read another part: what comes of it is not defined."""
+
+    found = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
+        if tensors and func._schema.is_mutable:
+            written, *others = tensors
+            self.found |= any(
+                other.untyped_storage().data_ptr() == written.untyped_storage().data_ptr()
+                and (other.data_ptr(), other.size(), other.stride())
+                != (written.data_ptr(), written.size(), written.stride())
+                for other in others
+            )
+        return func(*args, **(kwargs or {}))
 
 
 def readable(function: object, program: Program, which: tuple[str, ...]) -> bool:
@@ -78,13 +115,13 @@ def readable(function: object, program: Program, which: tuple[str, ...]) -> bool
 
 @pytest.mark.slow
 def test_a_sample_of_programs_does_what_eager_does(tmp_path: Path) -> None:
-    print(f"GRADMILL_SEED={SEED}")
+    print(f"GRADMILL_PROGRAMS={SEED}")
     assert list(wrong(programs.programs(SEED, FEW), tmp_path, "sample")) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(MANY // AT_ONCE))
 def test_many_programs_do_what_eager_does(part: int, tmp_path: Path) -> None:
-    print(f"GRADMILL_SEED={SEED}")
+    print(f"GRADMILL_PROGRAMS={SEED}")
     found = programs.programs(SEED + 1 + part, AT_ONCE)
     assert list(wrong(found, tmp_path, f"many{part}")) == []

@@ -13,6 +13,7 @@ from pipeline.graphs.model import Ref, Value
 
 SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
 _NO_VALUE = Ref("")
+DETACHED = "a detached tensor is written to with a value that needs a gradient: a graph gives it no history"
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
 
 
