@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from graphs import library, models
 
-pytestmark = [[, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing()),
     pytest.mark.filterwarnings("ignore"),
 ]
