@@ -11,18 +11,24 @@ from pipeline.families.template import tidy
 from pipeline.problems.problem import Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.graph_text import pieces
 from pipeline.stages.match import definition_of, outputs, reverse, served_function
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit
+
+
+def _graph(db: Database, name: str) -> Any:
+    from pipeline.stages.graph_text import pieces  # much code, for those who have graphs
+
+    return pieces(db, name)
+
 
 _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "reverse": reverse,
     "function": function,
     "derivatives": served_function,
     "outputs": outputs,
-    "graph": pieces,
+    "graph": _graph,
 }
 
 

@@ -22,7 +22,6 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.graph_text import support, whole
 from pipeline.stages.match import used_keys
 from pipeline.stages.set import is_described, own_templates, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, units
@@ -62,7 +61,11 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
             twice = f"two files are called '{file.name}'"
             db.report(Problem("set", "", "", twice, "give one another name", ("family", file.family), file.name))
         found[file.name] = file
-    shared = support(db) if any(file.whole for file in found.values()) else []
+    if not any(file.whole for file in found.values()):
+        return found
+    from pipeline.stages.graph_text import support  # much code, for those who have graphs
+
+    shared = support(db)
     return {**found, **{file.name: file for file in shared}}
 
 
@@ -108,6 +111,8 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     if file is None:
         return []
     if file.whole:
+        from pipeline.stages.graph_text import whole
+
         return [whole(db, name)]
     try:
         template = _template(db, file)

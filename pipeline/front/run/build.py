@@ -30,10 +30,11 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
-_OTHERS = ("set", "layered.files", "layered.taking", "units", "operators", "graph_text", "emit", "shard", "manifest")
+_OTHERS = ("set", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
-_BY_NAME = {module.rpartition(".")[2]: module for module in (*_MODULES, *_LAYERED, "pipeline.query.code")}
+_FOR_GRAPHS = ("pipeline.stages.operators", "pipeline.stages.graph_text")
+_BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, "pipeline.query.code")}
 
 Root = tuple[Any, ...]  # a query and its key
 
@@ -102,7 +103,8 @@ class Build:
     def refresh(self) -> None:
         """Takes the inputs anew, and starts a round."""
         assert self._db is not None
-        for name in (*_MODULES, *(_LAYERED if self.config.specs.described is not None else ())):
+        layered = _LAYERED if self.config.specs.described is not None else ()
+        for name in (*_MODULES, *layered, *(_FOR_GRAPHS if self.config.graphs.given else ())):
             import_module(name)
         self._db.begin(self.inputs.take(self.last))
         self._forget()
@@ -149,8 +151,7 @@ class Build:
 
     def root(self, stage: str) -> Root:
         """The query that stands for a stage, with its key."""
-        found = stage_module(stage).stage
-        return (found, *self.layout) if stage == "shard" else (found,)
+        return (stage_module(stage).stage, *(self.layout if stage == "shard" else ()))
 
     def roots(self) -> list[Root]:
         """All stages: what tells every mistake. Files are put together, and described by the manifest, after that."""
