@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pipeline.cpp.view_funcs import view_func, view_func_macro
 from pipeline.families.family import ATEN, library_piece
 from pipeline.model.layers import Words, listed
 
@@ -75,7 +76,7 @@ def dressed(
     """The pieces of a unit as the description has them, with those for its slots. `apart`: whether registrations of
     functions of another namespace than PyTorch's stand in a block of their own."""
     found = dict(pieces)
-    if family in KERNELS:
+    if about.namespace != ATEN and family in (*KERNELS, "view_funcs"):
         found = {piece: _in_namespace(text, about) for piece, text in found.items()}
     for replace in rules.replace:
         found = {piece: _replaced(piece, text, replace, about) for piece, text in found.items()}
@@ -85,14 +86,14 @@ def dressed(
 
 
 def _in_namespace(text: str, about: About) -> str:
-    """The text of a kernel of a function of another namespace than PyTorch's, which upstream has none of."""
-    if about.namespace == ATEN:
-        return text
+    """The text of a kernel or of a view's class, of a function of another namespace: upstream has none."""
     text = text.replace('full_name("aten::', f'full_name("{about.namespace}::')
     if about.kernel:
         own = f"{about.namespace}_{about.kernel}"
         text = text.replace(f" {about.kernel}(c10::DispatchKeySet ks", f" {own}(c10::DispatchKeySet ks")
         text = text.replace(f"::{about.kernel})", f"::{own})")
+        for called in (view_func, view_func_macro):
+            text = text.replace(called(about.operator), called(f"{about.namespace}_{about.operator}"))
     return text
 
 

@@ -278,3 +278,23 @@ def test_a_release_that_no_file_lists_is_told(vendor: Vendor) -> None:
         vendor.replace(f"plugin/config/{name}.yaml", "v2.13, v2.14]", "v2.14]")
     run = vendor.run(families="nodes")
     assert "functions.yaml:1:1: warning: 'all_version' does not list the release 2.13" in run.stderr
+
+
+def test_views_of_one_name_in_two_namespaces_have_a_class_each(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    vendor.path("own.yaml").write_text(
+        "- func: plugin::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)\n  dispatch:\n    CPU: x\n"
+        "- func: plugin::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor\n"
+        "  tags: view_copy\n  autogen: select_copy.int_out\n"
+        "  dispatch:\n    CompositeExplicitAutogradNonFunctional: y\n"
+    )
+    vendor.path("specset.toml").write_text('[base]\nspecs = "core"\n[[layer]]\nname = "plugin"\nnative = "own.yaml"\n')
+    files = vendor.build()
+    for name in ("ViewFuncs.h", "ViewFuncs.cpp"):
+        assert len(re.findall(r"\bSelectIntViewFunc\b", files[name])) == len(
+            re.findall(r"\bPluginSelectIntViewFunc\b", files[name])
+        )
+    assert "struct PluginSelectIntViewFunc " in files["ViewFuncs.h"]
+    kernels = files["ADInplaceOrViewTypeEverything.cpp"]
+    for name, named in (("select_int", "SelectIntViewFunc"), ("plugin_select_int", "PluginSelectIntViewFunc")):
+        assert set(re.findall(r"\w+ViewFunc\b", kernel(kernels, name))) == {named}
