@@ -67,6 +67,7 @@ class _Views:
         self.plan = plan
         self.lines: list[str] = []
         self.made: dict[tuple[str, int], str] = {}
+        self.items: dict[tuple[str, int | None], int] = {}  # of lists that were made: which tensor each is
 
     def shown(self, shown: Shown) -> str:
         plan = self.plan
@@ -85,7 +86,11 @@ class _Views:
                 or (i + 1 < len(shown.chain) and shown.chain[i + 1].item is not None)
             )
             last = i == len(shown.chain) - 1
-            text = self._step(text, link, listed=listed, which=shown.which if last and not listed else -1)
+            base, text = text, self._step(text, link, listed=listed, which=shown.which if last and not listed else -1)
+            if listed and i + 2 == len(shown.chain):
+                other = self.items.setdefault((text, shown.chain[-1].item), shown.which)
+                if other != shown.which:  # the same item of another list, which is another tensor
+                    text = self._step(base, link, listed=True, which=shown.which)
         if shown.otherwise is not None:
             flags = " && ".join(numbers(plan)(flag) for flag in shown.flags)
             text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
