@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from pipeline.families.file import File
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import table
@@ -13,6 +15,7 @@ from pipeline.stages import foreach, infos, specs
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.match import pairs
 from pipeline.stages.schemas import all_heads, views
+from pipeline.stages.set import template_label
 from pipeline.stages.shard import files
 
 _AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments behind an entry, which are about the next one
@@ -79,10 +82,19 @@ def placed(db: Database, layout: str, shards: int, family: str) -> dict[str, lis
     found: dict[str, list[Placed]] = {}
     for file in files(db, layout, shards).values():
         if file.family == family and not file.whole:
-            here = Placed(file.name, tuple(file.slots.values()))
-            for unit in file.units:
+            here = Placed(file.name, tuple(_pieces(db, file)))
+            for unit in file.units if here.pieces else ():
                 found.setdefault(unit, []).append(here)
     return found
+
+
+def _pieces(db: Database, file: File) -> Iterator[str]:
+    """The pieces that a file takes: those whose holes its template has."""
+    data = db.input(template_label(file.template)) if file.template else None
+    text = "\n".join([(data or b"").decode(errors="replace"), file.before, *file.first.values()])
+    for hole, piece in file.slots.items():
+        if hole in text:
+            yield piece
 
 
 @table

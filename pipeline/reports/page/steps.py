@@ -6,7 +6,7 @@ before is not made again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pipeline.families.nodes.files import DEFINITION
 from pipeline.families.table import FAMILIES
@@ -25,6 +25,8 @@ BACKWARD, FORWARD, SAVED, SCHEMA = "backward formula", "forward formula", "what 
 Layout = tuple[str, int]
 
 _NODES, _KERNELS = "nodes", "variable_type"
+_FORMULAS = (DEFINITION, "formula")  # the pieces of Nodes that have backward formulas
+_FRAME = "frame"  # has them too, where a release has no source of formulas
 
 
 def steps_of_entry(db: Database, at: Layout, name: str, entry: str) -> tuple[Step, ...]:
@@ -33,7 +35,7 @@ def steps_of_entry(db: Database, at: Layout, name: str, entry: str) -> tuple[Ste
     parsed = definition(db, entry)
     formulas = [formula.formula for _, rows in (parsed.dispatch if parsed else ()) for formula in rows]
     kernels = list(dict.fromkeys(kernel for each in functions for kernel in _kernels(db, each)))
-    found = [*_nodes(db, at, functions, BACKWARD, (DEFINITION,)), *_nodes(db, at, functions, SAVED, ())]
+    found = [*_nodes(db, at, functions, BACKWARD, _FORMULAS), *_nodes(db, at, functions, SAVED, ())]
     for edit in (FORWARD, SAVED, *([BACKWARD] if AUTO_ELEMENT_WISE in formulas else [])):
         if edit == SAVED or _has_forward(db, functions):
             found += _units(db, at, _KERNELS, kernels, edit, "definition")
@@ -79,9 +81,11 @@ def _units(db: Database, at: Layout, family: str, names: Iterable[str], edit: st
             yield Step(edit, _ref(db, family, name), family, tuple(_files(files, pieces)))
 
 
-def _files(files: Iterable[Placed], pieces: tuple[str, ...]) -> Iterator[str]:
+def _files(files: Sequence[Placed], pieces: tuple[str, ...]) -> Iterator[str]:
+    apart = any(_FORMULAS[-1] in file.pieces for file in files)
+    wanted = (*pieces, _FRAME) if pieces == _FORMULAS and not apart else pieces
     for file in files:
-        if not pieces or any(piece.startswith(pieces) for piece in file.pieces):
+        if not wanted or any(piece.startswith(wanted) for piece in file.pieces):
             yield file.file
 
 

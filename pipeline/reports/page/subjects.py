@@ -151,7 +151,7 @@ def _function(db: Database, at: Layout, name: str, native: NativeFunction) -> Fu
         schema_kind(native.func),
         ref(db, origin.base).title if origin is not None else "",
         _status(native, name, list(sources)),
-        tuple(ref(db, source) for source in sources if source != name),
+        tuple(ref(db, each) for each in sources if each != name and schema_kind(native.func) not in NOT_DIFFERENTIATED),
         is_view(native),
         native.variants,
         native.tags,
@@ -169,12 +169,12 @@ def _function(db: Database, at: Layout, name: str, native: NativeFunction) -> Fu
 
 def _status(native: NativeFunction, name: str, sources: list[str]) -> str:
     """How a function is differentiated, in words."""
+    if schema_kind(native.func) in NOT_DIFFERENTIATED:
+        return "not at all: it writes into its arguments"
     if name in sources:
         return "by formulas of its own"
     if sources:
         return "by the formulas of"
-    if schema_kind(native.func) in NOT_DIFFERENTIATED:
-        return "not at all: it writes into its arguments"
     if IMPLICIT in native.dispatch:
         return "through the functions that it calls"
     return "not at all: it has no derivative"

@@ -8,8 +8,8 @@ from typing import Any
 from pipeline.front.commands.command import BuildCommand, Failed
 from pipeline.front.config import Config, read_against
 from pipeline.front.loader import open_build
+from pipeline.front.page.build import PageBuild, facts_of, set_name
 from pipeline.front.run.build import Build
-from pipeline.front.run.pages import PageBuild, facts_of, set_name
 from pipeline.problems.problem import SpecError
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from pipeline.front.config import Config
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build, Root
+from pipeline.front.run.collect import PAGES
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.last import Last
 from pipeline.front.run.outputs import is_generated, remove_abandoned
@@ -26,7 +27,7 @@ from pipeline.query.files import Stat, stat_of
 if TYPE_CHECKING:
     from pipeline.query.row import Taken
 
-FOLDER = "page"  # beneath that of the generated files, and in the cache
+FOLDER = PAGES  # beneath that of the generated files, and in the cache
 _SUFFIXES = (".html", ".js", ".css")
 
 
