@@ -79,9 +79,8 @@ def test_no_anchor_is_there_twice(site: Site) -> None:
 
 
 def test_nothing_is_fetched_from_elsewhere(site: Site) -> None:
-    assert [
-        name for name, data in site.bytes().items() if re.search(rb"(?i)(https?:)?//\w+\.\w|url\(|@import", data)
-    ] == []
+    elsewhere = re.compile(rb"(?i)(https?:)?//\w+\.\w|url\(|@import")
+    assert [name for name, data in site.bytes().items() if elsewhere.search(data)] == []
 
 
 def test_the_page_of_mv_says_what_its_gradient_is_what_it_saves_and_its_cpp(site: Site, written: Project) -> None:
@@ -112,13 +111,9 @@ def test_all_cpp_that_is_generated_is_on_some_page(site: Site, written: Project)
     text = "\n".join(site.pages[f"op/{page}.html"].text for page, _, _ in site.data("search.js"))
     rows = written.run("show", "emit").rows
     assert {row["family"] for row in rows} >= {"nodes", "variable_type", "trace_type", "inplace_or_view", "view_funcs"}
-    missing = [
-        row["unit"]
-        for row in rows
-        for piece in filter(None, row["pieces"].values())
-        if " ".join(piece.split()) not in text
-    ]
-    assert missing == []
+    pieces = [" ".join(piece.split()) for row in rows for piece in row["pieces"].values()]
+    assert len(pieces) > 500
+    assert [piece for piece in pieces if piece not in text] == []
 
 
 def test_entries_are_linked_where_they_stand(site: Site, written: Project) -> None:
@@ -309,7 +304,7 @@ print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", 
 """
     edited.set_formula("exp", "self", "result.conj() * grad")
     words = [f"{name}={getattr(edited, name)}" for name in ("specs", "generated", "cache")]
-    run = subprocess.run([sys.executable, "-c", told, *words], cwd=ROOT, capture_output=True, text=True)
+    run = subprocess.run([sys.executable, "-c", told, *words], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "[]"
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from pipeline.families.file import File
+from pipeline.families.table import FAMILIES
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.query import table
+from pipeline.query.query import query, table
 from pipeline.reports.page.model import Placed, Ref, Relations
 from pipeline.reports.page.names import page_of, ref_to, title_of
 from pipeline.stages import foreach, infos, specs
@@ -17,6 +18,7 @@ from pipeline.stages.match import pairs
 from pipeline.stages.schemas import all_heads, views
 from pipeline.stages.set import template_label
 from pipeline.stages.shard import files
+from pipeline.stages.units import families
 
 _AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments behind an entry, which are about the next one
 NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that nothing differentiates through
@@ -74,6 +76,12 @@ def ref(db: Database, name: str) -> Ref:
     found = refs.item(db, name)
     assert found is not None
     return found
+
+
+@query
+def shown_families(db: Database) -> list[str]:
+    """The families whose units belong to functions, of those that are made."""
+    return [family for family in families(db) if FAMILIES[family].unit != "graph"]
 
 
 @table

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pipeline.families.nodes.files import DEFINITION
-from pipeline.families.table import FAMILIES
 from pipeline.query.database import Database
 from pipeline.reports.page.model import Placed, Ref, Relations, Step
 from pipeline.reports.page.names import node_anchor
-from pipeline.reports.page.relations import keys_of, placed, relations
+from pipeline.reports.page.relations import keys_of, placed, relations, shown_families
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE
 from pipeline.stages.derivatives import definition
 from pipeline.stages.infos import keyed
 from pipeline.stages.match import info, node
 from pipeline.stages.schemas import GENERATED, function
-from pipeline.stages.units import families, unit
+from pipeline.stages.units import unit
 
 BACKWARD, FORWARD, SAVED, SCHEMA = "backward formula", "forward formula", "what is saved", "schema"
 Layout = tuple[str, int]
@@ -73,7 +72,7 @@ def _nodes(db: Database, at: Layout, functions: Iterable[str], edit: str, pieces
 
 def _units(db: Database, at: Layout, family: str, names: Iterable[str], edit: str, *pieces: str) -> Iterator[Step]:
     """The steps from an edit to units of a family. `pieces`: how the names of those begin that change; none: all."""
-    if family not in families(db):
+    if family not in shown_families(db):
         return
     for name in names:
         files = placed.item(db, *at, family, name)
@@ -105,7 +104,7 @@ def steps_of_schema(db: Database, at: Layout, name: str) -> tuple[Step, ...]:
         return ()
     served = list(dict.fromkeys(kernel for each in _made_from(db, name) for kernel in _kernels(db, each)))
     found = [*_nodes(db, at, _made_from(db, name), SCHEMA, ())]
-    for family in families(db):
-        if FAMILIES[family].unit in ("function", "kernel"):
+    for family in shown_families(db):
+        if family != _NODES:
             found += _units(db, at, family, served if family == _KERNELS else [name], SCHEMA)
     return tuple(found)

@@ -26,7 +26,16 @@ from pipeline.reports.page.model import (
     Unit,
 )
 from pipeline.reports.page.names import entry_anchor, node_anchor, source_page
-from pipeline.reports.page.relations import NOT_DIFFERENTIATED, keys_of, members, placed, ref, relations, written
+from pipeline.reports.page.relations import (
+    NOT_DIFFERENTIATED,
+    keys_of,
+    members,
+    placed,
+    ref,
+    relations,
+    shown_families,
+    written,
+)
 from pipeline.reports.page.steps import Layout, steps_of_entry, steps_of_schema
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.rules.native.entry import is_view
@@ -35,7 +44,7 @@ from pipeline.stages.foreach import references
 from pipeline.stages.infos import keyed
 from pipeline.stages.match import info, kernels, node
 from pipeline.stages.schemas import entry_of, function, generated
-from pipeline.stages.units import families, unit
+from pipeline.stages.units import unit
 
 
 @query
@@ -143,8 +152,7 @@ def _function(db: Database, at: Layout, name: str, native: NativeFunction) -> Fu
     near, origin = relations.item(db, name) or Relations(), generated.item(db, name)
     pair = kernels.item(db, name)
     sources = dict.fromkeys((pair.source or {}).values()) if pair is not None else {}
-    apart = [family for family in families(db) if family not in ("nodes", "graphs")]
-    units = (_unit(db, at, family, name) for family in apart)
+    units = (_unit(db, at, family, name) for family in shown_families(db) if family != "nodes")
     return Function(
         near.title,
         str(native.func),
@@ -182,7 +190,7 @@ def _status(native: NativeFunction, name: str, sources: list[str]) -> str:
 
 def _unit(db: Database, at: Layout, family: str, name: str) -> Unit | None:
     """What a family prints; None where it prints nothing."""
-    files = placed.item(db, *at, family, name) if family in families(db) else None
+    files = placed.item(db, *at, family, name) if family in shown_families(db) else None
     found = unit(db, family, name) if files is not None else None
     return None if found is None else Unit(family, name, found.title, tuple(each.file for each in files or ()))
 

@@ -60,17 +60,16 @@ def schema(text: str) -> str:
     return f"<b>{escape(name)}</b>{bracket}{_marked(rest, kind)}"
 
 
+_MARKS = {"string": "s", "number": "n"}
+
+
 def _marked(text: str, kind: Callable[[str, int, int], str]) -> str:
     found = []
     for match in _CODE.finditer(text):
-        word = match.group()
-        group = match.lastgroup
-        mark = (
-            kind(word, match.start(), match.end())
-            if group == "word"
-            else {"string": "s", "number": "n"}.get(group or "", "")
-        )
-        found.append(f"<i class={mark}>{escape(word)}</i>" if mark else escape(word))
+        word, group = match.group(), match.lastgroup
+        mark = kind(word, match.start(), match.end()) if group == "word" else _MARKS.get(group or "", "")
+        shown = word if group == "word" else escape(word)
+        found.append(f"<i class={mark}>{shown}</i>" if mark else shown)
     return "".join(found)
 
 
