@@ -6,50 +6,59 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+_TAG = re.compile(r"<[a-z][^>]*>")
+_ATTRIBUTE = re.compile(r'\s(id|href|src)="([^"]*)"')
 _VOID = frozenset(("meta", "input", "br", "link", "path", "rect", "circle", "wbr"))
 _INLINE = frozenset(("a", "b", "i", "span", "small", "ins", "del", "kbd"))  # no word ends with these
 
 
-class Page(HTMLParser):
-    """One page: its text, its anchors, what it refers to. Elements are closed in order."""
+class Page:
+    """One page: its anchors, what it refers to, what it says."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
         self.path = path
-        self.ids: list[str] = []
-        self.links: list[str] = []
+        self.source = path.read_text()
+        found = [match for tag in _TAG.findall(self.source) for match in _ATTRIBUTE.findall(tag)]
+        self.ids = [unescape(value) for name, value in found if name == "id"]
+        self.links = [unescape(value) for name, value in found if name != "id"]
+
+    @cached_property
+    def text(self) -> str:
+        """What it says, in words with one space between. Its elements must be closed in order."""
+        return _Text(self.source).said
+
+
+class _Text(HTMLParser):
+    def __init__(self, source: str) -> None:
+        super().__init__()
         self._open: list[str] = []
         self._said: list[str] = []
-        self.source = path.read_text()
-        self.feed(self.source)
+        self.feed(source)
         self.close()
-        assert self._open == [], f"{path}: {self._open} is not closed"
+        assert self._open == [], f"{self._open} is not closed"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
         self._said += [] if tag in _INLINE else [" "]
         if tag not in _VOID:
             self._open.append(tag)
-        self.ids += [values["id"] or ""] if "id" in values else []
-        self.links += [values[name] or "" for name in ("href", "src") if name in values]
 
     def handle_endtag(self, tag: str) -> None:
         self._said += [] if tag in _INLINE else [" "]
         if tag not in _VOID:
-            assert self._open, f"{self.path}: </{tag}>"
-            assert self._open.pop() == tag, f"{self.path}: </{tag}>"
+            assert self._open, f"</{tag}>"
+            assert self._open.pop() == tag, f"</{tag}>"
 
     def handle_data(self, data: str) -> None:
         self._said.append(data)
 
     @property
-    def text(self) -> str:
-        """What it says, in words with one space between."""
+    def said(self) -> str:
         return " ".join("".join(self._said).split())
 
 
@@ -64,6 +73,10 @@ class Site:
         """All pages by name."""
         found = sorted(self.folder.rglob("*.html"))
         return {path.relative_to(self.folder).as_posix(): Page(path) for path in found}
+
+    @cached_property
+    def _anchors(self) -> dict[Path, set[str]]:
+        return {page.path.resolve(): set(page.ids) for page in self.pages.values()}
 
     def page(self, operator: str) -> Page:
         """The page of an operator."""
@@ -82,12 +95,9 @@ class Site:
                 if link == "data:,":
                     continue
                 target = (page.path.parent / unquote(file)).resolve() if file else page.path.resolve()
-                if not target.is_relative_to(self.folder.resolve()) or not target.is_file():
+                within = target.is_relative_to(self.folder.resolve()) and target.is_file()
+                if not within or (anchor and unquote(anchor) not in self._anchors[target]):
                     yield f"{name}: {link}"
-                elif anchor:
-                    ids = self.pages[target.relative_to(self.folder.resolve()).as_posix()].ids
-                    if unquote(anchor) not in ids:
-                        yield f"{name}: {link}"
 
     def bytes(self) -> dict[str, bytes]:
         """All files."""

@@ -93,7 +93,7 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
             node_anchor(row.node or "", title, row.dispatch_key),
             _unit(db, at, "nodes", keyed(name, row.dispatch_key)),
             _source(db, "derivatives", row.definition),
-            tuple(_gradients(row, found)),
+            tuple(_gradients(row, found, [argument.name for argument in native.func.arguments])),
             tuple(_tangents(db, row, found)),
             tuple(_saved(found)),
             tuple(given.name for given in found.args_with_derivatives),
@@ -105,8 +105,9 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
         )
 
 
-def _gradients(row: NodeRow, found: Info) -> Iterator[Formula]:
-    for each in found.derivatives:
+def _gradients(row: NodeRow, found: Info, arguments: list[str]) -> Iterator[Formula]:
+    """The gradients, in the order of the arguments."""
+    for each in sorted(found.derivatives, key=lambda each: arguments.index(each.var_names[0])):
         written = each.formula if row.synthesized else each.original_formula
         yield Formula(
             each.var_names, written, "" if written == each.formula else each.formula, is_missing(each.formula)
