@@ -205,9 +205,7 @@ def test_light_and_dark_follow_the_system_and_the_switch(site: Site, chromium: B
     assert colours(chromium)[0] > 600, "the choice is kept"
 
 
-@pytest.mark.parametrize(
-    "page", ["index", "operators", "nodes", "op/mv", "op/add", "op/_foreach_div", "changes"]
-)
+@pytest.mark.parametrize("page", ["index", "operators", "nodes", "op/mv", "op/add", "op/_foreach_div", "changes"])
 def test_a_phone_shows_pages_at_their_width(site: Site, chromium: Browser, page: str) -> None:
     chromium.size(390, 844, mobile=True)
     chromium.open(site.folder / f"{page}.html")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pipeline.reports.page.html import graph, highlight
 from pipeline.reports.page.names import safe
 
+_BREAK = re.compile(r"(?<=\w)_(?=[a-z])|[a-z0-9](?=Backward)")  # where a long name may go on in the next line
 _HERE = os.path.dirname(__file__)
 
 
@@ -30,6 +32,7 @@ def _environment() -> Environment:
     made.filters["schema"] = lambda text: Markup(highlight.schema(text))  # noqa: S704
     made.filters["yaml"] = lambda text: Markup(highlight.yaml(text))  # noqa: S704
     made.filters["picture"] = lambda steps, root: Markup(graph.picture(steps, root))  # noqa: S704
+    made.filters["breakable"] = lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", str(escape(name))))  # noqa: S704
     made.filters["safe_name"] = safe
     return made
 
