@@ -156,6 +156,15 @@ def test_text_of_the_specs_is_never_taken_for_html(edited: Project) -> None:
     assert "(result < 1).conj() /* <b>&amp; */" in page.text
 
 
+def test_operators_of_another_namespace_have_pages_too(edited: Project) -> None:
+    edited.append("native_functions.yaml", "- func: toy::cube(Tensor self) -> Tensor\n  variants: function")
+    make(edited)
+    site = site_of(edited)
+    assert "toy::cube" in site.page("toy.cube").text
+    assert "toy-cube" in site.page("toy.cube").ids
+    assert list(site.broken()) == []
+
+
 # ---- what an edit re-makes
 
 

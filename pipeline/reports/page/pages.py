@@ -51,11 +51,18 @@ def operator_page(db: Database, layout: str, shards: int, page: str) -> bytes:
         "operator",
         "../",
         op=found,
+        title=_title(found),
         code={(unit.family, unit.name): text(db, unit.family, unit.name) for unit in _units(found)},
         inputs=[_arguments(each.schema) for each in found.derivatives],
         changes=[_unescaped(each) for each in compared],
         against=against_name(db) if compared else "",
     )
+
+
+def _title(found: Operator) -> str:
+    """The operator, with its namespace where that is not PyTorch's."""
+    base = found.page.removeprefix(f"{found.namespace}.")
+    return base if base == found.page else f"{found.namespace}::{base}"
 
 
 def _units(found: Operator) -> Iterator[Unit]:

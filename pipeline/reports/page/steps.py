@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pipeline.families.nodes.files import DEFINITION
 from pipeline.query.database import Database
 from pipeline.reports.page.model import Placed, Ref, Relations, Step
-from pipeline.reports.page.names import node_anchor
+from pipeline.reports.page.names import node_anchor, safe
 from pipeline.reports.page.relations import keys_of, placed, relations, shown_families
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE
 from pipeline.stages.derivatives import definition
@@ -25,6 +25,7 @@ Layout = tuple[str, int]
 
 _NODES, _KERNELS = "nodes", "variable_type"
 _FORMULAS = (DEFINITION, "formula")  # the pieces of Nodes that have backward formulas
+_DESCRIBED = "/"  # in what a description calls the piece of a hole: it may have any of a unit's
 _FRAME = "frame"  # has them too, where a release has no source of formulas
 
 
@@ -84,7 +85,7 @@ def _files(files: Sequence[Placed], pieces: tuple[str, ...]) -> Iterator[str]:
     apart = any(_FORMULAS[-1] in file.pieces for file in files)
     wanted = (*pieces, _FRAME) if pieces == _FORMULAS and not apart else pieces
     for file in files:
-        if not wanted or any(piece.startswith(wanted) for piece in file.pieces):
+        if not wanted or any(piece.startswith(wanted) or _DESCRIBED in piece for piece in file.pieces):
             yield file.file
 
 
@@ -94,7 +95,7 @@ def _ref(db: Database, family: str, name: str) -> Ref:
     assert found is not None
     of = relations.item(db, found.function) or Relations()
     title = found.title.rpartition("::")[2]
-    anchor = node_anchor(title, of.title, found.dispatch_key) if family == _NODES else f"{family}-{of.title}"
+    anchor = node_anchor(title, of.title, found.dispatch_key) if family == _NODES else safe(f"{family}-{of.title}")
     return Ref(of.page, anchor, found.title)
 
 
