@@ -22,6 +22,7 @@ from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.last import Last
 from pipeline.front.run.outputs import is_generated, remove_abandoned
 from pipeline.front.run.places import claim_places
+from pipeline.problems.problem import SpecError
 from pipeline.query.files import Stat, stat_of
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class PageBuild(Build):
         not ours is in the way. The specs have no mistakes."""
         from pipeline.reports.page.pages import bytes_of, files
 
+        if self.db.problem:
+            raise SpecError(self.db.problem, "nothing was written; name another place: cache=DIR")
         found = {self.path(name): file for name, file in files(self.db, *self.layout).items()}
         claim_places(self)
         for path in found:
