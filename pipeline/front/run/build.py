@@ -30,7 +30,7 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
-_OTHERS = ("set", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
+_OTHERS = ("set", "formulas.vocabulary", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
 _FOR_GRAPHS = ("pipeline.stages.operators", "pipeline.stages.graph_text")
