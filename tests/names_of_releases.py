@@ -10,7 +10,6 @@ lists and optional values (their methods), those with ATen functions that no YAM
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from zipfile import ZipFile
 
 from releases import ROOT, WHEELS, download, find_wheel, known_versions
@@ -23,7 +22,8 @@ HELPERS = "torch/csrc/autograd/FunctionsManual.h"
 CLASSES = """
     ATen/core/TensorBody.h ATen/core/TensorBase.h ATen/core/Generator.h ATen/TensorGeometry.h c10/core/Scalar.h
     c10/core/SymInt.h c10/core/SymBool.h c10/core/SymFloat.h c10/core/TensorOptions.h c10/core/Device.h
-    ATen/NestedTensorImpl.h c10/util/ArrayRef.h torch/headeronly/util/HeaderOnlyArrayRef.h c10/util/OptionalArrayRef.h c10/core/Storage.h
+    ATen/NestedTensorImpl.h c10/util/ArrayRef.h torch/headeronly/util/HeaderOnlyArrayRef.h
+    c10/util/OptionalArrayRef.h c10/core/Storage.h
 """.split()
 # What formulas call that no YAML declares: these headers are part of what generated sources include.
 FUNCTIONS = """

@@ -79,9 +79,12 @@ class _Statement(NamedTuple):
 
 def _blanked(text: str) -> str:
     """The text without comments, directives and the insides of strings, on the same lines."""
-    return _BLANK.sub(
-        lambda match: ('""' if match.group()[0] in "\"'" else " ") + "\n" * match.group().count("\n"), text
-    )
+
+    def blank(match: re.Match[str]) -> str:
+        found = match.group()
+        return ('""' if found[0] in ('"', "'") else " ") + "\n" * found.count("\n")
+
+    return _BLANK.sub(blank, text)
 
 
 def _statements(text: str) -> Iterator[_Statement]:

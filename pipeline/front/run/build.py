@@ -219,19 +219,19 @@ class Build:
 
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
-        from pipeline.problems.causes import causes
-        from pipeline.query.account import problems
-
         self.bring()
-        return causes(problems(self.db, self.roots(), Problem))
+        return self._causes(self.roots())
 
     def problems_seen(self) -> list[Problem]:
         """The same of what has been brought up to date already."""
+        seen = [(query, *args) for query, *args in self.roots() if self.db.current(query, *args)]
+        return self._causes(seen)
+
+    def _causes(self, roots: list[Root]) -> list[Problem]:
         from pipeline.problems.causes import causes
         from pipeline.query.account import problems
 
-        seen = [(query, *args) for query, *args in self.roots() if self.db.current(query, *args)]
-        return causes(problems(self.db, seen, Problem))
+        return causes(problems(self.db, roots, Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
@@ -239,14 +239,13 @@ class Build:
 
     def report(self, problems: Iterable[Problem]) -> str:
         """Problems in the order of the files, in the format that is asked for."""
-        problems, config = list(problems), self.config
+        problems = list(problems)
         self.warned = bool(problems)
-        if not problems and config.format in ("text", "github"):
+        if not problems and self.config.format in ("text", "github"):
             return ""
-        from pipeline.front.run.sources import Sources
-        from pipeline.problems.report import write_report
+        from pipeline.front.run.sources import reported
 
-        return write_report(config.format, problems, Sources(self), strict=config.strict, notes=config.warning)
+        return reported(self, problems)
 
     # ---- the end
 

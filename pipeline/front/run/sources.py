@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from pipeline.specs.layers.diff import Line
 
 
+def reported(build: Build, problems: list[Problem]) -> str:
+    """Problems of a build in the order of its files, in the format that it is asked for."""
+    from pipeline.problems.formats import write_report
+
+    config = build.config
+    return write_report(config.format, problems, Sources(build), strict=config.strict, notes=config.warning)
+
+
 class Sources:
     """The sources of one build."""
 

@@ -1,9 +1,9 @@
 """The names that formulas may call in each release of PyTorch, for spec sets that do not have all of its files.
 
-`functions.txt` has those of ATen's functions, `others.txt` those that its headers have besides, `methods.txt` those of the methods of tensors, numbers, lists and
-optional values, `helpers.txt` what `FunctionsManual.h` declares, with the least and the most arguments. A name that not
-every known release has says the first one and the last one that do. They are facts, written by
-`tests/names_of_releases.py` from the packages of the releases.
+`functions.txt` has those of ATen's functions, `others.txt` those that its headers have besides, `methods.txt` those of
+the methods of tensors, numbers, lists and optional values, `helpers.txt` what `FunctionsManual.h` declares, with the
+least and the most arguments. A name that not every known release has says the first one and the last one that do. They
+are facts, written by `tests/names_of_releases.py` from the packages of the releases.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ class Names(Struct, frozen=True):
 def names_of(version: str) -> Names:
     """The names of a known minor release."""
     helpers = {name: (int(least), int(most)) for name, least, most in _rows("helpers.txt", version)}
-    plain = (tuple(name for (name,) in _rows(f"{of}.txt", version)) for of in ("functions", "others", "methods"))
-    return Names(*plain, helpers)
+    return Names(_plain("functions", version), _plain("others", version), _plain("methods", version), helpers)
+
+
+def _plain(table: str, version: str) -> tuple[str, ...]:
+    return tuple(name for (name,) in _rows(f"{table}.txt", version))
 
 
 def _rows(file: str, version: str) -> list[list[str]]:

@@ -21,8 +21,8 @@ _WORDS = frozenset(
     """
     alignof auto bool catch char const_cast decltype delete do double dynamic_cast else float for if int int8_t int16_t
     int32_t int64_t long new noexcept operator or and not return reinterpret_cast short signed size_t sizeof static_cast
-    static_assert switch throw typeid uint8_t uint16_t uint32_t uint64_t unsigned void while abs ceil fabs floor fmod max
-    min pow round
+    static_assert switch throw typeid uint8_t uint16_t uint32_t uint64_t unsigned void while abs ceil fabs floor fmod
+    max min pow round
     """.split()
 )
 _TYPE = re.compile(r"[A-Z]|k[A-Z]")

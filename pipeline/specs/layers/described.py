@@ -73,9 +73,9 @@ class _Finding:
 
     def add_layer(self, place: int, layer: Layer) -> None:
         for header in listed(layer.helpers):
-            self.headers[header] = at = self._at(header)
-            self.looked_for.append(at.path)
-            if not os.path.isfile(at.path):
+            self.headers[header] = found = self._at(header)
+            self.looked_for.append(found.path)
+            if not os.path.isfile(found.path):
                 where = ("layer", str(place), "helpers")
                 self.mistakes.append(Mistake(where, f"there is no file '{header}'", "name a C++ header"))
         for role in _ROLES:

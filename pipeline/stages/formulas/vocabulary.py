@@ -9,7 +9,7 @@ from pipeline.cpp.header import ANY, Header, read_header
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD, Known
+from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD
 from pipeline.specs.headers import MANUAL
 from pipeline.specs.text import decode_text
 from pipeline.stages.schemas import GENERATED, generated_groups, generated_heads, groups, heads
