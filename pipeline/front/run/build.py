@@ -224,8 +224,7 @@ class Build:
 
     def problems_seen(self) -> list[Problem]:
         """The same of what has been brought up to date already."""
-        seen = [(query, *args) for query, *args in self.roots() if self.db.current(query, *args)]
-        return self._causes(seen)
+        return self._causes([(query, *args) for query, *args in self.roots() if self.db.current(query, *args)])
 
     def _causes(self, roots: list[Root]) -> list[Problem]:
         from pipeline.problems.causes import causes
@@ -239,12 +238,9 @@ class Build:
 
     def report(self, problems: Iterable[Problem]) -> str:
         """Problems in the order of the files, in the format that is asked for."""
-        problems = list(problems)
-        self.warned = bool(problems)
-        if not problems and self.config.format in ("text", "github"):
-            return ""
         from pipeline.front.run.sources import reported
 
+        self.warned = bool(problems := list(problems))
         return reported(self, problems)
 
     # ---- the end

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 def reported(build: Build, problems: list[Problem]) -> str:
     """Problems of a build in the order of its files, in the format that it is asked for."""
+    config = build.config
+    if not problems and config.format in ("text", "github"):
+        return ""
     from pipeline.problems.formats import write_report
 
-    config = build.config
     return write_report(config.format, problems, Sources(build), strict=config.strict, notes=config.warning)
 
 
