@@ -64,7 +64,10 @@ def page(verdicts: Mapping[str, str]) -> str:
     names = shown()
     accepted = sum(not verdicts[name] for name in names)
     head = HEAD.read_text().format(
-        count=len(names), accepted=accepted, refused=len(names) - accepted, torch=metadata.version("torch").split("+")[0]
+        count=len(names),
+        accepted=accepted,
+        refused=len(names) - accepted,
+        torch=metadata.version("torch").split("+")[0],
     )
     rows = [_row(read(name).mistake, verdicts[name], said(name)) for name in names]
     return head + "".join(rows)

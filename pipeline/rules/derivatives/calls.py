@@ -153,7 +153,9 @@ def _unknown(formula: str, use: Use, known: Known, kind: str, what: str) -> Iter
     if kind == CALL and use.name in declared(formula):
         return
     suffix = _SYMINT if use.name.endswith(_SYMINT) else ""
-    hint = nearest(use.name, [f"{name}{suffix}" for name in known.names(kind)], near=_NEAR)
+    names = [f"{name}{suffix}" for name in known.names(kind)]
+    hint = nearest(use.name, names)
+    hint = hint if _is_sure(hint) else nearest(use.name, names, near=_NEAR)
     if known.is_whole() or _is_sure(hint):
         yield _at(formula, use.start, f"unknown {what} '{use.name}'", hint or _ONLY_COMPILER, f"unknown-{what}")
 
