@@ -2,7 +2,6 @@
 
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
-from pipeline.model.layers import LAYER_MARK
 from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
@@ -77,14 +76,13 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
 
 
 def origin(db: Database, family: str, name: str) -> str:
-    """A comment that says which entry a unit is from: its line as an editor finds it, whatever its number."""
+    """A comment that says which entry a unit is from: how its line begins, whatever its number and the rest of it."""
     found = unit(db, family, name)
     if found is None or found.role not in ("native", "derivatives"):
         return ""
     described, key = is_described(db), "func" if found.role == "native" else "name"
     file = files_of(db, found.role).get(found.entry, "") if described else spec_set(db).files[found.role]
-    schema = found.entry.partition(LAYER_MARK)[0].partition("#")[0]
-    return f"// {file}: - {key}: {' '.join(schema.split())}\n"
+    return f"// {file}: - {key}: {' '.join(found.entry.partition('(')[0].split())}(…)\n"
 
 
 @query
