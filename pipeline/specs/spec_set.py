@@ -1,5 +1,5 @@
-"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a PyTorch checkout, a folder
-or a wheel, or described by a `specset.toml`, layer by layer."""
+"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a PyTorch checkout, a
+folder or a wheel, or described by a `specset.toml`, layer by layer."""
 
 from __future__ import annotations
 
