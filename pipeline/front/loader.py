@@ -39,8 +39,7 @@ def open_build(variables: Mapping[str, str]) -> Build:
         config = read_config(variables)
     except SpecError as error:
         raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
-    if config.warning:
-        sys.stderr.write(f"warning: {config.warning}\n")
+    sys.stderr.write(config.said)
     return Build(config)
 
 

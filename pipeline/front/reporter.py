@@ -56,7 +56,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self.failures.append({"task": task, "exception": fail})
         if fail.get_name() != "UnmetDependency":
             self.outstream.flush()
-            sys.stderr.write(f"{fail.message.rstrip()}\n")
+            self._say(f"{fail.message.rstrip()}\n")
 
     def complete_run(self) -> None:
         self.outstream.flush()
@@ -65,4 +65,11 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         warnings = self.tasks.finish(self._selected, failed=bool(self.failures or self.runtime_errors))
         if self.runtime_errors:
             warnings += "\n".join(self.runtime_errors) + "\n"
-        sys.stderr.write(warnings)
+        self._say(warnings)
+
+    def _say(self, report: str) -> None:
+        """Writes a report to standard error, in colour where that is a terminal."""
+        if report:
+            from pipeline.problems.color import painted
+
+            sys.stderr.write(painted(report, sys.stderr, self.tasks.build.config.format))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from contextlib import closing
-from typing import Any
+from typing import Any, TextIO
 
 from doit import get_var
 from doit.cmd_base import Command
@@ -25,7 +25,12 @@ INTERRUPTED = 130
 
 
 class Failed(Exception):
-    """Mistakes in the specs; the text is their report."""
+    """Mistakes in the specs: their report, and the format that it is in."""
+
+    def __init__(self, report: str, format_: str) -> None:
+        super().__init__(report)
+        self.report = report
+        self.format = format_
 
 
 class BuildCommand(Command):  # type: ignore[misc]
@@ -44,7 +49,7 @@ class BuildCommand(Command):  # type: ignore[misc]
             with closing(open_build(self.variables())) as build:
                 return self.work(build, opt_values, pos_args)
         except Failed as failed:
-            sys.stderr.write(str(failed))
+            say(failed.report, failed.format)
             return 1
         except SpecError as error:
             raise InvalidCommand(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
@@ -75,7 +80,16 @@ def check(build: Build, roots: Iterable[Root]) -> None:
         build.db.digest(query, *args)
     found = causes(problems(build.db, roots, Problem))
     if build.failed(found):
-        raise Failed(build.report(found))
+        raise Failed(build.report(found), build.config.format)
+
+
+def say(report: str, format_: str, stream: TextIO | None = None) -> None:
+    """Writes a report to standard error, or to another stream; in colour where that is a terminal."""
+    from pipeline.problems.color import painted
+
+    stream = stream or sys.stderr
+    stream.write(painted(report, stream, format_))
+    stream.flush()
 
 
 def keep(build: Build) -> None:

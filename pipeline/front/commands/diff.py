@@ -42,8 +42,7 @@ class Diff(BuildCommand):
 def _against(variables: dict[str, str]) -> Build:
     """The build of the other side."""
     config = read_against(variables)
-    if config.warning:
-        sys.stderr.write(f"warning: {config.warning}\n")
+    sys.stderr.write(config.said)
     return Build(config)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pipeline.front.commands.command import BuildCommand, reason
+from pipeline.front.commands.command import BuildCommand, reason, say
 from pipeline.front.main import start_anew
 from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE, CodeChanged
@@ -69,8 +69,7 @@ class Watch(BuildCommand):
             done = resident.update(anew=not first)
             took = (time.perf_counter() - start) * 1e3
             if done.news:
-                sys.stderr.write(done.report)
-                sys.stderr.flush()
+                say(done.report, resident.format)
             if done.units or done.files:
                 line = f"{took:.0f} ms: {_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line, flush=True)

@@ -52,14 +52,15 @@ class Build:
         self.last = last_run.load(self.last_path)
         self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+        self.warned = False  # whether the last report had anything to report
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
         self._forgotten: set[str] = set()  # tasks that doit was told to forget before this run
 
     def _serves(self, last: last_run.Last) -> bool:
         """Whether the last run of this configuration did all that this one is to do."""
-        if self.config.strict and last.report:
-            return False  # what it warned of is a mistake now
+        if (self.config.strict and last.warned) or self.config.format != last.format:
+            return False  # what it warned of is a mistake now, or is to be told in another form
         return last.stats.keys() >= set(self.inputs.spec_paths()) and last_run.unchanged(last)
 
     # ---- where things are
@@ -237,14 +238,15 @@ class Build:
         return any(self.config.strict or not problem.warning for problem in problems)
 
     def report(self, problems: Iterable[Problem]) -> str:
-        """Problems as text, in the order of the files."""
-        problems = list(problems)
-        if not problems:
+        """Problems in the order of the files, in the format that is asked for."""
+        problems, config = list(problems), self.config
+        self.warned = bool(problems)
+        if not problems and config.format in ("text", "github"):
             return ""
         from pipeline.front.run.sources import Sources
-        from pipeline.problems.render import render
+        from pipeline.problems.report import write_report
 
-        return render(problems, Sources(self), strict=self.config.strict)
+        return write_report(config.format, problems, Sources(self), strict=config.strict, notes=config.warning)
 
     # ---- the end
 
@@ -273,6 +275,8 @@ class Build:
             units,
             report,
             complete and kept and last_run.settled(self.inputs.spec_paths()),
+            self.warned,
+            self.config.format,
         )
         try:
             last_run.save(self.last_path, last)

@@ -25,10 +25,9 @@ def note_unchanged(build: Build, words: list[str]) -> None:
     graphs = [build.config.graphs.given] if build.config.graphs.given else []
     beside = (build.last_path, *build.config.specs.looked_for, *graphs, *sys.path)
     stats = {path: stat_of(path) for path in beside} | stats
-    warning = f"warning: {build.config.warning}\n" if build.config.warning else ""
     with suppress(OSError, SpecError):
         if read_config(dict(word.split("=", 1) for word in words)) == build.config:
-            overwrite_file(note_path(words), note(words, said(build, last), warning + last.report, stats))
+            overwrite_file(note_path(words), note(words, said(build, last), build.config.said + last.report, stats))
 
 
 def said(build: Build, last: Last) -> str:
