@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.problems.problem import Role, SpecError, nearest
+from pipeline.specs.headers import IN_PACKAGE, MANUAL, headers_of
 from pipeline.specs.location import DESCRIPTION, DIFF, NAME, Location
 from pipeline.specs.version import version_files, version_in, version_in_line, version_in_one_of
 
@@ -47,6 +48,7 @@ _CHECKOUT = {
     "tags": "aten/src/ATen/native/tags.yaml",
     "derivatives": "tools/autograd/derivatives.yaml",
 }
+_CHECKOUT_TEMPLATES = "tools/autograd/templates"
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
 
 
@@ -61,6 +63,7 @@ class SpecSet(Struct, frozen=True):
     version_file: str = ""  # what tells it, where that is a file of its own
     looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
     described: Described | None = None
+    headers: dict[str, Location] = {}  # name -> header that declares what formulas call
     in_development: bool = False  # whether the release that it tells is the one that is being worked on
 
     def inputs(self) -> list[tuple[str, Location]]:
@@ -109,6 +112,7 @@ def _described(path: str, release: str) -> SpecSet:
         version_file=found.version_file,
         looked_for=found.looked_for,
         described=found.described,
+        headers=found.headers,
     )
 
 
@@ -119,7 +123,8 @@ def _base(specs: str, folder: str) -> BaseSet:
     if not specs:
         return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in TEMPLATES})
     found = _plain(specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs)))
-    return BaseSet(found.files, found.templates, found.version, found.version_file or found.name, found.looked_for)
+    told = found.version_file or found.name
+    return BaseSet(found.files, found.templates, found.version, told, found.looked_for, found.headers)
 
 
 def _plain(specs: str) -> SpecSet:
@@ -180,7 +185,9 @@ def _set(name: str, folder: str, layout: dict[str, str], templates: str, looked_
     near = version_files(folder)
     version, version_file = version_in_one_of(near)
     files, located = _located(folder, layout, templates)
-    return SpecSet(name, files, located, version, version_file=version_file, looked_for=(*looked_for, *near))
+    headers, places = headers_of(folder, os.path.join(folder, templates), TEMPLATES)
+    seen = (*looked_for, *near, *places)
+    return SpecSet(name, files, located, version, version_file=version_file, looked_for=seen, headers=headers)
 
 
 def _located(folder: str, layout: dict[str, str], templates: str) -> tuple[dict[str, Location], dict[str, Location]]:
@@ -198,14 +205,16 @@ def _checkout(name: str, folder: str, looked_for: tuple[str, ...]) -> SpecSet:
     they are as old as the build."""
     version_file = os.path.normpath(os.path.join(folder, "version.txt"))
     version = version_in_line(version_file)
-    files, templates = _located(folder, _CHECKOUT, "tools/autograd/templates")
+    files, templates = _located(folder, _CHECKOUT, _CHECKOUT_TEMPLATES)
+    headers, places = headers_of(folder, os.path.join(folder, _CHECKOUT_TEMPLATES), TEMPLATES)
     return SpecSet(
         name,
         files,
         templates,
         version or "",
         version_file="" if version is None else version_file,
-        looked_for=(*looked_for, version_file),
+        looked_for=(*looked_for, version_file, *places),
+        headers=headers,
         in_development=True,
     )
 
@@ -226,7 +235,9 @@ def _wheel(path: str) -> SpecSet:
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
     templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in (*TEMPLATES, *FOR_GRAPHS)}
     name = "-".join(os.path.basename(path).split("-")[:2])
-    return SpecSet(name, files, templates, _version_in(path) if "torch/version.py" in members else "")
+    headers = {MANUAL: Location(path, IN_PACKAGE)} if IN_PACKAGE in members else {}
+    version = _version_in(path) if "torch/version.py" in members else ""
+    return SpecSet(name, files, templates, version, headers=headers)
 
 
 def _version_in(path: str) -> str:
