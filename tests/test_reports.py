@@ -40,7 +40,7 @@ def test_list_gives_tasks_their_state_and_their_files(built: Project) -> None:
     built.set_formula("exp", "self", "result.conj() * grad")
     tasks = {task["name"]: task for task in read(built, "list", "--all", "--status")}
     assert tasks.keys() >= {"specs", "emit", "shard", "emit:SinBackward0", *SHARD_TASKS}
-    assert tasks["shard:Functions.cpp"]["targets"] == [str(built.generated / "Functions.cpp")]
+    assert tasks["shard:Functions.cpp"]["target"] == str(built.generated / "Functions.cpp")
     stale = {name for name, task in tasks.items() if task["status"] == "run" and name.startswith(("emit", "shard"))}
     assert stale == {"emit", "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard", "shard:Functions.cpp"}
     assert all("status" not in task for task in read(built, "list"))

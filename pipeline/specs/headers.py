@@ -1,7 +1,8 @@
 """Headers that declare what formulas call: the torch package's own, and those that a spec set has beside its templates.
 
-`FunctionsManual.h` is where PyTorch's formulas have their helpers. The torch package ships it, a checkout
-has it among its sources; a folder may have it beside its YAML files or its templates. Any other header beside the templates is one of the set's own.
+`FunctionsManual.h` is where PyTorch's formulas have their helpers. The torch package ships it, a checkout has it among
+its sources; a folder may have it beside its YAML files or its templates. Any other header beside the templates is one
+of the set's own.
 """
 
 from __future__ import annotations
