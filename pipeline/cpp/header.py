@@ -112,7 +112,9 @@ def _function(before: str) -> str:
     if name is None or "=" in before or "(" in before or name.group(1) in _NO_FUNCTION:
         return ""
     type_ = before[: name.start()].rstrip()
-    return "" if not type_.strip("&* \n") or type_.endswith("::") else name.group(1)  # else a macro or a constructor
+    return (
+        "" if not type_.strip("&* \n") or type_.endswith(("::", "<", ",")) else name.group(1)
+    )  # else a macro or a constructor
 
 
 def _other(statement: str, found: Header) -> None:

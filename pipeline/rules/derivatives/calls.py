@@ -14,6 +14,8 @@ from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared, read
 
 _NEEDLE = 200  # characters from a place on: enough to tell it from others
 _ONLY_COMPILER = "only the C++ compiler will tell"
+_MANY = 20  # names that are told of in one formula
+_NEAR = 0.75  # how close a name must be that a hint has: there are thousands
 _SYMINT = "_symint"  # behind the name of an operator: its overload for symbolic sizes
 
 # Words of C++ that a bracket may follow, types among them, and functions of its mathematics.
@@ -28,18 +30,27 @@ _WORDS = frozenset(
 _TYPE = re.compile(r"[A-Z]|k[A-Z]")
 _CUT = "+-*/%=<>&|^?:,.!~"  # what a formula cannot end with
 # Two operators of which the second can begin no operand, or a comma where something is missing.
-_DOUBLED = re.compile(r"[-+*/%]\s+[/%](?![/*])|[-+/%]\s+\*(?=\s)|\*\s+\*(?=\s)|,\s*+[,)]|\(\s*+,")
+_DOUBLED = re.compile(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,")
 _INDEXED = re.compile(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
 def mistakes(formula: str, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:
-    """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something."""
+    """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something: the first
+    few of each kind."""
     yield from _characters(formula)
     read = read_uses(formula)
     yield from _brackets(formula, read)
-    yield from _slips(formula, names, outputs)
+    slips = list(_slips(formula, names, outputs))
+    yield from slips
+    countable = not any(slip.rule == "doubled-operator" for slip in slips)
+    told: set[str] = set()
     for use in read.uses:
-        yield from _use(formula, use, names, known)
+        if len(told) == _MANY:
+            return
+        found = () if use.name in told else _use(formula, use, names, known, countable=countable)
+        for suspicion in found:
+            told.add(use.name)
+            yield suspicion
 
 
 def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
@@ -75,22 +86,22 @@ def _brackets(formula: str, read: Read) -> Iterator[SpecError]:
         return
     end = formula.rstrip()
     if end and end[-1] in _CUT:
-        yield _at(formula, len(end) - 1, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
+        # The operator may stand in the formula often, with the word before it less so.
+        start = end.rfind(" ", 0, len(end[:-1].rstrip())) + 1
+        yield _at(formula, start, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
 
 
 def _slips(formula: str, names: Collection[str], outputs: int) -> Iterator[SpecError]:
     end = formula.rstrip()
     if end.endswith(";"):
         fix = (";", "") if end.count(";") == 1 else None
-        yield _at(
-            formula, len(end) - 1, "the formula ends with ';'", "it is an expression: remove it", "semicolon", fix
-        )
+        hint = "a formula is an expression: remove it"
+        yield _at(formula, len(end) - 1, "the formula ends with ';'", hint, "semicolon", fix)
     doubled = _DOUBLED.search(formula) if '"' not in formula and "'" not in formula else None
     if doubled is not None:
         written = " ".join(doubled.group().split())
-        yield _at(
-            formula, doubled.start(), f"'{written}': something is missing between", "write one of them", "doubled"
-        )
+        problem = f"'{written}': something is missing between"
+        yield _at(formula, doubled.start(), problem, "write it, or remove one of them", "doubled-operator")
     indexed = _INDEXED.search(formula) if "grad[" in formula else None
     if indexed is not None:
         meant = f"grads[{indexed.group(1)}]"
@@ -99,7 +110,7 @@ def _slips(formula: str, names: Collection[str], outputs: int) -> Iterator[SpecE
         yield _at(formula, indexed.start(), f"'{indexed.group()}' is a row of the gradient", hint, "grad-index")
 
 
-def _use(formula: str, use: Use, names: Collection[str], known: Known) -> Iterator[SpecError]:
+def _use(formula: str, use: Use, names: Collection[str], known: Known, *, countable: bool) -> Iterator[SpecError]:
     """What is suspicious about one name."""
     name = use.name
     if not use.called:
@@ -116,7 +127,7 @@ def _use(formula: str, use: Use, names: Collection[str], known: Known) -> Iterat
         arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(_SYMINT))
         if arity is None:
             yield from _unknown(formula, use, known, CALL, "function")
-        elif use.arguments != UNCOUNTED and not arity[0] <= use.arguments <= arity[1]:
+        elif countable and use.arguments != UNCOUNTED and not arity[0] <= use.arguments <= arity[1]:
             yield _count(formula, use, arity)
 
 
@@ -126,7 +137,7 @@ def _names_one(known: Known, kind: str, name: str) -> bool:
 
 def _is_aten(formula: str, start: int) -> bool:
     """Whether the name at `start` is qualified by `at::` and by nothing else."""
-    before = formula[:start].rstrip()[:-2].rstrip()
+    before = formula[max(0, start - _NEEDLE) : start].rstrip()[:-2].rstrip()
     return before.endswith("at") and not (before[-3:-2].isalnum() or before[-3:-2] in ("_", ":"))
 
 
@@ -142,7 +153,9 @@ def _unknown(formula: str, use: Use, known: Known, kind: str, what: str) -> Iter
     if kind == CALL and use.name in declared(formula):
         return
     suffix = _SYMINT if use.name.endswith(_SYMINT) else ""
-    hint = nearest(use.name, [f"{name}{suffix}" for name in known.names(kind)])
+    names = [f"{name}{suffix}" for name in known.names(kind)]
+    hint = nearest(use.name, names)
+    hint = hint if _is_sure(hint) else nearest(use.name, names, near=_NEAR)
     if known.is_whole() or _is_sure(hint):
         yield _at(formula, use.start, f"unknown {what} '{use.name}'", hint or _ONLY_COMPILER, f"unknown-{what}")
 
