@@ -27,12 +27,14 @@ class Text:
         """Where each line starts."""
         return [0, *(match.end() for match in _END.finditer(self.text))]
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """All lines, without their ends."""
+        return _END.split(self.text)
+
     def line(self, number: int) -> str:
         """A line without its end, "" where there is none."""
-        if not 0 <= number < len(self.starts):
-            return ""
-        end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text)
-        return self.text[self.starts[number] : end].rstrip("\r\n")
+        return self.lines[number] if 0 <= number < len(self.lines) else ""
 
     def offset(self, place: types.Position, encoding: str) -> int:
         """A place of the editor's; one that is not in the text is at its end, or at the line's."""

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pipeline.front.lsp.buffers import Text
 from pipeline.problems.report import Placed, Report
 
-_WORD = re.compile(r"[\w:]+(?:\.\w+)*|\S")
+_WORD = re.compile(r"\w+|\S")
 _LEVELS = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 SOURCE = "gradmill"
 
@@ -39,6 +39,19 @@ def _diagnostic(placed: Placed, report: Report, text: Text, encoding: str) -> ty
         code=problem.rule or None,
         data=list(problem.fix) if problem.fix else None,
     )
+
+
+def is_certain(found: types.Diagnostic) -> bool:
+    """Whether it is certain what mends a mistake."""
+    return found.source == SOURCE and isinstance(found.data, list) and len(found.data) == 2
+
+
+def fix(found: types.Diagnostic) -> tuple[str, types.TextEdit]:
+    """What mends a mistake, and what that is called. Names are ASCII: as long as the editor counts."""
+    wrong, right = found.data  # type: ignore[misc]
+    start = found.range.start
+    place = types.Range(start, types.Position(start.line, start.character + len(wrong)))
+    return f"Write '{right}' for '{wrong}'", types.TextEdit(place, right)
 
 
 def span(line: str, column: int) -> tuple[int, int]:

@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from typing import Any
 
 from lsprotocol import types
@@ -23,8 +24,8 @@ from pygls.uris import from_fs_path, to_fs_path
 from pipeline import __version__
 from pipeline.front.lsp import diagnostics, features
 from pipeline.front.lsp.buffers import Buffer, Text
-from pipeline.front.lsp.session import Session
-from pipeline.front.lsp.sets import Sets
+from pipeline.front.lsp.sessions.session import Session
+from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.front.run.inputs import CodeChanged
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import read_file
@@ -69,7 +70,8 @@ class Server(LanguageServer):
     @property
     def encoding(self) -> str:
         """What the editor counts characters in."""
-        return str(self.workspace.position_encoding or "utf-16")
+        found = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
+        return types.PositionEncodingKind(found).value
 
     # ---- files
 
@@ -106,8 +108,9 @@ class Server(LanguageServer):
         elif path in self._shown:
             self._publish(path, [])
 
-    def saved(self, path: str) -> None:
+    def saved(self, uri: str) -> None:
         """A file was saved, or changed on the disk."""
+        path = path_of(uri)
         self.sets.forget(path)
         for session in self.sets.open():
             self._later(session)
@@ -125,6 +128,25 @@ class Server(LanguageServer):
             return Text(decode_text(read_file(path) or b""))
         except SpecError:
             return Text("")
+
+    def uri(self, path: str) -> str:
+        """What the editor calls a file."""
+        found = self.buffers.get(path)
+        return found.uri if found is not None else from_fs_path(path) or ""
+
+    def edit(self, changes: dict[str, list[types.TextEdit]]) -> types.WorkspaceEdit:
+        """Changes of files; with the versions of those that are open, where the editor takes that."""
+        workspace = self.client_capabilities.workspace
+        edits = workspace.workspace_edit if workspace is not None else None
+        if edits is None or not edits.document_changes:
+            return types.WorkspaceEdit(changes=changes)
+        versions = {buffer.uri: buffer.version for buffer in self.buffers.values()}
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)), found)
+                for uri, found in changes.items()
+            ]
+        )
 
     # ---- keeping up
 
@@ -166,7 +188,7 @@ class Server(LanguageServer):
         if buffer is None and self._shown.get(path, []) == found:
             return
         self._shown[path] = found
-        uri = buffer.uri if buffer is not None else from_fs_path(path) or ""
+        uri = self.uri(path)
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, found, buffer.version if buffer is not None else None)
         )
@@ -189,7 +211,8 @@ def serve(variables: Mapping[str, str]) -> None:
     logging.basicConfig(level=logging.ERROR, stream=sys.stderr)
     server = Server(variables)
     features.register(server)
-    try:
-        server.start_io()
-    finally:
-        server.sets.close()
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):  # the protocol's alone
+        try:
+            server.start_io(stdout=out)
+        finally:
+            server.sets.close()

@@ -24,6 +24,7 @@ class Private:
 
     def __init__(self, shared: str, owner: str) -> None:
         self._shared = shared
+        self.seal = f"{shared}.seal"  # changes with every run
         name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}"  # two sets may have one name
         self._folder = os.path.join(os.path.dirname(shared), name)
         self.path = os.path.join(self._folder, os.path.basename(shared))

@@ -10,8 +10,9 @@ import os
 from collections.abc import Mapping
 
 from pipeline.front.config import Config
-from pipeline.front.lsp import broken
-from pipeline.front.lsp.private import Private
+from pipeline.front.lsp.sessions import broken
+from pipeline.front.lsp.sessions.headers import Headers
+from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.run.build import Build
 from pipeline.front.run.resident import ROOM
 from pipeline.front.run.sources import Sources
@@ -20,8 +21,10 @@ from pipeline.problems.problem import Problem, Role
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
 from pipeline.query.account import problems
+from pipeline.query.database import Database
 from pipeline.query.files import Stat, stat_of
 from pipeline.query.row import Trace
+from pipeline.reports.editor.headers import Helper
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.layered.files import of_file
@@ -34,15 +37,16 @@ class Session:
     def __init__(self, config: Config) -> None:
         self.config = config
         self._private = Private(os.path.join(config.folder, "rows"), config.specs.owner)
-        specs = config.specs
+        self._headers = Headers(config)
         self._labels = _labels(config)
+        specs = config.specs
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in specs.files}
         self._open()
 
     def _open(self) -> None:
         """Starts from what the last run left."""
         self.build = Build(self.config)
-        self._last_run: Stat | None = stat_of(self.build.last_path)
+        self._last_run: Stat | None = stat_of(self._private.seal)
         self._had_run = self._private.take()
         self.build.store_path = self._private.path
         self.build.room = ROOM
@@ -65,15 +69,14 @@ class Session:
 
     def role(self, path: str) -> Role | None:
         """What a file's entries are; None of one that has none."""
-        label = self._labels.get(os.path.realpath(path), "")
-        role = label.removeprefix("spec/").partition(":")[0]
-        return next((each for each in ROLES if each == role), None) if label.startswith("spec/") else None
+        found = self.key(path).partition(":")[0]
+        return next((role for role in ROLES if role == found), None)
 
     # ---- keeping up
 
     def update(self, opened: Mapping[str, bytes]) -> None:
         """Brings everything up to date with the texts of open files, by path, and the disk."""
-        if stat_of(self.build.last_path) != self._last_run:
+        if stat_of(self._private.seal) != self._last_run:  # somebody ran
             self.close()
             self._open()
         found = ((self._labels.get(os.path.realpath(path)), data) for path, data in opened.items())
@@ -130,9 +133,25 @@ class Session:
         found = broken.beside(self._found, roles, self.mistakes) if roles else causes(self._found)
         return report_of(found, Sources(self.build), strict=self.config.strict, most=MAX_SHOWN)
 
-    def location(self, role: Role) -> list[Location]:
+    # ---- what answers are made from
+
+    @property
+    def db(self) -> Database:
+        """The database, of the last round."""
+        return self.build.db
+
+    @property
+    def helpers(self) -> dict[str, list[Helper]]:
+        """The helpers that formulas may call."""
+        return self._headers.helpers
+
+    def locations(self, role: Role) -> list[Location]:
         """The files of a role."""
         return [at for key, at in self.config.specs.files.items() if key.partition(":")[0] == role]
+
+    def key(self, path: str) -> str:
+        """What a spec file goes by in the set."""
+        return self._labels.get(os.path.realpath(path), "").removeprefix(spec_label(""))
 
     def close(self) -> None:
         """Lets go of the database, and removes it."""

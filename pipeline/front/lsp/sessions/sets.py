@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.front.config import read_config
-from pipeline.front.lsp.session import Session, has_file
+from pipeline.front.lsp.sessions.session import Session, has_file
 from pipeline.problems.problem import SpecError
 
 NO_SET = "no native_functions.yaml"  # what is said of a folder that is none
