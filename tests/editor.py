@@ -13,6 +13,7 @@ from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
 
 PATIENCE = 60  # seconds
+MARK = "\u00a6"  # stands in a text that is typed where the cursor is then
 
 DERIVATIVES, NATIVE, TAGS = "derivatives.yaml", "native_functions.yaml", "tags.yaml"
 
@@ -75,23 +76,36 @@ class Editor:
         return await self.diagnostics(path) if wait else []
 
     def type(self, path: Path, old: str, new: str) -> types.Position:
-        """Replaces the one place where a text stands; gives where that starts."""
+        """Replaces the one place where a text stands; gives where the mark is in the new one, or where that starts."""
         uri = path.as_uri()
         text = self.texts[uri]
         assert text.count(old) == 1, f"{text.count(old)} of {old!r}"
-        at = text.index(old)
+        at, mark = text.index(old), max(new.find(MARK), 0)
+        new = new.replace(MARK, "")
         start, end = place_of(text, at), place_of(text, at + len(old))
         self.texts[uri] = text[:at] + new + text[at + len(old) :]
         self.versions[uri] += 1
         change = types.TextDocumentContentChangePartial(types.Range(start, end), new)
         document = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
-        return start
+        return place_of(self.texts[uri], at + mark)
 
     async def edit(self, path: Path, old: str, new: str) -> list[types.Diagnostic]:
         """The same; gives what is shown then."""
         self.type(path, old, new)
         return await self.diagnostics(path)
+
+    async def restore(self) -> None:
+        """Takes back all that was typed."""
+        for path in (Path(uri.removeprefix("file://")) for uri in self.texts):
+            saved, uri = path.read_bytes().decode(), path.as_uri()
+            if saved != self.texts[uri]:
+                self.texts[uri] = saved
+                self.versions[uri] += 1
+                document = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
+                change = types.TextDocumentContentChangeWholeDocument(saved)
+                self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+                await self.diagnostics(path)
 
     async def diagnostics(self, path: Path) -> list[types.Diagnostic]:
         """What is shown in a file that is open, as it is by now."""
@@ -126,11 +140,11 @@ class Editor:
         place = place_of(whole, whole.index(text) + (len(text) if after is None else after))
         return {"text_document": types.TextDocumentIdentifier(path.as_uri()), "position": place}
 
-    async def labels(self, path: Path, text: str, after: int | None = None) -> list[str]:
-        """What is offered behind a text."""
-        params = types.CompletionParams(**self.at(path, text, after=after))
-        found = await self.client.text_document_completion_async(params)
-        return [item.label for item in found.items]
+    async def offered(self, path: Path, old: str, new: str) -> list[types.CompletionItem]:
+        """What is offered at the mark, when something was typed."""
+        place = self.type(path, old, new)
+        params = types.CompletionParams(types.TextDocumentIdentifier(path.as_uri()), place)
+        return list((await self.client.text_document_completion_async(params)).items)
 
     async def hover(self, path: Path, text: str, after: int = 1) -> str:
         found = await self.client.text_document_hover_async(types.HoverParams(**self.at(path, text, after=after)))

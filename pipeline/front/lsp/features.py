@@ -20,6 +20,10 @@ _INVALID = -32602  # the protocol's number of "invalid params"
 _TRIGGERS = (":", ".", " ", ",", "(")  # characters after which something may be offered
 
 
+class Refused(JsonRpcException):
+    """What somebody asks for cannot be had."""
+
+
 def register(server: Server) -> None:
     """Tells the server what it can do."""
     _files(server)
@@ -81,7 +85,7 @@ def _renaming(server: Server) -> None:
         try:
             return None if at is None else answers.renamed(at, params.new_name)
         except SpecError as error:
-            raise JsonRpcException(f"{error.problem}: {error.hint}", _INVALID) from None
+            raise Refused(f"{error.problem}: {error.hint}", _INVALID) from None
 
 
 def _of_files(server: Server) -> None:

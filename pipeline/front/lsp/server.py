@@ -208,7 +208,9 @@ def _tidy() -> None:
 
 def serve(variables: Mapping[str, str]) -> None:
     """Serves the editor on standard input and output until it ends that."""
-    logging.basicConfig(level=logging.ERROR, stream=sys.stderr)
+    log = logging.StreamHandler(sys.stderr)
+    log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
+    logging.basicConfig(level=logging.ERROR, handlers=[log])
     server = Server(variables)
     features.register(server)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):  # the protocol's alone

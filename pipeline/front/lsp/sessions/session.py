@@ -13,6 +13,7 @@ from pipeline.front.config import Config
 from pipeline.front.lsp.sessions import broken
 from pipeline.front.lsp.sessions.headers import Headers
 from pipeline.front.lsp.sessions.private import Private
+from pipeline.front.lsp.sessions.since import Since
 from pipeline.front.run.build import Build
 from pipeline.front.run.resident import ROOM
 from pipeline.front.run.sources import Sources
@@ -23,7 +24,6 @@ from pipeline.problems.report import Report, report_of
 from pipeline.query.account import problems
 from pipeline.query.database import Database
 from pipeline.query.files import Stat, stat_of
-from pipeline.query.row import Trace
 from pipeline.reports.editor.headers import Helper
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
@@ -51,7 +51,7 @@ class Session:
         self.build.store_path = self._private.path
         self.build.room = ROOM
         self.build.nothing_changed = False
-        self._since: dict[bytes, Trace | None] | None = None  # what was replaced since the last run
+        self._since: Since | None = None  # the last run, or what was there when the set was opened
         self._read: dict[str, broken.Read] = {}
         self._good: dict[str, bytes] = {}  # what files said when they could last be read
         self._found: list[Problem] = []
@@ -107,13 +107,14 @@ class Session:
             build.db  # noqa: B018  # its first round
         else:
             build.refresh()
-            build.db.before.update(self._since)
+            self._since.begin(build.db)
         build.bring()
 
     def _note(self) -> None:
         """Notes what is replaced by now; where there was no run, what there is counts as run."""
-        first = self._since is None and not self._had_run
-        self._since = {} if first else dict(self.build.db.before)
+        first, self._since = self._since is None, self._since or Since()
+        if self._had_run or not first:
+            self._since.end(self.build.db)
 
     def settle(self) -> None:
         """Keeps what was found, for the next key that is pressed; apart from `update`, as nobody waits for it."""
