@@ -119,7 +119,7 @@ def operator_text(facts: OperatorFacts) -> str:
 
 def _node(found: NodeFacts, *, cpp: bool) -> str:
     key = "" if found.dispatch_key == "Default" else f" under {found.dispatch_key}"
-    saved = ", ".join(f"`{name}` ({type_})" for type_, name in found.saved) or "nothing"
+    saved = ", ".join(f"`{name}` ({type_})" for name, type_ in found.saved) or "nothing"
     lines = [
         f"**{found.node}**{key}: gradients of {', '.join(f'`{name}`' for name in found.inputs)}",
         f"saves {saved}",

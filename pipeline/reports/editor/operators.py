@@ -22,7 +22,7 @@ class NodeFacts(Struct, frozen=True):
     schema: str
     synthesized: bool
     inputs: tuple[str, ...]  # that it has gradients of
-    saved: tuple[tuple[str, str], ...]  # C++ types and names
+    saved: tuple[tuple[str, str], ...]  # names and C++ types
     tangents: tuple[str, ...]  # outputs with a forward formula
     cpp: str  # the declaration, and the gradient function
 
@@ -94,7 +94,7 @@ def _node(db: Database, row: NodeRow) -> NodeFacts:
         row.schema,
         row.synthesized,
         tuple(given.name for given in found.args_with_derivatives),
-        tuple((attribute.type, attribute.name) for attribute in saved),
+        tuple(sorted((attribute.name, attribute.type) for attribute in saved)),
         tuple(name for derivative in found.forward_derivatives for name in derivative.var_names),
         _cpp(db, infos.keyed(row.function, row.dispatch_key)),
     )
