@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from msgspec import Struct
 
+from pipeline.front.lsp.buffers import path_of
 from pipeline.problems.problem import Role, SpecError
 from pipeline.reports.editor.completion import Context, Kind, complete
 from pipeline.reports.editor.cursor import Cursor, cursor_at
@@ -61,8 +62,6 @@ class Asked(Struct, frozen=True):
 
 def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
     """The place, None where its file is no spec file of any set."""
-    from pipeline.front.lsp.server import path_of
-
     path = path_of(uri)
     session = server.sets.of(path) if path in server.buffers else None
     role = session.role(path) if session is not None else None

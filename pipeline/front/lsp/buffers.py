@@ -6,10 +6,12 @@ points. Both count lines from 0, and end them at `\\n`, `\\r\\n` and `\\r`, as `
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cached_property
 
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 _END = re.compile(r"\r\n|\r|\n")
 _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2)}  # encodings, and the bytes of a unit; others: code points
@@ -82,3 +84,9 @@ def column_of(line: str, character: int, encoding: str) -> int:
     if not name or line.isascii():
         return min(character, len(line))
     return len(line.encode(name, _ODD)[: character * size].decode(name, "ignore"))
+
+
+def path_of(uri: str) -> str:
+    """The path of a file, with no link in it; of what is no file, the URI."""
+    found = to_fs_path(uri) if uri.startswith("file:") else None
+    return os.path.realpath(found) if found else uri

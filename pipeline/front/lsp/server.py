@@ -19,11 +19,11 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
-from pygls.uris import from_fs_path, to_fs_path
+from pygls.uris import from_fs_path
 
 from pipeline import __version__
 from pipeline.front.lsp import diagnostics, features
-from pipeline.front.lsp.buffers import Buffer, Text
+from pipeline.front.lsp.buffers import Buffer, Text, path_of
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.front.run.inputs import CodeChanged
@@ -192,12 +192,6 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, found, buffer.version if buffer is not None else None)
         )
-
-
-def path_of(uri: str) -> str:
-    """The path of a file, with no link in it; of what is no file, the URI."""
-    found = to_fs_path(uri) if uri.startswith("file:") else None
-    return os.path.realpath(found) if found else uri
 
 
 def _tidy() -> None:
