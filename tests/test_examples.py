@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 from cpp import toolchain
-from project import CORE, ROOT, Project
+from project import ROOT, Project
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp; the Node of `_foreach_exp` is made from it as well
 NO_WORK = "ninja: no work to do."
@@ -31,8 +31,9 @@ class Log(NamedTuple):
 
     @property
     def compiled(self) -> list[str]:
-        """The shards that were compiled."""
-        return re.findall(r"\] (?:compile|Building CXX object) \S*?(Functions_\d+)\S*\.o$", self.text, re.MULTILINE)
+        """The sources that were compiled."""
+        what = r"\] (?:compile|Building CXX object) \S*?(Functions_\d+(?:_formulas)?)\S*\.o$"
+        return re.findall(what, self.text, re.MULTILINE)
 
     @property
     def linked(self) -> bool:
@@ -81,20 +82,14 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_ninja_compiles_what_an_edit_changes(tmp_path: Path, small_specs: Path) -> None:
-    if reason := toolchain.missing("ninja"):
-        pytest.skip(reason)
-    assert_compiles_what_an_edit_changes(ninja, tmp_path, small_specs, shards=2)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
-def test_an_edit_of_all_of_core_compiles_what_it_changes(
-    tmp_path: Path, configure: Configure, programs: list[str]
+def test_an_edit_compiles_what_it_changes(
+    tmp_path: Path, small_specs: Path, configure: Configure, programs: list[str]
 ) -> None:
     if reason := toolchain.missing(*programs):
         pytest.skip(reason)
-    assert_compiles_what_an_edit_changes(configure, tmp_path, CORE, shards=4)
+    assert_compiles_what_an_edit_changes(configure, tmp_path, small_specs, shards=2)
 
 
 def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, origin: Path, *, shards: int) -> None:
@@ -104,7 +99,7 @@ def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, ori
 
     first = example.build()
     assert first.generated
-    assert sorted(first.compiled) == [f"Functions_{k}" for k in range(shards)]
+    assert sorted(first.compiled) == sorted(f"Functions_{k}{part}" for k in range(shards) for part in ("", "_formulas"))
     assert first.linked
     assert "warning:" not in first.text
     assert NO_WORK in example.build().text
@@ -112,7 +107,8 @@ def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, ori
     example.edit(FORMULA, FORMULA.replace("grad * ", "grad * 1 * "))
     formula = example.build()
     assert formula.generated
-    assert len(formula.compiled) == 1, formula.text
+    (compiled,) = formula.compiled
+    assert compiled.endswith("_formulas")
     assert formula.linked
     assert NO_WORK in example.build().text
 
@@ -127,7 +123,7 @@ def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, ori
 
     example.edit("grad * 1 * result.conj()\n", "grad * (1 + self - self) * result.conj()\n")
     saved = example.build()  # the Nodes save their input now: their header changes as well
-    assert saved.compiled == formula.compiled
+    assert sorted(saved.compiled) == [compiled.removesuffix("_formulas"), compiled]
 
     (specs / "derivatives.yaml").touch()
     touched = example.build()
@@ -139,7 +135,9 @@ def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, ori
 def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) -> None:
     assert project.run(layout="split").status == 0
     files = json.loads(project.manifest())["files"]
-    shard = next(file["path"] for file in files if "SinBackward0" in file["units"] and file["path"].endswith(".cpp"))
+    shard = next(
+        file["path"] for file in files if "SinBackward0" in file["units"] and file["path"].endswith("_formulas.cpp")
+    )
     readme = (ROOT / "examples" / "ninja" / "README.md").read_text()
     assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 
@@ -184,7 +182,7 @@ def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path) 
         assert done.returncode == 0, done.stderr[-8000:]
         return re.findall(r"\[action '(\w+)", done.stderr)
 
-    assert sorted(actions()) == ["Compiling"] * 2 + ["Executing", "Linking"]
+    assert sorted(actions()) == ["Compiling"] * 4 + ["Executing", "Linking"]
     assert actions() == []
     edited = FORMULA.replace("grad * ", "grad * 1 * ")
     example.edit(FORMULA, edited)
