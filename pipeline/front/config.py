@@ -48,7 +48,7 @@ class Config(Struct, frozen=True):
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
     families: tuple[str, ...] = ()  # the output families to make; none: all that the spec set has templates for
-    format: str = "text"  # of problems, one of problems.report.FORMATS; of reports that have such a form, too
+    format: str = "text"  # of problems, one of problems.formats.FORMATS; of reports that have such a form, too
     fix: bool = False  # whether `check` is to mend what it is certain of
 
     @property
@@ -141,7 +141,7 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
 
 def _format(value: str) -> str:
     if value != "text":
-        from pipeline.problems.report import FORMATS
+        from pipeline.problems.formats import FORMATS
 
         if value not in FORMATS:
             raise SpecError(f"format={value}", nearest(value, FORMATS) or f"write one of {', '.join(FORMATS)}")

@@ -34,10 +34,14 @@ class _Letters(NamedTuple):
     name: str
 
 
-def nearest(name: str, names: Iterable[str], *, what: str = "did you mean") -> str:
-    """A hint that names the closest of `names`, or the empty string when none is close."""
+def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
+    """A hint that names the closest of `names`, or the empty string when none is close. `near`: how close that is."""
     known = tuple(names)
     close = closest(name, known)
+    if close and near > NEAR:
+        from difflib import SequenceMatcher
+
+        close = close if SequenceMatcher(a=close, b=name).ratio() >= near else ""
     return Hint(f"{what} '{close}'?", (name, close) if is_certain(name, close, known) else None) if close else ""
 
 

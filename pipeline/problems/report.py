@@ -10,8 +10,6 @@ from msgspec.structs import astuple
 from pipeline.problems.locate import Place, Sources, place_of
 from pipeline.problems.problem import Problem
 
-FORMATS = ("text", "json", "github", "sarif")
-
 
 class Placed(Struct, frozen=True):
     """A problem, and where it is."""
@@ -54,19 +52,3 @@ def report_of(
     placed = sorted((Placed(place_of(p, sources), p) for p in found[:most]), key=lambda p: (p.place, p.problem.problem))
     errors = sum(not p.warning for p in found)
     return Report(tuple(placed), errors, len(found) - errors, strict, (notes,) if notes else ())
-
-
-def write_report(format_: str, problems: Iterable[Problem], sources: Sources, *, strict: bool, notes: str = "") -> str:
-    """A report in one of the `FORMATS`. As JSON and SARIF it is a document also where there is no problem."""
-    if format_ == "text":
-        from pipeline.problems.render import MAX_SHOWN, render
-
-        return render(report_of(problems, sources, strict=strict, most=MAX_SHOWN))
-    report = report_of(problems, sources, strict=strict, notes=notes)
-    if format_ == "sarif":
-        from pipeline.problems.sarif import sarif
-
-        return sarif(report)
-    from pipeline.problems import machines
-
-    return machines.json(report) if format_ == "json" else machines.github(report)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.problems.problem import Role, SpecError, nearest
+from pipeline.specs.headers import IN_PACKAGE, MANUAL, headers_of
 from pipeline.specs.location import DESCRIPTION, DIFF, NAME, Location
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class SpecSet(Struct, frozen=True):
     version_file: str = ""  # what tells it, where that is a file of its own
     looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
     described: Described | None = None
+    headers: dict[str, Location] = {}  # name -> header that declares what formulas call
 
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with a label that no machine's path is in."""
@@ -104,6 +106,7 @@ def _described(path: str, release: str) -> SpecSet:
         version_file=found.version_file,
         looked_for=found.looked_for,
         described=found.described,
+        headers=found.headers,
     )
 
 
@@ -114,7 +117,8 @@ def _base(specs: str, folder: str) -> BaseSet:
     if not specs:
         return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in TEMPLATES})
     found = _plain(specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs)))
-    return BaseSet(found.files, found.templates, found.version, found.version_file or found.name, found.looked_for)
+    told = found.version_file or found.name
+    return BaseSet(found.files, found.templates, found.version, told, found.looked_for, found.headers)
 
 
 def _plain(specs: str) -> SpecSet:
@@ -172,7 +176,9 @@ def _set(name: str, folder: str, layout: dict[str, str], templates: str, looked_
     located = {t: Location(os.path.join(folder, templates, t)) for t in (*TEMPLATES, *FOR_GRAPHS)}
     near = _version_files(folder)
     version, version_file = _version_in_one_of(near)
-    return SpecSet(name, files, located, version, version_file=version_file, looked_for=(*looked_for, *near))
+    headers, places = headers_of(folder, os.path.join(folder, templates), TEMPLATES)
+    seen = (*looked_for, *near, *places)
+    return SpecSet(name, files, located, version, version_file=version_file, looked_for=seen, headers=headers)
 
 
 def _version_files(folder: str) -> tuple[str, ...]:
@@ -233,7 +239,9 @@ def _wheel(path: str) -> SpecSet:
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
     templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in (*TEMPLATES, *FOR_GRAPHS)}
     name = "-".join(os.path.basename(path).split("-")[:2])
-    return SpecSet(name, files, templates, _version_in(path) if "torch/version.py" in members else "")
+    headers = {MANUAL: Location(path, IN_PACKAGE)} if IN_PACKAGE in members else {}
+    version = _version_in(path) if "torch/version.py" in members else ""
+    return SpecSet(name, files, templates, version, headers=headers)
 
 
 def _version_in(path: str) -> str:

@@ -32,6 +32,7 @@ class Set(Struct, frozen=True):
     files: dict[str, str]  # role -> name of the file within the set; of a described set, by the keys of its sources
     templates: tuple[str, ...]
     comment: str  # the folder that generated files say their template is from
+    headers: tuple[str, ...] = ()  # that declare what formulas call
 
 
 @query
@@ -120,6 +121,11 @@ def spec_label(key: str) -> str:
 def graph_label(name: str) -> str:
     """The name of a graph file among the inputs."""
     return f"graph/{name}"
+
+
+def header_label(name: str) -> str:
+    """The name of a header among the inputs."""
+    return f"header/{name}"
 
 
 def template_label(name: str) -> str:

@@ -22,7 +22,8 @@ from pipeline.stages.schemas import (
     groups,
     heads,
 )
-from pipeline.stages.set import asked_families, families_described, own_templates, release, spec_set
+from pipeline.stages.set import asked_families, families_described, is_described, own_templates, release, spec_set
+from pipeline.stages.specs import files_of
 
 
 def families(db: Database) -> list[str]:
@@ -101,6 +102,16 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         return _graph(db, *name.rsplit(":", 1))
     native = function(db, name)
     return None if native is None else _function(FAMILIES[family], name, names_of(native))
+
+
+def origin(db: Database, family: str, name: str) -> str:
+    """A comment that says which entry a unit is from: how its line begins, whatever its number and the rest of it."""
+    found = unit(db, family, name)
+    if found is None or found.role not in ("native", "derivatives"):
+        return ""
+    described, key = is_described(db), "func" if found.role == "native" else "name"
+    file = files_of(db, found.role).get(found.entry, "") if described else spec_set(db).files[found.role]
+    return f"// {file}: - {key}: {' '.join(found.entry.partition('(')[0].split())}(…)\n"
 
 
 @query

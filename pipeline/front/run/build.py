@@ -30,7 +30,7 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
-_OTHERS = ("set", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
+_OTHERS = ("set", "formulas.vocabulary", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
 _FOR_GRAPHS = ("pipeline.stages.operators", "pipeline.stages.graph_text")
@@ -219,19 +219,18 @@ class Build:
 
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
-        from pipeline.problems.causes import causes
-        from pipeline.query.account import problems
-
         self.bring()
-        return causes(problems(self.db, self.roots(), Problem))
+        return self._causes(self.roots())
 
     def problems_seen(self) -> list[Problem]:
         """The same of what has been brought up to date already."""
+        return self._causes([(query, *args) for query, *args in self.roots() if self.db.current(query, *args)])
+
+    def _causes(self, roots: list[Root]) -> list[Problem]:
         from pipeline.problems.causes import causes
         from pipeline.query.account import problems
 
-        seen = [(query, *args) for query, *args in self.roots() if self.db.current(query, *args)]
-        return causes(problems(self.db, seen, Problem))
+        return causes(problems(self.db, roots, Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
@@ -239,14 +238,10 @@ class Build:
 
     def report(self, problems: Iterable[Problem]) -> str:
         """Problems in the order of the files, in the format that is asked for."""
-        problems, config = list(problems), self.config
-        self.warned = bool(problems)
-        if not problems and config.format in ("text", "github"):
-            return ""
-        from pipeline.front.run.sources import Sources
-        from pipeline.problems.report import write_report
+        from pipeline.front.run.sources import reported
 
-        return write_report(config.format, problems, Sources(self), strict=config.strict, notes=config.warning)
+        self.warned = bool(problems := list(problems))
+        return reported(self, problems)
 
     # ---- the end
 

@@ -104,6 +104,7 @@ class Inputs:
             UNREADABLE,
             Set,
             graph_label,
+            header_label,
             spec_label,
             template_label,
         )
@@ -113,6 +114,7 @@ class Inputs:
         templates = {name: at for name, at in self._templates().items() if name not in may_lack or at.exists()}
         labels: dict[str, Location | Archive] = {spec_label(key): at for key, at in specs.files.items()}
         labels |= {template_label(name): at for name, at in templates.items()}
+        labels |= {header_label(name): at for name, at in specs.headers.items()}
         graphs = config.graphs.files()
         labels |= {graph_label(name): at for name, at in graphs.items()}
         names = specs.names()
@@ -125,7 +127,7 @@ class Inputs:
             except (OSError, KeyError) as error:
                 unreadable[label] = str(getattr(error, "strerror", None) or error)
                 found[label] = Input(None)
-        described = Set(specs.name, names, tuple(templates), specs.template_comment)
+        described = Set(specs.name, names, tuple(templates), specs.template_comment, tuple(specs.headers))
         found[SET] = Input(encode(described))
         found[RELEASE] = Input(config.release.encode())
         if specs.described is not None:
@@ -139,7 +141,7 @@ class Inputs:
     def spec_paths(self) -> list[str]:
         """The files of the spec set, and of the graphs."""
         specs = self._config.specs
-        found = [at.path for at in (*specs.files.values(), *self._templates().values())]
+        found = [at.path for at in (*specs.files.values(), *self._templates().values(), *specs.headers.values())]
         found += self._config.graphs.paths()
         return list(dict.fromkeys([*found, *([specs.version_file] if specs.version_file else [])]))
 

@@ -31,7 +31,7 @@ class Check(BuildCommand):
             raise SpecError(f"check: '{arguments[0]}' is not expected here", "say doit check [specs=SET]")
         if not build.config.fix:
             return _report(build)
-        from pipeline.front.run.fixes import apply_fixes
+        from pipeline.front.check.fixes import apply_fixes
 
         done = apply_fixes(build)
         for line in done:
