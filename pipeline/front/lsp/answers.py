@@ -50,7 +50,8 @@ class Asked(Struct, frozen=True):
             for at in self.session.locations(role):
                 path = os.path.realpath(at.path)
                 found.setdefault(role, []).append((path, self.server.text(path).lines))
-        return Files(found)
+        headers = {name: os.path.realpath(at.path) for name, at in self.session.headers().items()}
+        return Files(found, {name: (path, self.server.text(path).lines) for name, path in headers.items()})
 
     def location(self, spot: Spot) -> types.Location:
         """A place in a file."""
@@ -75,7 +76,7 @@ def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
 
 def completions(at: Asked) -> types.CompletionList:
     """What may stand there."""
-    context = Context(at.session.db, at.cursor, tuple(at.text.lines), at.session.helpers)
+    context = Context(at.session.db, at.cursor, tuple(at.text.lines))
     choices = complete(context)
     place = at.text.range(at.cursor.line, choices.start, choices.end, at.server.encoding)
     items = [
@@ -94,7 +95,7 @@ def completions(at: Asked) -> types.CompletionList:
 
 def hovered(at: Asked) -> types.Hover | None:
     """What there is to say of it."""
-    found = hover(at.session.db, at.cursor, at.session.helpers)
+    found = hover(at.session.db, at.cursor)
     _, start, end = at.cursor.word
     place = at.text.range(at.cursor.line, start, end, at.server.encoding)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found), place) if found else None
@@ -102,7 +103,7 @@ def hovered(at: Asked) -> types.Hover | None:
 
 def declared(at: Asked) -> list[types.Location]:
     """Where it is declared."""
-    return [at.location(spot) for spot in declarations(at.cursor, at.files, at.session.helpers)]
+    return [at.location(spot) for spot in declarations(at.session.db, at.cursor, at.files)]
 
 
 def renamable(at: Asked) -> types.PrepareRenamePlaceholder | None:
@@ -122,7 +123,7 @@ def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
     if any(at_.member for role in ROLES for at_ in at.session.locations(role)):
         raise SpecError("the spec set is inside of an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
-    for spot, text in rename(target, new, at.cursor, at.files, at.session.helpers):
+    for spot, text in rename(at.session.db, target, new, at.cursor, at.files):
         found = at.location(spot)
         changes.setdefault(found.uri, []).append(types.TextEdit(found.range, text))
     return at.server.edit(changes)

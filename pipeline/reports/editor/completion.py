@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from pipeline.cpp.bindings import return_names
 from pipeline.model.schema import Schema
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
-from pipeline.reports.editor.headers import Helper
+from pipeline.reports.editor.helpers import all_names
 from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.rules.native.entry import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas
@@ -54,7 +54,6 @@ class Context(Struct, frozen=True):
     db: Database
     cursor: Cursor
     lines: tuple[str, ...]  # of the file
-    helpers: Mapping[str, list[Helper]]
 
 
 def complete(context: Context) -> Choices:
@@ -200,8 +199,8 @@ def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
     aten = _MEMBER.search(before) or _ATEN.search(before)
     if not aten:
         yield from _names(context.cursor, schema)
-        for name, declared in context.helpers.items():
-            yield Choice(name, "helper", declared[0].text)
+        for name, text in all_names(context.db):
+            yield Choice(name, "helper", text)
     for name, text in {head.unqualified: head.schema for _, head in schemas.all_heads(context.db)}.items():
         yield Choice(name, "operator", text)
 

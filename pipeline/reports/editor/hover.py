@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pipeline.grammar.schema import parser
 from pipeline.model.schema import Schema
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
-from pipeline.reports.editor.headers import Helper
+from pipeline.reports.editor.helpers import declared
 from pipeline.reports.editor.operators import NodeFacts, OperatorFacts, facts_of, name_of
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, value
-
-Helpers = Mapping[str, list[Helper]]
 
 _LINES = 60  # of C++ that are shown at once
 _MANY = 6  # Nodes that are shown with their C++
@@ -31,7 +27,7 @@ WORDS = {
 }
 
 
-def hover(db: Database, cursor: Cursor, helpers: Helpers) -> str:
+def hover(db: Database, cursor: Cursor) -> str:
     """What there is to say of the place, "" where that is nothing."""
     if cursor.entry is None:
         return ""
@@ -42,7 +38,7 @@ def hover(db: Database, cursor: Cursor, helpers: Helpers) -> str:
         return _tag(db, word) if cursor.path[:1] == ("tags",) else _native(db, cursor, op)
     if cursor.path[:1] in ((), ("name",)) or not word:
         return _operator(db, name_of(cursor.entry.head))
-    return _in_formula(db, cursor, helpers)
+    return _in_formula(db, cursor)
 
 
 def _native(db: Database, cursor: Cursor, op: str) -> str:
@@ -53,14 +49,14 @@ def _native(db: Database, cursor: Cursor, op: str) -> str:
     return _operator(db, own)
 
 
-def _in_formula(db: Database, cursor: Cursor, helpers: Helpers) -> str:
+def _in_formula(db: Database, cursor: Cursor) -> str:
     assert cursor.entry is not None
     word, _, end = cursor.word
     schema = schema_of(db, cursor.entry.head)
-    if word in helpers and (cursor.in_value or cursor.text[end : end + 1] == "("):
-        return _cpp("\n".join(helper.text for helper in helpers[word]))
     if not cursor.in_value:
         return _operator(db, name_of(cursor.entry.head))
+    if cursor.text[end : end + 1] == "(" and (helpers := declared(db, word)):
+        return _cpp("\n".join(helper.text for helper in helpers))
     found = _argument(schema, word)
     if found or word in WORDS:
         return found or f"`{word}`: {WORDS[word]}"

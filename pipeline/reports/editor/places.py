@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from pipeline.problems.problem import Role
+from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
-from pipeline.reports.editor.headers import Helper
+from pipeline.reports.editor.helpers import Helper, declared
 from pipeline.reports.editor.operators import name_of
 
 _VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")
@@ -29,6 +30,7 @@ class Files(Struct, frozen=True):
     """The texts of a set's spec files, by role: paths and lines."""
 
     by_role: Mapping[Role, Sequence[tuple[str, Sequence[str]]]]
+    headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by what the set calls them: paths and lines
 
     def lines(self, role: Role) -> Iterator[tuple[str, int, str]]:
         """The lines that entries of a role start at: path, number, text."""
@@ -38,7 +40,7 @@ class Files(Struct, frozen=True):
                     yield path, at, line
 
 
-def declarations(cursor: Cursor, files: Files, helpers: Mapping[str, list[Helper]]) -> list[Spot]:
+def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
     """Where the thing under the cursor is declared: of a helper its header, of an argument its schema, of an operator
     its entry in native_functions.yaml; there, where derivatives are defined for it."""
     if cursor.entry is None:
@@ -53,18 +55,26 @@ def declarations(cursor: Cursor, files: Files, helpers: Mapping[str, list[Helper
         return []
     if cursor.path == ("name",) or not cursor.path:
         return schemas_of(files, own)
-    return _of_formula(cursor, files, helpers, own)
+    return _of_formula(db, cursor, files, own)
 
 
-def _of_formula(cursor: Cursor, files: Files, helpers: Mapping[str, list[Helper]], own: str) -> list[Spot]:
-    word = cursor.word[0]
-    if cursor.in_value and word in helpers:
-        return [Spot(h.path, h.line, h.column, h.column + len(h.name)) for h in helpers[word]]
+def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Spot]:
+    word, _, end = cursor.word
+    helpers = declared(db, word) if cursor.in_value and cursor.text[end : end + 1] == "(" else []
+    if helpers:
+        return [spot for helper in helpers for spot in _of_helper(helper, files)]
     argument = re.sub(r"_[tp]$", "", word)
     spots = schemas_of(files, own)
     found = [_argument(spot, files, name) for spot in spots for name in dict.fromkeys((word, argument))]
     here = [spot for spot in found if spot is not None]
     return here[:1] or schemas_of(files, word) or spots
+
+
+def _of_helper(helper: Helper, files: Files) -> Iterator[Spot]:
+    path, lines = files.headers.get(helper.header, ("", ()))
+    found = re.search(rf"\b{helper.name}\b", lines[helper.line - 1]) if helper.line <= len(lines) else None
+    if found is not None:
+        yield Spot(path, helper.line - 1, found.start(), found.end())
 
 
 def schemas_of(files: Files, name: str) -> list[Spot]:

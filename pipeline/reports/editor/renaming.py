@@ -7,12 +7,14 @@ With the cursor on the name, all overloads and variants of the operator are rena
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from pipeline.problems.problem import SpecError
+from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.helpers import declared
 from pipeline.reports.editor.places import Files, Spot
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -54,7 +56,7 @@ def base_of(name: str) -> str:
     return name.rstrip("_") if name.strip("_") else name
 
 
-def rename(target: Target, new: str, cursor: Cursor, files: Files, helpers: Collection[str]) -> list[tuple[Spot, str]]:
+def rename(db: Database, target: Target, new: str, cursor: Cursor, files: Files) -> list[tuple[Spot, str]]:
     """Every place that has to change, with what is to stand there. A SpecError where the name cannot be taken."""
     base = new if target.overload else base_of(new)
     if not _NAME.fullmatch(base):
@@ -66,14 +68,14 @@ def rename(target: Target, new: str, cursor: Cursor, files: Files, helpers: Coll
     taken = {base_of(found[2]) for *_, found in _names(files)}
     if base in taken - {target.base}:
         raise SpecError(f"there is an operator '{base}'", "take another name")
-    return [*_bases(target, base, files), *_calls(target, base, files, helpers)]
+    return [*_bases(target, base, files), *_calls(db, target, base, files)]
 
 
 def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    declared = {found[2] for *_, found in _names(files)}
+    names_there = {found[2] for *_, found in _names(files)}
     copy = f"{target.base}_copy"
     names = {target.base: base, f"{target.base}_": f"{base}_"}
-    if copy in declared:
+    if copy in names_there:
         names[copy] = f"{base}_copy"
     for path, line, at, found in _names(files):
         new = names.get(found[2])
@@ -103,9 +105,9 @@ def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
                     yield path, number, key.end(), match
 
 
-def _calls(target: Target, base: str, files: Files, helpers: Collection[str]) -> Iterator[tuple[Spot, str]]:
+def _calls(db: Database, target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
     """Where formulas call the operator: bare, as `at::name(…)` or as a method; not where a helper has the name."""
-    free = "" if target.base in helpers else r"(?<![\w:.>])|"
+    free = "" if declared(db, target.base) else r"(?<![\w:.>])|"
     called = re.compile(rf"(?:{free}(?<=\bat::)|(?<=\.)){re.escape(target.base)}(_?)(?=(?:_symint)?\s*\()")
     for path, lines in files.by_role.get("derivatives", ()):
         for number, line in enumerate(lines):

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 from pipeline.front.config import Config
 from pipeline.front.lsp.sessions import broken
-from pipeline.front.lsp.sessions.headers import Headers
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.since import Since
 from pipeline.front.run.build import Build
@@ -24,7 +23,6 @@ from pipeline.problems.report import Report, report_of
 from pipeline.query.account import problems
 from pipeline.query.database import Database
 from pipeline.query.files import Stat, stat_of
-from pipeline.reports.editor.headers import Helper
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.layered.files import of_file
@@ -37,7 +35,6 @@ class Session:
     def __init__(self, config: Config) -> None:
         self.config = config
         self._private = Private(os.path.join(config.folder, "rows"), config.specs.owner)
-        self._headers = Headers(config)
         self._labels = _labels(config)
         specs = config.specs
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in specs.files}
@@ -141,10 +138,9 @@ class Session:
         """The database, of the last round."""
         return self.build.db
 
-    @property
-    def helpers(self) -> dict[str, list[Helper]]:
-        """The helpers that formulas may call."""
-        return self._headers.helpers
+    def headers(self) -> dict[str, Location]:
+        """The headers that declare what formulas call; none that is inside of an archive."""
+        return {name: at for name, at in self.config.specs.headers.items() if not at.member}
 
     def locations(self, role: Role) -> list[Location]:
         """The files of a role."""
