@@ -1,43 +1,47 @@
-"""The language server, as an editor sees it: what it shows, offers and changes; and what it leaves alone."""
+"""What the language server shows in an editor, as it is typed: what a run would tell, where it would."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import forked
 import pytest
 import pytest_asyncio
+from copies import copy_of
 from editor import DERIVATIVES, NATIVE, TAGS, Editor
 from lsprotocol import types
 from project import Project
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EXP = "- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj()\n"
 SHUFFLE = "pixel_shuffle(Tensor self, "
 
 
-@pytest_asyncio.fixture
-async def editor(built: Project) -> AsyncIterator[Editor]:
-    """An editor on a project that was built."""
-    found = await Editor.of(built)
+@pytest.fixture(scope="module")
+def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return copy_of(small_built, tmp_path_factory.mktemp("shown"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def editor(project: Project) -> AsyncIterator[Editor]:
+    """One editor for all tests here, with all files open."""
+    found = await Editor.of(project)
+    for name in (DERIVATIVES, NATIVE, TAGS):
+        assert await found.open(project.path(name)) == []
     yield found
     assert (await found.end(), found.errors.read_text()) == (0, "")
 
 
-def told(found: list[types.Diagnostic]) -> list[str]:
-    return [each.message.partition("\n")[0] for each in found]
+@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+async def restored(editor: Editor) -> AsyncIterator[None]:
+    yield
+    await editor.restore()
 
 
-# ---- what is shown
-
-
-@pytest.mark.asyncio
-async def test_a_mistake_is_shown_while_it_is_typed_and_gone_when_it_is_mended(editor: Editor, built: Project) -> None:
-    path = built.path(DERIVATIVES)
-    assert await editor.open(path) == []
+async def test_a_mistake_is_shown_while_it_is_typed_and_gone_when_mended(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
     (found,) = await editor.edit(path, EXP, EXP.replace("result.conj", "reslt.conj"))
     assert found.message == "exp: self: unknown name 'reslt'\nhint: did you mean 'result'?"
     assert found.severity == types.DiagnosticSeverity.Warning
@@ -45,20 +49,19 @@ async def test_a_mistake_is_shown_while_it_is_typed_and_gone_when_it_is_mended(e
     assert await editor.edit(path, "reslt.conj", "result.conj") == []
 
 
-@pytest.mark.asyncio
-async def test_places_are_counted_in_the_units_of_the_editor(editor: Editor, built: Project) -> None:
-    path = built.path(DERIVATIVES)
-    await editor.open(path)
-    (found,) = await editor.edit(path, "grad * result.conj()\n", "grad * /* \U0001f600\u00e9 */ reslt.conj()\n")
+async def test_places_are_counted_in_the_units_of_the_editor(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
+    text = "grad * /* \U0001f600\u00e9 */ reslt.conj()\n"
+    face, found = await editor.edit(path, "grad * result.conj()\n", text)
+    assert editor.text_at(path.as_uri(), face.range) == "\U0001f600"
     line = "  self: grad * /* \U0001f600\u00e9 */ "
     assert found.range.start.character == len(line) + 1  # the face counts twice
     assert editor.text_at(path.as_uri(), found.range) == "reslt"
-    (found,) = await editor.edit(path, "reslt.conj()\n", "rslt.conj()\n")
+    _, found = await editor.edit(path, "reslt.conj()\n", "rslt.conj()\n")
     assert editor.text_at(path.as_uri(), found.range) == "rslt"
 
 
-@pytest.mark.asyncio
-async def test_what_is_shown_is_what_a_run_tells(editor: Editor, built: Project) -> None:
+async def test_what_is_shown_is_what_a_run_tells(editor: Editor, project: Project) -> None:
     """Mistakes in three files at once: the same messages, at the same places, as of a run over what was saved."""
     edits = {
         DERIVATIVES: [("- name: mul.Tensor(", "- name: mul.Tensr("), (EXP, EXP.replace("self:", "slef:"))],
@@ -66,14 +69,10 @@ async def test_what_is_shown_is_what_a_run_tells(editor: Editor, built: Project)
         TAGS: [("- tag: inplace_view\n  desc: |\n", "- tag: inplace_view\n  description: |\n")],
     }
     for name, changes in edits.items():
-        path = built.path(name)
-        await editor.open(path)
         for old, new in changes:
-            await editor.edit(path, old, new)
+            await editor.edit(project.path(name), old, new)
     found = shown(editor)
-    for name in edits:
-        built.path(name).write_text(editor.texts[built.path(name).as_uri()])
-    assert found == run_tells(built)
+    assert found == run_tells(editor, project)
     assert {name for name, *_ in found} == {DERIVATIVES, NATIVE, TAGS}
 
 
@@ -86,17 +85,22 @@ def shown(editor: Editor) -> set[tuple[str, int, int, str]]:
     }
 
 
-def run_tells(project: Project) -> set[tuple[str, int, int, str]]:
-    """The same of what a run tells."""
-    run = project.run("check", format="json")
-    report = json.loads(run.stdout or run.stderr)
+def run_tells(editor: Editor, project: Project) -> set[tuple[str, int, int, str]]:
+    """The same of what a run over these texts tells."""
+    paths = {project.path(name): project.path(name).read_text() for name in (DERIVATIVES, NATIVE, TAGS)}
+    try:
+        for path in paths:
+            path.write_text(editor.texts[path.as_uri()])
+        run = project.run("check", format="json")
+    finally:
+        for path, text in paths.items():
+            path.write_text(text)
     return {
         (Path(p["file"]).name, p["line"], p["column"], ": ".join(filter(None, (p["op"], *p["field"], p["problem"]))))
-        for p in report["problems"]
+        for p in json.loads(run.stdout)["problems"]
     }
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("broken", "old", "new"),
     [
@@ -107,30 +111,23 @@ def run_tells(project: Project) -> set[tuple[str, int, int, str]]:
     ],
 )
 async def test_a_text_that_is_no_yaml_is_shown_as_a_run_tells_it(
-    editor: Editor, built: Project, broken: str, old: str, new: str
+    editor: Editor, project: Project, broken: str, old: str, new: str
 ) -> None:
     """With mistakes in the other files, of which some only follow from it."""
-    await editor.open(built.path(DERIVATIVES))
-    await editor.open(built.path(NATIVE))
-    await editor.open(built.path(TAGS))
-    await editor.edit(built.path(DERIVATIVES), "- name: mul.Tensor(", "- name: mul.Tensr(")
-    await editor.edit(built.path(NATIVE), "- func: cos(Tensor self) -> Tensor\n", "- func: cos(Tensr self) -> Tensor\n")
-    await editor.edit(built.path(DERIVATIVES), "  self: -grad * self.sin().conj()\n", "  self:\n")
+    await editor.edit(project.path(DERIVATIVES), "- name: mul.Tensor(", "- name: mul.Tensr(")
+    await editor.edit(project.path(NATIVE), "- func: cos(Tensor self)", "- func: cos(Tensr self)")
+    await editor.edit(project.path(DERIVATIVES), "  self: -grad * self.sin().conj()\n", "  self:\n")
     before = shown(editor)
-    await editor.edit(built.path(broken), old, new)
-    while_broken = shown(editor)
-    for name in (DERIVATIVES, NATIVE, TAGS):
-        built.path(name).write_text(editor.texts[built.path(name).as_uri()])
-    assert while_broken == run_tells(built)
-    await editor.edit(built.path(broken), new, old)
+    await editor.edit(project.path(broken), old, new)
+    assert shown(editor) == run_tells(editor, project)
+    await editor.edit(project.path(broken), new, old)
     assert shown(editor) == before
 
 
-@pytest.mark.asyncio
-async def test_a_mistake_in_one_file_is_shown_in_another(editor: Editor, built: Project) -> None:
+async def test_a_mistake_in_one_file_is_shown_in_another(editor: Editor, project: Project) -> None:
     """Also where that is not open; and gone with the text that nobody saved."""
-    native, derivatives = built.path(NATIVE), built.path(DERIVATIVES)
-    await editor.open(native)
+    native, derivatives = project.path(NATIVE), project.path(DERIVATIVES)
+    editor.close(derivatives)
     await editor.edit(native, "- func: pixel_shuffle(Tensor self, int upscale_factor)", f"- func: {SHUFFLE}int factor)")
     (found,) = editor.shown[derivatives.as_uri()].diagnostics
     assert found.message.startswith("pixel_shuffle: name: no function in native_functions.yaml has the schema")
@@ -140,12 +137,11 @@ async def test_a_mistake_in_one_file_is_shown_in_another(editor: Editor, built: 
     assert await editor.edit(derivatives, "unshuffle(grad, upscale_factor)", "unshuffle(grad, factor)") == []
     editor.close(native)
     await editor.until(lambda: editor.shown[derivatives.as_uri()].diagnostics)
+    assert await editor.open(native) == []
 
 
-@pytest.mark.asyncio
-async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, built: Project) -> None:
-    path = built.path(DERIVATIVES)
-    await editor.open(path)
+async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
     told_before = len(editor.told)
     old = "grad * result.conj()\n"
     for new in (f"grad * reslt{number}.conj()\n" for number in range(60)):
@@ -160,10 +156,8 @@ async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, b
     assert len(versions) < 60, "nothing was taken together"
 
 
-@pytest.mark.asyncio
-async def test_a_certain_correction_is_offered(editor: Editor, built: Project) -> None:
-    path = built.path(DERIVATIVES)
-    await editor.open(path)
+async def test_a_certain_correction_is_offered(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
     found = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
     params = types.CodeActionParams(
         types.TextDocumentIdentifier(path.as_uri()), found[0].range, types.CodeActionContext(found)
@@ -173,122 +167,9 @@ async def test_a_certain_correction_is_offered(editor: Editor, built: Project) -
     assert editor.applied(action.edit) == {DERIVATIVES: path.read_text()}
 
 
-# ---- what is left alone
-
-
-@pytest.mark.asyncio
-async def test_what_nobody_saved_is_in_no_file_and_no_cache(editor: Editor, built: Project) -> None:
-    """The tree is as it was, and a run has nothing to do."""
-    before = built.tree()
-    path = built.path(DERIVATIVES)
-    await editor.open(path)
-    await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
-    await editor.edit(path, "grad * 2 * result.conj()\n", "{grad * 2 * reslt.conj()\n")
-    during = built.tree()
-    files = {path for path in before if Path(path).is_file()}
-    assert {path: during[path] for path in files} == {path: before[path] for path in files}
-    assert built.run().ran == []
-
-
-@pytest.mark.asyncio
-async def test_a_run_beside_it_starts_the_count_again(editor: Editor, built: Project) -> None:
-    """What was saved and run is made, and costs nothing more."""
-    path = built.path(DERIVATIVES)
-    await editor.open(path)
-    await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
-    line = "- name: exp(Tensor self) -> Tensor"
-    assert (await editor.lenses(path))[line].startswith("edited: re-makes 2 units")
-    editor.save(path)
-    assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
-    await editor.edit(path, "- name: mv(", "# a comment\n- name: mv(")
-    assert (await editor.lenses(path))[line] == "2 units made from it"
-
-
-@pytest.mark.asyncio
-async def test_a_killed_editor_leaves_nothing_for_long(built: Project) -> None:
-    """The rows of its own that it left go with the next one."""
-    first = await Editor.of(built)
-    await first.open(built.path(DERIVATIVES))
-    assert first.client._server is not None
-    first.client._server.kill()
-    await first.client._server.wait()
-    await first.client.stop()
-    (left,) = built.rows.parent.glob("editor.*")
-    second = await Editor.of(built)
-    await second.open(built.path(DERIVATIVES))
-    assert not left.exists()
-    assert await second.end() == 0
-    assert list(built.rows.parent.glob("editor.*")) == []
-
-
-# ---- files of other kinds
-
-
-@pytest.mark.asyncio
-async def test_a_file_belongs_to_the_nearest_set_around_it(built: Project, tmp_path: Path) -> None:
-    """Without specs=: no set has to be named, and files of two sets do not meet."""
-    editor = await Editor.start(tmp_path, f"cache={built.cache}")
-    other = Project(tmp_path / "other", built.specs, (built.specs / "RELEASE").read_text())
-    for project in (built, other):
-        assert await editor.open(project.path(DERIVATIVES)) == []
-    await editor.edit(other.path(DERIVATIVES), "grad * result.conj()\n", "grad * reslt.conj()\n")
-    assert len(await editor.diagnostics(other.path(DERIVATIVES))) == 1
-    assert await editor.diagnostics(built.path(DERIVATIVES)) == []
-    assert (await editor.end(), editor.errors.read_text()) == (0, "")
-
-
-@pytest.mark.asyncio
-async def test_a_file_of_no_set_is_told_so_or_left_alone(editor: Editor, built: Project, tmp_path: Path) -> None:
-    """Derivatives alone are no set: one says so. Of other YAML files nothing is said."""
-    lonely, other = tmp_path / "alone" / DERIVATIVES, tmp_path / "alone" / "workflow.yaml"
-    lonely.parent.mkdir()
-    for path in (lonely, other):
-        path.write_text("- name: mv(Tensor self, Tensor vec) -> Tensor\n  self: grad\n")
-    (found,) = await editor.open(lonely)
-    assert found.severity == types.DiagnosticSeverity.Information
-    assert "part of no spec set" in found.message
-    await editor.open(other, wait=False)
-    assert await editor.hover(other, "- name: mv(", 9) == ""
-    assert await editor.open(built.path(DERIVATIVES)) == []
-    assert other.as_uri() not in editor.shown
-
-
-@pytest.mark.asyncio
-async def test_a_file_that_is_broken_when_it_is_opened_is_mended(editor: Editor, built: Project) -> None:
-    path = built.path(DERIVATIVES)
-    text = path.read_text()
-    path.write_text(text.replace("grad * result.conj()\n", "{grad * result.conj()\n"))
-    (found,) = await editor.open(path)
-    assert "not YAML" in found.message
-    assert await editor.edit(path, "{grad", "grad") == []
-
-
-@pytest.mark.asyncio
-async def test_text_that_is_no_text_is_shown(editor: Editor, built: Project) -> None:
+async def test_text_that_is_no_text_is_shown(editor: Editor, project: Project) -> None:
     """Half a character, as an editor may send it."""
-    path = built.path(DERIVATIVES)
-    await editor.open(path)
+    path = project.path(DERIVATIVES)
     (found,) = await editor.edit(path, "grad * result.conj()\n", "grad * \x1b result.conj()\n")
     assert "control character U+001B" in found.message
     assert await editor.edit(path, "\x1b ", "") == []
-
-
-def test_it_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['pygls'] = None; from pipeline.front.start.command import run; run()"
-    command = [sys.executable, "-c", code, "lsp"]
-    run = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
-    assert run.returncode == 3
-    assert run.stderr == "ERROR: lsp: pygls is not installed\n  pip install 'gradmill[lsp]'\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["lsp", "specs=nowhere"], "specs=nowhere: there is no such spec set"),
-        (["lsp", "file.yaml"], "lsp: 'file.yaml' is not expected here"),
-    ],
-)
-def test_a_wrong_command_line_is_refused(project: Project, words: list[str], message: str) -> None:
-    run = forked.gradmill(words, project.folder)
-    assert run[0] == 3
-    assert message in run[2]
