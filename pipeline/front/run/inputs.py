@@ -36,6 +36,7 @@ class Inputs:
         self._code: dict[str, str] = {}
         self._sources: dict[str, Source] = {}
         self.stats: dict[str, Stat | None] = {}
+        self.opened: dict[str, bytes] = {}  # what an editor has of files, by label: it counts in place of the disk's
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
@@ -122,7 +123,7 @@ class Inputs:
         unreadable = {}
         for label, at in labels.items():
             try:
-                found[label] = Input(at.read())
+                found[label] = Input(self.opened[label] if label in self.opened else at.read())
             except (OSError, KeyError) as error:
                 unreadable[label] = str(getattr(error, "strerror", None) or error)
                 found[label] = Input(None)
