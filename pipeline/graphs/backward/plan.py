@@ -122,7 +122,7 @@ class _Planner:
 
     def _style(self, operator: Operator) -> Style:
         if operator.reverse is not None:
-            return "own" if operator.printable else "library"
+            return "library" if operator.hidden else "own"
         if operator.schema.name.base in COPIES:
             return "cast"
         if not operator.composite:

@@ -21,6 +21,7 @@ class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     written: Value | None = None  # the value that it overwrites: the result is to look like it
     view: bool = False  # whether the result is one of the argument it views: only memory in common, no computation
     clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, and what their copies are called
+    sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may if they are empty
 
 
 class Number(Struct, frozen=True, tag_field="step", tag="number"):

@@ -84,3 +84,8 @@ class Handle:
 
     alias: Alias
     input: str = ""  # the input that it is
+
+    @property
+    def is_whole_value(self) -> bool:
+        """Whether it is all of what a call made: nothing else is of its size."""
+        return self.alias.parent is None and not self.alias.storage.input

@@ -60,10 +60,14 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
             )
     arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
+    is_out = schema_kind(operator.schema) == "out"
     for name in names:
-        _check(state, call, operator, handles[name].alias, {} if hidden else arguments)
+        _check(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments)
     if call.grad:
         state.refuse(operator, arguments, call.place)
+    if call.grad and is_out:
+        _refuse_grad(state, call, operator, arguments)
+    sized = {name: handles[name].is_whole_value for name in names if is_out}
     clones = {name: state.names.new(_stem(arguments[name])) for name in names}
     returned = {
         r.annotation: a.name
@@ -74,7 +78,9 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     }
     held = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
     made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in held)
-    state.steps.append(Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items())))
+    state.steps.append(
+        Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items()), sized=sized)
+    )
     for name, handle in handles.items():
         state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place, silent=hidden)
     for given, result in zip(held, made):
@@ -82,6 +88,20 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     for given, declared in zip(call.results, operator.schema.returns):
         if declared.is_write:
             state.tensors[given.name] = handles[returned[declared.annotation]]
+
+
+def _refuse_grad(state: State, call: Call, operator: Operator, arguments: dict[str, Value]) -> None:
+    """What writes to out arguments has no history: eager refuses tensors that need a gradient."""
+    if operator.outputs or operator.composite:
+        values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
+        name = operator.schema.name.unqualified
+        state.steps.append(Refuse(values, _OUT.format(name=name), call.place))
+
+
+_OUT = (
+    "{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+    "requires grad."
+)
 
 
 def _stem(value: Value) -> str:

@@ -90,7 +90,11 @@ def _apply(plan: GraphPlan, step: Apply) -> list[str]:
     text = call(signature, arguments)
     if step.written is not None:
         text = f"graph::written({tensor(step.written)}, {text})"
-    return [*lines, *_results(step, text)]
+    after = [
+        f"graph::check_out({clones[name]}, {tensor(step.arguments[name])}, {str(grows).lower()});"
+        for name, grows in step.sized.items()
+    ]
+    return [*lines, *_results(step, text), *after]
 
 
 def _results(step: Apply, text: str) -> list[str]:

@@ -125,7 +125,7 @@ def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
     return {
         "name": name,
         "type": guards.result_type(plan),
-        "declared": ",\n    ".join(guards.parameters(plan)),
+        "declared": ",\n".join(guards.parameters(plan)),
         "guards": [*guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
         "checks": guards.checks(plan),

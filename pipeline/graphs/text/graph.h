@@ -57,6 +57,17 @@ inline Tensor written(const Tensor& self, const Tensor& result) {
   return at::empty_like(self).copy_(result);
 }
 
+// Refuses an out argument that was resized, but an empty one that may grow.
+inline void check_out(const Tensor& after, const Tensor& before, bool grows) {
+  TORCH_CHECK(
+      after.sizes() == before.sizes() || (grows && before.numel() == 0),
+      "an out argument of shape ",
+      before.sizes(),
+      " would be resized to ",
+      after.sizes(),
+      ", which a graph does not do: pass one of that shape");
+}
+
 // `base` with `value` in the place of one of its views.
 template <class View>
 Tensor scatter(const Tensor& base, const Tensor& value, View view) {
