@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from graphs.reading import Reading, value
 from pipeline.graphs.backward.program import Backward, CallBlock, ChooseBlock, ScatterBlock
 from pipeline.graphs.functional.program import (
     Apply,
@@ -24,8 +25,6 @@ from pipeline.graphs.functional.program import (
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.stages import graph_text
-
-from graphs.reading import Reading, value
 
 HEAD = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor\n\n\n"
 
