@@ -109,7 +109,8 @@ class _Planner:
         elif style == "view":
             self.keeper.arguments(step, viewed_argument(operator.schema) or "")
         node = operator.reverse.node if operator.reverse is not None else ""
-        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record))
+        hidden = operator.hidden if style == "library" else ()
+        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record, hidden))
 
     def _is_reached(self, value: Value) -> bool:
         slot = self.histories.slot(value)
