@@ -27,7 +27,7 @@ FEW, MANY, AT_ONCE = 16, 520, 65
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
 REFUSED = (  # what eager does and a graph says that it does not: docs/graphs.md
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
-    "a detached tensor is written to with a value that needs a gradient",
+    "a detached tensor got a value that needs a gradient",
 )
 
 

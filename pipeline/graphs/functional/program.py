@@ -57,6 +57,7 @@ class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
     place: Place
     grad: bool = True  # False: the result keeps the history of the base
     flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all; if not, the result is the base
+    same: bool = False  # whether elements of the view that are one in memory have one value
 
 
 class Choose(Struct, frozen=True, tag_field="step", tag="choose"):

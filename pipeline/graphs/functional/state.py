@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.program import Apply, Check, Choose, Link, Number, Refuse, Scatter, Step
-from pipeline.graphs.functional.storage import Alias, Handle, Storage
+from pipeline.graphs.functional.storage import DETACHED, Alias, Handle, Storage
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
@@ -127,6 +127,9 @@ class State:
             assert link is not None
             if alias.behind and alias.untracked and link.grad:
                 self.steps.append(Refuse((alias.storage.value,), alias.untracked, link.place))
+            if alias.own:
+                self.steps.append(Refuse((old,), DETACHED, link.place))
+                alias.own = False
             alias.value = self._made(alias, parent, link)
             if link.conditional:
                 alias.value = self._chosen(alias, parent, old, again=again)
@@ -208,16 +211,22 @@ class State:
 
     # ---- writing
 
-    def write(self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False) -> None:
-        """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view."""
+    def write(
+        self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False, same: bool = False
+    ) -> None:
+        """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view.
+
+        `same`: whether elements that are one in memory have one value, as after `fill_`.
+        """
         storage, chain = alias.storage, alias.chain
         if storage.listed:
             raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
-        grad = grad and all(link.grad for link in chain)
         copies = self._copies(alias, value, place, grad=grad)
+        alias.own = alias.own or (grad and alias.cut)
+        grad = grad and all(link.grad for link in chain)
         if chain:
             name = self.names.new(self._stem(storage))
-            self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags))
+            self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags, same))
             storage.value = Ref(name)
         else:
             storage.value = value
@@ -231,14 +240,17 @@ class State:
             self.written_inputs[storage.input] = storage
 
     def _copies(self, alias: Alias, value: Ref, place: Place, *, grad: bool) -> list[tuple[Alias, Ref]]:
-        """The same write for what may be a copy, and `alias` a view of it: it has memory of its own then."""
+        """The same write for what `alias` is a view of: what may be a copy, and has memory of its own then, and what was
+        detached, and has a history of its own then."""
         found = []
         above = alias.parent
         while above is not None:
-            if above.flag:
+            if above.flag or above.cut:
                 chain, flags = alias.chain[len(above.chain) :], alias.flags[len(above.flags) :]
-                base, name = self.read(above), self.names.new("copy")
-                self.steps.append(Scatter(base, value, chain, name, place, grad, flags))
+                base, name = self.read(above), self.names.new("copy" if above.flag else "detached")
+                tracked = grad and all(link.grad for link in (chain if above.cut else alias.chain))
+                self.steps.append(Scatter(base, value, chain, name, place, tracked, flags))
+                above.own = above.own or (tracked and above.cut)
                 found.append((above, Ref(name)))
             above = above.parent
         return found

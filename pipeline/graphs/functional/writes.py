@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Apply, Check, Refuse
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.storage import DETACHED, Alias
+from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.model.schema import schema_kind
@@ -46,7 +46,8 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     made = state.names.new(_stem(arguments[name]))
     result = Result(made, "Tensor")
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
-    state.write(alias, Ref(made), grad=call.grad, place=call.place)
+    same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
+    state.write(alias, Ref(made), grad=call.grad, place=call.place, same=same)
     for given in call.results:
         state.tensors[given.name] = handle
 
@@ -114,8 +115,6 @@ def _check(state: State, call: Call, operator: Operator, alias: Alias, arguments
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
     chain, storage = alias.chain, alias.storage
-    if any(link.cut for link in chain):
-        state.steps.append(Refuse(values, DETACHED, call.place))
     if storage.input and (alias.untracked or storage.input not in {check.input for check in state.checks}):
         state.checks.append(Check(storage.input, chain, values))
     elif alias.untracked:

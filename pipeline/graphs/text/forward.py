@@ -62,7 +62,7 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
         base = tensor(step.base)
         if any("as_strided" in plan.called[link.identity].struct for link in step.chain if link.identity):
             base = f"graph::whole({base})"
-        text = f"graph::scatter({base}, {tensor(step.value)}, {view})"
+        text = f"graph::{'scatter_same' if step.same else 'scatter'}({base}, {tensor(step.value)}, {view})"
         if step.flags:
             text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}.alias()"
         return [f"const at::Tensor {step.result} = {text};"]

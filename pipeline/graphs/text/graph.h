@@ -76,6 +76,21 @@ Tensor scatter(const Tensor& base, const Tensor& value, View view) {
   return result;
 }
 
+// The same, where elements of the view that are one in memory have one value: each is written once.
+template <class View>
+Tensor scatter_same(const Tensor& base, const Tensor& value, View view) {
+  Tensor result = base.clone();
+  Tensor into = view(result), from = value;
+  for (const auto dim : c10::irange(into.dim())) {
+    if (into.stride(dim) == 0 && into.size(dim) > 1) {
+      into = into.narrow(dim, 0, 1);
+      from = from.narrow(dim, 0, 1);
+    }
+  }
+  into.copy_(from);
+  return result;
+}
+
 // A base whose views may be told by strides and offset: a copy of it has the same.
 inline const Tensor& whole(const Tensor& base) {
   TORCH_CHECK(
