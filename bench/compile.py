@@ -1,9 +1,10 @@
 """From a saved formula to a library, on the real specs: `python -m bench.compile`.
 
-Two builds, side by side, of the same edits: torchgen and Ninja on `Functions.cpp`, and gradmill and Ninja on shards.
-Both compile with the same compiler, flags and headers, without a precompiled header and with one. The floor is an
-empty file that includes the headers: no split can go below it. Every edit is new. The first builds are not
-part of the figures.
+Two builds, side by side, of the same edits: torchgen and Ninja on `Functions.cpp`, and gradmill and Ninja on shards,
+the gradient functions and the frames around them in sources of their own. Both compile with the same compiler, flags
+and headers, without precompiled headers and with them, and link with the same linker. The floor is an empty file that
+includes what formulas include: no split can go below it. Every edit is new. The first builds are not part of the
+figures. `--cxx clang++ --linker lld` measures with others than the system's compiler and linker.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _PRECOMPILED = """\
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/dynamo/compiled_autograd.h>
 """
-_FLOOR = """\
+# What the sources of formulas include. It has no Node: an edit does not make it anew.
+_FORMULAS = """\
 #define GRADMILL_SHARD -1
 #include "torch/csrc/autograd/FunctionsManual.h"
 #include "torch/csrc/dynamo/compiled_autograd.h"
@@ -48,13 +50,15 @@ rule generate
   command = cd $root && $generator > /dev/null && touch $stamp
   restat = 1
 rule precompile
-  command = $cxx -x c++-header $in -o $out
+  command = $cxx -x c++-header $in -o $out -MMD -MF $out.d
+  depfile = $out.d
+  deps = gcc
 rule compile
-  command = $cxx $more -c $in -o $out -MMD -MF $out.d
+  command = $cxx $header -c $in -o $out -MMD -MF $out.d
   depfile = $out.d
   deps = gcc
 rule link
-  command = c++ -shared $in -o $out $libraries
+  command = $cxx -shared $in -o $out $libraries
 """
 
 
@@ -98,14 +102,15 @@ class Setup(NamedTuple):
         return seconds
 
 
-def prepare(side: Side, place: Path, specs: SpecFolder, optimize: str) -> Setup:
+def prepare(side: Side, place: Path, specs: SpecFolder, options: argparse.Namespace) -> Setup:
     """Writes the Ninja file of a side."""
     folder = place / side.name
     (folder / PLACE).mkdir(parents=True, exist_ok=True)
     texts = {
         "precompiled.h": _PRECOMPILED,
-        "floor.cpp": _FLOOR,
-        "build.ninja": _ninja_file(side, folder, specs, optimize),
+        "formulas.h": _FORMULAS,
+        "floor.cpp": _FORMULAS,
+        "build.ninja": _ninja_file(side, folder, specs, options),
     }
     for name, text in texts.items():
         if not (folder / name).exists() or (folder / name).read_text() != text:
@@ -113,23 +118,24 @@ def prepare(side: Side, place: Path, specs: SpecFolder, optimize: str) -> Setup:
     return Setup(side, folder)
 
 
-def _ninja_file(side: Side, folder: Path, specs: SpecFolder, optimize: str) -> str:
+def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.Namespace) -> str:
     generated = folder / PLACE
     if side.program == "torchgen":
         sources = [generated / "Functions.cpp"]
         generator = f"{sys.executable} -m bench.torchgen_run {specs.folder} {generated} nodes"
     else:
-        sources = [generated / f"Functions_{k}.cpp" for k in range(side.shards)]
+        sources = [generated / f"Functions_{k}{part}.cpp" for k in range(side.shards) for part in ("", "_formulas")]
         words = f"specs={specs.folder} generated={generated} cache={folder / 'cache'} layout=split shards={side.shards}"
         words += " families=nodes"
         generator = f"{sys.executable} -m doit {words}"
     torch, python = _torch(), _python_headers()
     system = f"-isystem {torch}/include -isystem {torch}/include/torch/csrc/api/include -isystem {python}"
-    header = " precompiled.h.gch" if side.precompiled else ""
+    linker = f"-fuse-ld={options.linker}" if options.linker else ""
+    suffix = "pch" if "clang" in options.cxx else "gch"
     lines = [
-        f"cxx = c++ -std=c++20 {optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",
-        f"more = {'-include precompiled.h' if side.precompiled else ''}",
-        f"libraries = -L{torch}/lib -ltorch_python -ltorch_cpu -lc10",
+        f"cxx = {options.cxx} -std=c++20 {options.optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",
+        "header =",
+        f"libraries = {linker} -L{torch}/lib -ltorch_python -ltorch_cpu -lc10",
         f"root = {ROOT}",
         f"generator = {generator}",
         "stamp = stamp",
@@ -137,9 +143,13 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, optimize: str) -> s
         f"build stamp | {' '.join(map(str, sources))}: generate {specs.native} {specs.derivatives} {specs.tags}",
     ]
     if side.precompiled:
-        lines.append("build precompiled.h.gch: precompile precompiled.h")
-    lines += [f"build {path.stem}.o: compile {path} |{header} || stamp" for path in sources]
-    lines += [f"build floor.o: compile floor.cpp |{header} || stamp"]
+        lines += [f"build {name}.h.{suffix}: precompile {name}.h || stamp" for name in ("precompiled", "formulas")]
+    for path in (*sources, folder / "floor.cpp"):
+        formulas = path.stem.endswith("_formulas") or path.stem == "floor"
+        header = ("formulas.h" if formulas else "precompiled.h") if side.precompiled else ""
+        needs = f"| {header}.{suffix} " if header else ""
+        lines.append(f"build {path.stem}.o: compile {path} {needs}|| stamp")
+        lines += [f"  header = -include {header}"] if header else []
     lines += [f"build libnodes.so: link {' '.join(f'{path.stem}.o' for path in sources)}", "default libnodes.so", ""]
     return "\n".join(lines)
 
@@ -198,7 +208,7 @@ def _measure(place: Path, options: argparse.Namespace) -> None:
     base = specs.texts()
     numbers = dict.fromkeys(EDITS, int(time.time()))  # new even in a folder that has seen others
     specs.write(_edited(base, numbers))
-    setups = [prepare(side, place, specs, options.optimize) for side in sides]
+    setups = [prepare(side, place, specs, options) for side in sides]
     for setup in setups:
         _tell(f"{setup.side.name}: first build", setup.ninja("-j2"))
     seconds: dict[tuple[str, Side], list[float]] = {}
@@ -219,7 +229,13 @@ def _measure(place: Path, options: argparse.Namespace) -> None:
     print(_table({key: statistics.median(values) for key, values in seconds.items()}, sides, options))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     rows = [{"edit": edit, "side": side.name, "seconds": values} for (edit, side), values in seconds.items()]
-    settings = {"optimize": options.optimize, "load": os.getloadavg()[0], "cores": os.cpu_count()}
+    settings = {
+        "compiler": options.cxx,
+        "linker": options.linker,
+        "optimize": options.optimize,
+        "load": os.getloadavg()[0],
+        "cores": os.cpu_count(),
+    }
     options.json.write_text(json.dumps({**settings, "rows": rows}, indent=1) + "\n")
 
 
@@ -237,7 +253,8 @@ def _tell(what: str, seconds: float) -> None:
 
 def _table(result: dict[tuple[str, Side], float], sides: list[Side], options: argparse.Namespace) -> str:
     lines = [
-        f"Edit to library, {options.optimize}, median of {options.runs}; how many times faster than torchgen.",
+        f"Edit to library, {options.cxx} {options.optimize}, {options.linker or 'usual'} linker, "
+        f"median of {options.runs}; how many times faster than torchgen.",
         "",
         "| build | " + " | ".join(edit.title for edit in EDITS) + " | floor: the headers alone |",
         "|---|" + "---|" * (len(EDITS) + 1),
@@ -257,6 +274,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=[s.name for s in SIDES], help="these builds, and torchgen's")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="work there, and find the builds again next time")
     parser.add_argument("--optimize", default="-O2", help="level of optimization (-O2)")
+    parser.add_argument("--cxx", default="c++", help="the compiler (c++)")
+    parser.add_argument("--linker", default="", metavar="NAME", help="bfd, gold, lld, mold: what -fuse-ld takes")
     parser.add_argument("--json", type=Path, default=_RESULTS / "compile.json", metavar="FILE", help="all measurements")
     return parser.parse_args()
 

@@ -123,7 +123,7 @@ def test_the_wheel_has_the_package_the_embedded_set_and_nothing_else(wheel: Path
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline").rglob("*") if _is_wanted(path)}
-    core = {f"pipeline/specs/core/{path.relative_to(CORE).as_posix()}" for path in CORE.rglob("*") if path.is_file()}
+    core = {f"pipeline/specs/core/{path.relative_to(CORE).as_posix()}" for path in CORE.rglob("*") if _is_wanted(path)}
     assert found == modules | core
     assert {"pipeline/py.typed", "pipeline/families/nodes/node.cpp", "pipeline/specs/core/RELEASE"} <= found
 

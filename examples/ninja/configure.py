@@ -66,7 +66,7 @@ def _ninja_file(options: argparse.Namespace) -> str:
     generated, cache = options.build / "generated", options.build / "cache"
     manifest = cache / options.specs.name / "manifest.json"
     shards = range(options.shards)
-    sources = [generated / f"Functions_{k}.cpp" for k in shards]
+    sources = [generated / f"Functions_{k}{part}.cpp" for k in shards for part in ("", "_formulas")]
     headers = [generated / "Functions.h", generated / "Functions_common.h"]
     headers += [generated / f"Functions_{k}.h" for k in shards]
     torch = _torch()

@@ -44,6 +44,12 @@ class Family(Struct, frozen=True):
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
+    cuts: dict[str, tuple[str, Callable[[str], str]]] = {}  # pieces that are cut out of another: of which, and how
+
+    def piece(self, pieces: Mapping[str, str], name: str) -> str:
+        """A piece of a unit; "" where it has none of that name."""
+        whole, cut = self.cuts.get(name, (name, str))
+        return cut(pieces.get(whole, ""))
 
 
 def pieces(renderers: Mapping[str, Callable[[Any, Release], str]]) -> Callable[[Any, Release], dict[str, str]]:

@@ -94,12 +94,12 @@ def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[
 @query
 def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[str]:
     """The pieces of a group of units of a file, joined for each place. A unit without any line takes none."""
-    trim = release(db).trims_lines
+    trim, kind = release(db).trims_lines, FAMILIES[family]
     members = [text(db, family, unit) for unit in groups.item(db, layout, shards, name, group) or ()]
     found = []
     for place in places.split("\n"):
         indent, _, piece = place.partition("|")
-        pieces = filter(None, (member.get(piece) for member in members))
+        pieces = filter(None, (kind.piece(member, piece) for member in members))
         found.append("\n".join(indented(each, indent, trim=trim) if indent else each for each in pieces))
     return found
 
@@ -119,12 +119,13 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     except SpecError as error:
         db.report(Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template))
         return []
+    kind = FAMILIES[file.family]
     comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)
     values: dict[str, Value] = {"generated_comment": comment, **file.constants}
     blocks = {hole: piece for hole, piece in file.slots.items() if _is_block(template, hole)}
     for hole, piece in file.slots.items():
         inline = hole in template.names and hole not in blocks
-        found = [rendered(db, file.family, unit).get(piece, "") for unit in file.units] if inline else []
+        found = [kind.piece(rendered(db, file.family, unit), piece) for unit in file.units] if inline else []
         values[hole] = file.between.get(hole, "\n").join(filter(None, found)) if file.raw else found or ""
     made: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):

@@ -10,12 +10,12 @@ from pipeline.families.file import File
 from pipeline.families.nodes import python_files as python
 from pipeline.families.nodes import text
 from pipeline.families.nodes.plan import NodePlan, plan_node
-from pipeline.families.nodes.split import split_files
+from pipeline.families.nodes.split import CUTS, split_files
 from pipeline.model.autograd import Reverse
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
-_OWN = re.compile(r"Functions(_\d+|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
+_OWN = re.compile(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
 
 DECLARATION = "declaration"
 DEFINITION = "definition"
@@ -23,7 +23,7 @@ DEFINITION = "definition"
 
 def files(nodes: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """All files of the Nodes."""
-    own = split_files(nodes, layout.shards) if layout.name == "split" else _upstream_files(nodes)
+    own = split_files(nodes, layout.shards, release) if layout.name == "split" else _upstream_files(nodes)
     return own + python.files(nodes, layout)
 
 
@@ -52,4 +52,5 @@ NODES = Family(
     pieces({DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES}),
     files,
     owns,
+    cuts=CUTS,
 )

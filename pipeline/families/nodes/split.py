@@ -1,27 +1,64 @@
-"""Family: the Nodes in shards, `Functions_<k>.h` and `Functions_<k>.cpp`, and a `Functions.h` that includes them all.
+"""Family: the Nodes in shards, and a `Functions.h` that includes them all.
 
-A formula then recompiles one shard. A shard's source says which shard it is before it includes anything:
-`Functions.h`, which other headers drag in, then leaves the other shards out. What the release's header has besides
-Nodes is in `Functions_common.h`.
+A shard has a header with its structs, `Functions_<k>.h`, and two sources: `Functions_<k>_formulas.cpp` with the
+gradient functions, and `Functions_<k>.cpp` with the frames around them, what the engine and compiled autograd call. An
+edited formula recompiles the first alone, which is a third of the work. A source says which shard it is before it
+includes anything: `Functions.h`, which other headers drag in, then leaves the other shards out, and for formulas all of
+them. What the release's header has besides Nodes is in `Functions_common.h`. Releases whose gradient is computed in
+`apply` itself, those before 2.6, have no source of formulas.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pipeline.families.file import File
 from pipeline.model.units import Unit
+from pipeline.releases.model import Release
 
 COMMON = "Functions_common.h"
 MACRO = "GRADMILL_SHARD"
 
 _DECLARATIONS = {"autograd_function_declarations": "declaration"}
-_DEFINITIONS = {"autograd_function_definitions": "definition"}
+_DEFINITIONS = "autograd_function_definitions"
 _HEADER = "#pragma once\n\n// ${generated_comment}\n\n"
+# Upstream's template has functions that the frames alone use.
+_BEFORE_FORMULAS = f'#define {MACRO} -1\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored "-Wunused-function"\n#endif\n'
+
+_INTERNAL = "static variable_list "  # how a gradient function begins, in upstream's one source
+_SHARED = "C10_HIDDEN variable_list "  # and where its frame is in another source of the same library
+_FRAMES = ("inline variable_list {node}_apply_functional_ivalue(", "variable_list {node}::apply(")  # how a frame begins
+_BODY = "\n{\n"
 
 
-def split_files(nodes: Sequence[Unit], shards: int) -> list[File]:
+def formula(definition: str) -> str:
+    """The gradient function of a Node, cut out of its definition; nothing where it is a part of `apply`."""
+    function, _ = _parts(definition)
+    return _SHARED + function.removeprefix(_INTERNAL) if function else ""
+
+
+def frame(definition: str) -> str:
+    """The rest of a definition, after a declaration of the gradient function."""
+    function, rest = _parts(definition)
+    return f"{_SHARED}{function.removeprefix(_INTERNAL).partition(_BODY)[0]};\n\n{rest}" if function else definition
+
+
+def _parts(definition: str) -> tuple[str, str]:
+    """The gradient function, "" where there is none, and the rest."""
+    node = definition.removeprefix(_INTERNAL).partition("_apply_functional(")[0]
+    for begin in _FRAMES if definition.startswith(_INTERNAL) else ():
+        function, mark, rest = definition.rpartition(f"\n{begin.format(node=node)}")
+        if mark:
+            return f"{function.rstrip()}\n", mark.lstrip() + rest
+    return "", definition
+
+
+# Pieces of the split layout: of which piece they are cut out, and how.
+CUTS: dict[str, tuple[str, Callable[[str], str]]] = {"formula": ("definition", formula), "frame": ("definition", frame)}
+
+
+def split_files(nodes: Sequence[Unit], shards: int, release: Release) -> list[File]:
     """The files for a number of shards."""
     members: list[list[str]] = [[] for _ in range(shards)]
     for unit in nodes:
@@ -29,6 +66,7 @@ def split_files(nodes: Sequence[Unit], shards: int) -> list[File]:
     found = [_umbrella(shards), File(COMMON, "Functions.h", {}, _DECLARATIONS, ())]
     for k, names in enumerate(members):
         found += [_header(k, names), _source(k, names)]
+        found += [_formulas(k, names)] if release.functional_apply else []
     return found
 
 
@@ -58,4 +96,9 @@ def _header(k: int, names: Sequence[str]) -> File:
 
 def _source(k: int, names: Sequence[str]) -> File:
     before = f"#define {MACRO} {k}\n"
-    return File(f"Functions_{k}.cpp", "Functions.cpp", {}, _DEFINITIONS, tuple(names), before=before)
+    return File(f"Functions_{k}.cpp", "Functions.cpp", {}, {_DEFINITIONS: "frame"}, tuple(names), before=before)
+
+
+def _formulas(k: int, names: Sequence[str]) -> File:
+    slots = {_DEFINITIONS: "formula"}
+    return File(f"Functions_{k}_formulas.cpp", "Functions.cpp", {}, slots, tuple(names), before=_BEFORE_FORMULAS)

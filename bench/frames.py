@@ -1,0 +1,91 @@
+"""What a call of a Node costs in the split layout, where its gradient function is in a source of its own.
+
+    python -m bench.frames [ROUNDS]
+
+Two programs with the same operators of `core` and the same `-O2`: of one source, as upstream has them, and of the split
+layout. Each applies `MulBackward0` to a gradient, without the engine around it: nanoseconds a call, the least of the rounds, in
+turns. With an undefined gradient no kernel runs: then the frame is all there is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from cpp import toolchain  # noqa: E402
+from never_wrong.specset import make_folder, of_families, read_specs  # noqa: E402
+from project import CORE  # noqa: E402
+
+PROGRAM = r"""
+#include <chrono>
+#include <cstdio>
+#include "Functions.h"
+template <typename F> double nanoseconds(F f) {
+  constexpr int calls = 200000;
+  for (int i = 0; i < calls / 10; ++i) f();
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < calls; ++i) f();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / calls;
+}
+int main() {
+  at::NoGradGuard guard;
+  auto node = c10::make_intrusive<gradmill::core::MulBackward0>();
+  auto next = c10::make_intrusive<gradmill::core::MulBackward0>();  // an edge, so that both gradients are asked for
+  node->add_next_edge(torch::autograd::Edge(next, 0));
+  node->add_next_edge(torch::autograd::Edge(next, 1));
+  auto one = at::ones({});
+  node->self_ = torch::autograd::SavedVariable(one, false);
+  node->other_ = torch::autograd::SavedVariable(one, false);
+  node->self_scalar_type = node->other_scalar_type = at::kFloat;
+  std::printf("%f %f\n",
+    nanoseconds([&] { node->apply({at::Tensor()}); }), nanoseconds([&] { node->apply({one}); }));
+}
+"""
+
+
+def main() -> None:
+    if reason := toolchain.missing():
+        raise SystemExit(reason)
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    with tempfile.TemporaryDirectory(prefix="gradmill-frames-") as folder:
+        place = Path(folder)
+        specs = make_folder(place / "set", CORE, (CORE / "RELEASE").read_text().strip())
+        of_families(read_specs(CORE), ["mul"]).write(specs)
+        programs = {layout: build(place / layout, specs, layout) for layout in ("upstream", "split")}
+        found: dict[str, list[tuple[float, float]]] = {layout: [] for layout in programs}
+        for _ in range(rounds):
+            for layout, program in programs.items():
+                done = subprocess.run([program], check=True, capture_output=True, text=True)
+                undefined, defined = map(float, done.stdout.split())
+                found[layout].append((undefined, defined))
+    print("| layout | undefined gradient | defined |\n|---|---|---|")
+    for layout, each in found.items():
+        print(f"| {layout} | {min(u for u, _ in each):.1f} ns | {min(d for _, d in each):.1f} ns |")
+
+
+def build(folder: Path, specs: Path, layout: str) -> Path:
+    """The program of a layout."""
+    generated = folder / "generated"
+    words = [f"specs={specs}", f"generated={generated}", f"cache={folder / 'cache'}", f"layout={layout}", "shards=1"]
+    run = [sys.executable, "-m", "pipeline", "families=nodes", *words]
+    subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    main = folder / "main.cpp"
+    main.write_text(PROGRAM)
+    flags = toolchain.compile_flags(generated, specs / "templates", CORE / "templates", optimize="-O2")
+    objects = []
+    for source in (main, *generated.glob("Functions*.cpp")):
+        objects.append(folder / f"{source.stem}.o")
+        subprocess.run(["c++", *flags, "-c", str(source), "-o", str(objects[-1])], check=True)
+    linked = [word for word in toolchain.link_flags() if word not in ("-shared", "-ltorch_python")]
+    program = folder / "program"
+    subprocess.run(["c++", *map(str, objects), "-o", str(program), *linked, "-Wl,--allow-shlib-undefined"], check=True)
+    return program
+
+
+if __name__ == "__main__":
+    main()
