@@ -49,7 +49,9 @@ def pieces(db: Database, unit: str) -> dict[str, str] | None:
     found = plan(db, *unit.rsplit(":", 1))
     if found is None:
         return None
-    return {"graph": function_text(found, namespace(db), release(db)), **formulas_of(found, release(db))}
+    every = (found, *(variant.plan for variant in found.variants))
+    formulas = {node: text for each in every for node, text in formulas_of(each, release(db)).items()}
+    return {"graph": function_text(found, namespace(db), release(db)), **formulas}
 
 
 @query

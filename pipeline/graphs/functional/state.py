@@ -240,8 +240,8 @@ class State:
             self.written_inputs[storage.input] = storage
 
     def _copies(self, alias: Alias, value: Ref, place: Place, *, grad: bool) -> list[tuple[Alias, Ref]]:
-        """The same write for what `alias` is a view of, and is not its storage: what may be a copy, and has memory of its
-        own then; what was detached, and has a history of its own then."""
+        """The same write for what `alias` is a view of: for what may be a copy, and has memory of its own then, and for
+        what was detached, and has a history of its own then."""
         found = []
         above = alias.parent
         while above is not None:
