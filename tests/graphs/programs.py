@@ -240,7 +240,7 @@ def _part(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
 
 def _flat(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
     """A view or a copy, as strides have it."""
-    return (choose.choice((".reshape(-1)", ".flatten()")), (math.prod(shape),)) if shape else None
+    return (".reshape(-1)", (math.prod(shape),)) if shape else None
 
 
 def _contiguous(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
@@ -281,7 +281,7 @@ def _wrap(shape: Shape) -> tuple[str, Shape]:
 
 
 def _squeeze(shape: Shape) -> tuple[str, Shape]:
-    return ".squeeze_()", tuple(size for size in shape if size != 1)
+    return ".squeeze_(0)", shape[1:] if shape[:1] == (1,) else shape
 
 
 def _turn(shape: Shape) -> tuple[str, Shape]:
