@@ -28,12 +28,12 @@ class Seen:
         before = [tensor._version for tensor in inputs]
         try:
             self.outputs = _listed(function(*given))
+            self.facts = [_facts(tensor) for tensor in [*inputs, *tensors(self.outputs)]]  # which may refuse as well
         except Exception as error:
             self.error = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             return
         self.moved = [tensor._version != version for tensor, version in zip(inputs, before)]
         shown = [*inputs, *tensors(self.outputs)]
-        self.facts = [_facts(tensor) for tensor in shown]
         self.values = [tensor.detach().clone() for tensor in shown]
         self.shared = [_storage(one) == _storage(other) for one, other in itertools.combinations(shown, 2)]
         self.same = [one is other for one, other in itertools.combinations(shown, 2)]

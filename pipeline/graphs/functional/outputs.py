@@ -28,7 +28,7 @@ def _output(state: State, output: Output) -> Given:
 
 def _shown(state: State, handle: Handle) -> Shown:
     alias = handle.alias
-    storage, which = alias.storage, state.which(handle)
+    storage, which = alias.storage, state.which(alias)
     if alias.has_own_history:
         state.steps.append(Refuse((state.read(alias),), DETACHED, alias.chain[-1].place))
     if handle.input:

@@ -106,7 +106,9 @@ class Shown(Struct, frozen=True, array_like=True, tag="shown"):
     is_input: bool
     chain: tuple[Link, ...] = ()
     listed: bool = False  # whether it is a list of views, or of values
-    which: int = 0  # among the tensors that are shown: one that is shown twice is the same
+    which: tuple[
+        int, ...
+    ] = ()  # of each step of the chain, the tensor that it makes: one that is made twice is the same
     flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all
     otherwise: Value | None = None  # what it is if not
 

@@ -20,7 +20,7 @@ class State:
         self.tensors: dict[str, Handle] = {}
         self.scalars: dict[str, str] = {}
         self.metadata: list[tuple[str, Link]] = []
-        self.shown: list[Handle] = []
+        self.shown: list[Alias] = []
         self.checks: list[Check] = []
         self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
         self.written_inputs: dict[str, Storage] = {}
@@ -80,11 +80,13 @@ class State:
         assert isinstance(value, Ref)
         return value.name
 
-    def which(self, handle: Handle) -> int:
-        """The number of a tensor that is shown."""
-        if handle not in self.shown:
-            self.shown.append(handle)
-        return self.shown.index(handle)
+    def which(self, alias: Alias) -> tuple[int, ...]:
+        """The numbers of the tensors on the way from a storage to one of its views."""
+        if alias.parent is None:
+            return ()
+        if alias not in self.shown:
+            self.shown.append(alias)
+        return (*self.which(alias.parent), self.shown.index(alias))
 
     # ---- reading
 

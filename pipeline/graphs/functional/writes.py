@@ -42,7 +42,7 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     """An in-place operator with a functional variant."""
     handle = state.handle(call.arguments[name])
     alias, arguments = handle.alias, state.arguments(call, operator)
-    _check(state, call, operator, alias, arguments)
+    check_write(state, call, operator, alias, arguments)
     made = state.names.new(_stem(arguments[name]))
     result = Result(made, "Tensor")
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
@@ -63,7 +63,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     handles = {name: state.handle(call.arguments[name]) for name in names}
     is_out = schema_kind(operator.schema) == "out"
     for name in names:
-        _check(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments)
+        check_write(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments)
     if call.grad:
         state.refuse(operator, arguments, call.place)
     if call.grad and is_out:
@@ -109,7 +109,7 @@ def _stem(value: Value) -> str:
     return value.name if isinstance(value, (Ref, Item)) else "value"
 
 
-def _check(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
+def check_write(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
     """Where eager refuses to write: to a leaf that needs a gradient, to one of several views, across no_grad."""
     if not call.grad or not arguments:
         return

@@ -67,7 +67,6 @@ class _Views:
         self.plan = plan
         self.lines: list[str] = []
         self.made: dict[tuple[str, int], str] = {}
-        self.items: dict[tuple[str, int | None], int] = {}  # of lists that were made: which tensor each is
 
     def shown(self, shown: Shown) -> str:
         plan = self.plan
@@ -80,17 +79,9 @@ class _Views:
         }
         if text in optional:
             text = f"graph::some({text})"
-        for i, link in enumerate(shown.chain):
-            listed = link.item is None and (
-                (shown.listed and i == len(shown.chain) - 1)
-                or (i + 1 < len(shown.chain) and shown.chain[i + 1].item is not None)
-            )
-            last = i == len(shown.chain) - 1
-            base, text = text, self._step(text, link, listed=listed, which=shown.which if last and not listed else -1)
-            if listed and i + 2 == len(shown.chain):
-                other = self.items.setdefault((text, shown.chain[-1].item), shown.which)
-                if other != shown.which:  # the same item of another list, which is another tensor
-                    text = self._step(base, link, listed=True, which=shown.which)
+        for i, (link, which) in enumerate(zip(shown.chain, shown.which, strict=True)):
+            later = shown.chain[i + 1].item is not None if i + 1 < len(shown.chain) else shown.listed
+            text = self._step(text, link, listed=link.item is None and later, which=which)
         if shown.otherwise is not None:
             flags = " && ".join(numbers(plan)(flag) for flag in shown.flags)
             text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
