@@ -30,6 +30,7 @@ LEAF = "a leaf Variable that requires grad is being used in an in-place operatio
 REFUSED = (  # what eager does and a graph says that it does not: docs/graphs.md
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
     "a detached tensor got a value that needs a gradient",
+    "a tensor gets other looks in place, and another name stands for the same tensor",
 )
 
 

@@ -78,7 +78,15 @@ class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
     place: Place
 
 
-Step = Apply | Number | Scatter | Choose | Refuse
+class Forbid(Struct, frozen=True, tag_field="step", tag="forbid"):
+    """An error at run time where a number is true."""
+
+    flag: str
+    message: str
+    place: Place
+
+
+Step = Apply | Number | Scatter | Choose | Refuse | Forbid
 
 
 class Update(Struct, frozen=True):
@@ -149,6 +157,8 @@ def names_in(part: object) -> set[str]:
     if isinstance(part, (Choose, Scatter)):
         inside = (part.then, part.otherwise) if isinstance(part, Choose) else (part.base, part.value, part.chain)
         return names_in(inside) | set(part.flags)
+    if isinstance(part, Forbid):
+        return {part.flag}
     if isinstance(part, (Apply, Number, Link, Refuse, Update, Check, Shown, Shared)):
         return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
     return set()

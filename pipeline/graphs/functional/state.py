@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
-from pipeline.graphs.functional.program import Apply, Check, Choose, Link, Number, Refuse, Scatter, Step
-from pipeline.graphs.functional.storage import DETACHED, Alias, Handle, Storage
+from pipeline.graphs.functional.program import Apply, Check, Choose, Forbid, Link, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.storage import DETACHED, ITSELF, Alias, Handle, Storage
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
@@ -21,6 +21,7 @@ class State:
         self.scalars: dict[str, str] = {}
         self.metadata: list[tuple[str, Link]] = []
         self.shown: list[Alias] = []
+        self.selves: list[Alias] = []  # what may be the tensor itself that it was made of
         self.checks: list[Check] = []
         self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
         self.written_inputs: dict[str, Storage] = {}
@@ -165,7 +166,7 @@ class State:
 
     # ---- views
 
-    def view(self, call: Call, viewed: str, *, differs: bool, conditional: bool) -> None:
+    def view(self, call: Call, viewed: str, *, differs: bool, conditional: bool, itself: bool) -> None:
         """A view, or a list of them; it is made at once."""
         parent = self.handle(call.arguments[viewed]).alias
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != viewed}
@@ -184,10 +185,15 @@ class State:
         )
         self.tensors[result.name] = Handle(made)
         self.read(made)
+        if itself:
+            self.selves.append(made)
 
     def change_looks(self, call: Call, written: str) -> None:
         """An in-place operator that changes what its argument looks like."""
         handle = self.handle(call.arguments[written])
+        for each in self.selves:
+            if handle.alias in (each, each.parent):
+                self.steps.append(Forbid(each.flag, ITSELF, call.place))
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != written}
         link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
         handle.alias = Alias(

@@ -17,6 +17,10 @@ DETACHED = (
     "a detached tensor got a value that needs a gradient: a graph has its history only until what it was detached from"
     " is written to, and cannot return it"
 )
+ITSELF = (
+    "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous() or to() had "
+    "nothing to do: write the operator that returns a view"
+)
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.graphs.functional.program import Apply, Choose, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
@@ -51,6 +51,7 @@ _TITLES: dict[type, str] = {
     Scatter: "written into a view",
     Choose: "a view or a copy",
     Refuse: "refused by autograd",
+    Forbid: "one tensor by two names",
 }
 
 
@@ -69,6 +70,8 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
     if isinstance(step, Choose):
         flags = " && ".join(step.flags)
         return [f"const at::Tensor {step.result} = {flags} ? {tensor(step.then)} : {tensor(step.otherwise)};"]
+    if isinstance(step, Forbid):
+        return [f"TORCH_CHECK(!{step.flag}, {quoted(step.message)});"]
     if isinstance(step, Refuse):
         return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
     return _apply(plan, step)
