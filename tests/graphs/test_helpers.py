@@ -12,7 +12,8 @@ import torch
 from cpp import toolchain
 from project import Project
 
-from graphs import library
+from graphs import compare, library
+from graphs.samples import samples, tensor
 from pipeline.graphs.helpers import OWN_HELPERS, called_names, missing_helpers
 from pipeline.graphs.text.files import FORMULAS, support_text
 from pipeline.releases import resolve
@@ -136,3 +137,26 @@ def test_an_edited_formula_of_a_copy_of_the_real_specs_is_the_gradient(torch_pro
     x = torch.rand(3, dtype=torch.float64, requires_grad=True)
     (grad,) = torch.autograd.grad(ops.grown(x).sum(), [x])
     assert torch.allclose(grad, 3 * x.exp())
+
+
+SPECIAL: dict[str, list[compare.Make]] = {
+    "real_and_complex": [lambda: [tensor(4, 6), torch.complex(tensor(4, 6), tensor(4, 6))]],
+    "masked": [lambda: [tensor(4, 6), torch.rand((), dtype=torch.float64)]],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_the_helpers_give_the_gradients_of_eager(tmp_path: Path) -> None:
+    path = Path(__file__).with_name("formulas.py")
+    ops = library.build(path, tmp_path, "formulas", "torch")
+    text = (tmp_path / "generated" / "graphs" / "formulas.cpp").read_text()
+    assert "libtorch's" not in text
+    assert {name for name in OWN_HELPERS if f"{name}(" not in text} == set()
+    wrong = []
+    for name, function in library.functions(path).items():
+        for make in SPECIAL.get(name) or samples(function):
+            for which in compare.choices(len(compare.tensors(make()))):
+                found = compare.differences(function, getattr(ops, name), make, which)
+                wrong += [f"{name} {which}: {what}" for what in found[:1]]
+    assert wrong == []

@@ -246,13 +246,6 @@ inline Tensor clamp_backward(
   }
   return max.has_value() ? found.masked_fill(self.le(*max).logical_not_(), 0) : found;
 }
-inline Tensor clamp_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max) {
-  Tensor found = grad;
-  if (min.defined()) {
-    found = at::where(self.ge(min), found, at::zeros({}, found.options()));
-  }
-  return max.defined() ? at::where(self.le(max), found, at::zeros({}, found.options())) : found;
-}
 
 // ---- Views and copies ----
 

@@ -94,7 +94,7 @@ class _Views:
         """How many of the first steps are what is done to the input itself: the view is then made afterwards."""
         base = shown.base.name if shown.is_input and isinstance(shown.base, Ref) else ""
         done = tuple(link for name, link in self.plan.functional.metadata if name == base)
-        return len(done) if done and shown.chain[: len(done)] == done and shown.otherwise is None else 0
+        return len(done) if done and shown.chain[: len(done)] == done else 0
 
     def _step(self, base: str, link: Link, *, listed: bool, which: int, late: bool) -> str:
         text = linked(base, (link,), self.plan.called, numbers(self.plan), modes=True)
