@@ -3,8 +3,8 @@
     python -m bench.frames [ROUNDS]
 
 Two programs with the same operators of `core` and the same `-O2`: of one source, as upstream has them, and of the split
-layout. Each applies `MulBackward0` to a gradient, without the engine around it: nanoseconds a call, the least of the rounds, in
-turns. With an undefined gradient no kernel runs: then the frame is all there is.
+layout. Each applies `MulBackward0` to a gradient, without the engine around it: nanoseconds a call, the least of the
+rounds, in turns. With an undefined gradient no kernel runs: then the frame is all there is.
 """
 
 from __future__ import annotations

@@ -546,8 +546,11 @@ def test_code_that_changes_while_the_specs_are_read_ends_the_run(
         build.inputs.take(None)
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["one process", "two processes"])
-@pytest.mark.parametrize("line", [1, 3, 8, 12])
+@pytest.mark.parametrize("line", [1, pytest.param(3, marks=SLOW), 8, pytest.param(12, marks=SLOW)])
 @pytest.mark.parametrize("command", ["doit", "gradmill"])
 def test_ctrl_c_ends_a_run_without_a_traceback(
     core_project: Project, command: str, line: int, words: list[str]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 from cpp import toolchain
-from project import CORE, ROOT, Project
+from project import ROOT, Project
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp; the Node of `_foreach_exp` is made from it as well
 NO_WORK = "ninja: no work to do."
@@ -82,20 +82,14 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_ninja_compiles_what_an_edit_changes(tmp_path: Path, small_specs: Path) -> None:
-    if reason := toolchain.missing("ninja"):
-        pytest.skip(reason)
-    assert_compiles_what_an_edit_changes(ninja, tmp_path, small_specs, shards=2)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("configure", "programs"), [(ninja, ["ninja"]), (cmake, ["ninja", "cmake"])])
-def test_an_edit_of_all_of_core_compiles_what_it_changes(
-    tmp_path: Path, configure: Configure, programs: list[str]
+def test_an_edit_compiles_what_it_changes(
+    tmp_path: Path, small_specs: Path, configure: Configure, programs: list[str]
 ) -> None:
     if reason := toolchain.missing(*programs):
         pytest.skip(reason)
-    assert_compiles_what_an_edit_changes(configure, tmp_path, CORE, shards=4)
+    assert_compiles_what_an_edit_changes(configure, tmp_path, small_specs, shards=2)
 
 
 def assert_compiles_what_an_edit_changes(configure: Configure, folder: Path, origin: Path, *, shards: int) -> None:

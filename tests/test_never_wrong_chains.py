@@ -9,8 +9,8 @@ from never_wrong.chains import Chain
 from never_wrong.moments import CODE, Trials
 from never_wrong.seed import REPEAT, SEED, seeded
 
-EDITS = 12
-MOMENTS = 3
+EDITS = 8
+MOMENTS = 2
 
 
 def test_along_a_chain_of_edits_an_incremental_build_equals_a_clean_one(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 from project import CORE
 
-EDITS = 8
-SETS = 60
-KILLS = 4
+EDITS = 4
+SETS = 40
+KILLS = 3
 DOIT_EVERY = 4  # edits that a doit process follows
 
 

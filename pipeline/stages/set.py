@@ -55,6 +55,26 @@ def described(db: Database) -> Described | None:
     return msgspec.msgpack.decode(data, type=Described)
 
 
+class Asked(Struct, frozen=True):
+    """What the command line says of graphs."""
+
+    files: list[str]  # names within `graphs=`, sorted
+    namespace: str  # of the operators that they become
+
+
+@query
+def asked(db: Database) -> Asked:
+    """The graph files, and what their operators go by; none where `graphs=` is not given."""
+    data = db.input(GRAPHS)
+    return msgspec.msgpack.decode(data, type=Asked) if data else Asked([], "")
+
+
+@query
+def namespace(db: Database) -> str:
+    """What the operators that graphs become go by."""
+    return asked(db).namespace
+
+
 @query
 def sources(db: Database) -> list[Source]:
     """The files of entries, in their order."""

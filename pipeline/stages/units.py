@@ -8,7 +8,6 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.native.heads import names_of
-from pipeline.stages.graphs import all_names, asked, signature, stem
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.match import kernels, node, nodes
 from pipeline.stages.schemas import (
@@ -21,7 +20,7 @@ from pipeline.stages.schemas import (
     groups,
     heads,
 )
-from pipeline.stages.set import asked_families, families_described, own_templates, release, spec_set
+from pipeline.stages.set import asked, asked_families, families_described, own_templates, release, spec_set
 
 
 def families(db: Database) -> list[str]:
@@ -53,6 +52,8 @@ def units(db: Database, family: str) -> list[Unit]:
 def _all_units(db: Database, family: str) -> list[Unit]:
     kind = FAMILIES[family]
     if kind.unit == "graph":
+        from pipeline.stages.graphs import all_names  # much code, for those who have graphs
+
         return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
@@ -87,6 +88,8 @@ def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
 
 
 def _graph(db: Database, file: str, name: str) -> Unit:
+    from pipeline.stages.graphs import signature, stem
+
     return Unit(f"{file}:{name}", name, stem(file), signature(db, file, name), "graph", name, function="")
 
 

@@ -25,7 +25,8 @@ IN_ATEN = "in_aten.so"  # a library whose kernels take the place of torch's, wit
 
 # Most of a unit's time goes into torch's headers, so that few are compiled: of the five files of bindings, which
 # include the same, one stands alone and the others are joined.
-_ALONE = [*(f"Functions_{k}.cpp" for k in range(SHARDS)), "python_functions_0.cpp"]
+_NODES = [f"Functions_{k}{part}" for k in range(SHARDS) for part in ("", "_formulas")]
+_ALONE = [*(f"{name}.cpp" for name in _NODES), "python_functions_0.cpp"]
 _TOGETHER = [f"python_functions_{k}.cpp" for k in range(1, 5)]
 _OURS = [HERE / "given.cpp", HERE / "module.cpp"]
 _VIEWS = [CORE / "templates" / "core_copies.cpp", HERE / "views.cpp"]
@@ -104,7 +105,7 @@ def _ninja_file(folder: Path) -> str:
         f"build precompiled.h.gch: header {HERE / 'precompiled.h'}",
         *(f"build {path.stem}.o: object {path} | precompiled.h.gch" for path in [*units, folder / "in_aten.cpp"]),
         f"build {MODULE}: link {' '.join(f'{path.stem}.o' for path in units)}",
-        f"build {IN_ATEN}: link {' '.join(f'Functions_{k}.o' for k in range(SHARDS))} in_aten.o",
+        f"build {IN_ATEN}: link {' '.join(f'{name}.o' for name in _NODES)} in_aten.o",
         "",
     ]
     return "\n".join(lines)

@@ -39,7 +39,8 @@ def core(folder: Path) -> Sources:
     rows = [json.loads(line) for stage in ("infos", "foreach") for line in _run(*_SHOW, stage, *words).splitlines()]
     write(folder / NODES, json.dumps({row["op"]: row for row in rows if row.get("op")}, sort_keys=True))
     shards = [*_shards(generated, "VariableType"), *_shards(generated, "ADInplaceOrViewType")]
-    others = [generated / "ViewFuncs.cpp", *(generated / f"Functions_{k}.cpp" for k in range(SHARDS))]
+    nodes = [f"Functions_{k}{part}.cpp" for k in range(SHARDS) for part in ("", "_formulas")]
+    others = [generated / name for name in ("ViewFuncs.cpp", *nodes)]
     others.append(_HERE / "operators.cpp")
     return Sources(shards, others, [generated, CORE / "templates"])
 

@@ -31,9 +31,9 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
 }
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
 _OTHERS = ("set", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
-_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
-_FOR_GRAPHS = ("pipeline.stages.operators", "pipeline.stages.graph_text")
+_FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*GRAPHS, "operators", "graph_text"))
 _BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, "pipeline.query.code")}
 
 Root = tuple[Any, ...]  # a query and its key
