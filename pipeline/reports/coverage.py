@@ -90,10 +90,34 @@ def measure(db: Database, names: Sequence[str] = ()) -> Coverage:
     return Coverage(spec_set(db).name, release, totals_of(rows), tuple(rows))
 
 
-            rows.append(row_of(row, found, tuple(variants.get((row.function, row.dispatch_key), ()))))
-    rows.sort(key=order)
-    if names:
-        rows = _named(rows, names)
+def _named(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """The rows of what is asked for: an operator, with or without overload, also one that formulas serve; a Node."""
+    called = [_names_of(row) for row in rows]
+    known = set().union(*called)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"coverage: nothing with derivatives is called '{name}'", nearest(name, known))
+    return [row for row, names_of in zip(rows, called) if not names_of.isdisjoint(names)]
+
+
+def _names_of(row: Row) -> set[str]:
+    ops = (row.op, *row.serves)
+    return {row.node, *ops, *(op.partition(".")[0] for op in ops)}
+
+
+def order(row: Row) -> tuple[str, str, bool, str]:
+    """What rows are sorted by."""
+    return row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key
+
+
+def is_missing(formula: str) -> bool:
+    """Whether a formula only raises an error."""
+    return _NOT_IMPLEMENTED.search(formula) is not None
+
+
+def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
+    """What there is to say of one Node."""
+    failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
     return Row(
         row.schema.partition("(")[0],
         row.dispatch_key,
