@@ -46,6 +46,8 @@ def copy_of(built: Project, folder: Path) -> Project:
             last.units,
             last.report,
             last.complete,
+            last.warned,
+            last.format,
         ),
     )
     time.sleep(TICK)

@@ -43,6 +43,7 @@ class Case(NamedTuple):
     status: int
     torchgen: str
     process: bool
+    shown: bool  # in docs/mistakes.md
 
     @property
     def expected(self) -> Path:
@@ -68,7 +69,9 @@ class Case(NamedTuple):
 def read(name: str) -> Case:
     """The case of that name. A case of one edit has the keys of the edit beside its own."""
     row = yaml.safe_load((BAD / name / "case.yaml").read_text())
-    own = {key: row.pop(key) for key in ("mistake", "edits", "run", "status", "torchgen", "process") if key in row}
+    own = {
+        key: row.pop(key) for key in ("mistake", "edits", "run", "status", "torchgen", "process", "shown") if key in row
+    }
     edits = own.get("edits", []) + ([row] if row else [])
     return Case(
         name,
@@ -78,6 +81,7 @@ def read(name: str) -> Case:
         own.get("status", 1),
         own.get("torchgen", "refuses"),
         own.get("process", False),
+        own.get("shown", False),
     )
 
 
@@ -149,6 +153,13 @@ def test_the_message_does_not_depend_on_earlier_runs(name: str, project: Project
 def test_torchgen_gives_the_same_verdict(name: str, verdicts: dict[str, str]) -> None:
     case = read(name)
     assert bool(verdicts[name]) == (case.torchgen == "refuses"), verdicts[name]
+
+
+def test_the_page_of_mistakes_says_what_is_said_today(verdicts: dict[str, str]) -> None:
+    from bad import mistakes_page
+
+    assert len(mistakes_page.shown()) == 57
+    assert mistakes_page.PAGE.read_text() == mistakes_page.page(verdicts), "run tests/bad/mistakes_page.py"
 
 
 def test_the_base_is_right(project: Project, verdicts: dict[str, str]) -> None:

@@ -65,6 +65,25 @@ def test_every_node_is_in_one_shard_as_upstream_writes_it(project: Project, tmp_
         assert put_together(row["unit"], function, frame).startswith(definition)
 
 
+def test_a_definition_says_which_entry_it_is_from(project: Project) -> None:
+    build(project)
+    found = {path.name: path.read_text() for path in project.generated.glob("Functions_*.cpp")}
+    for end in (".cpp", "_formulas.cpp"):
+        name = shards(project)["ForeachExpBackward0"] + end
+        lines = found[name].split("\n")
+        at = next(i for i, line in enumerate(lines) if "ForeachExpBackward0_apply_functional(" in line)
+        assert lines[at - 1] == "// derivatives.yaml: - name: exp(…)"
+
+
+def test_where_an_entry_stands_changes_no_source(project: Project) -> None:
+    build(project)
+    before = project.mtimes()
+    path = project.path("derivatives.yaml")
+    path.write_text(f"# moved\n\n{path.read_text()}")
+    build(project)
+    assert written(project, before) == set()
+
+
 def test_an_op_stays_in_its_shard_when_others_go(project: Project) -> None:
     build(project)
     before = shards(project)

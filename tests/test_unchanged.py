@@ -12,11 +12,15 @@ from random import Random
 
 import pytest
 from copies import copy_of
+from msgspec.structs import replace
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, Run
 
+from pipeline.front.config import read_config
+from pipeline.front.run.build import Build
 from pipeline.front.run.last import RACY_NS
 from pipeline.front.start.answer import answer_to, note_path
+from pipeline.front.start.unchanged import note_unchanged
 from pipeline.specs.spec_set import TEMPLATES
 
 
@@ -53,7 +57,7 @@ def noted(tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_answer_is_what_doit_says(noted: Noted) -> None:
-    run = noted.project.gradmill("--verbosity=2", generated="generated", cache="cache")
+    run = noted.project.gradmill("--verbosity=1", generated="generated", cache="cache")
     assert noted.answer() == (run.stdout.encode(), run.stderr.encode())
     assert noted.run() == run
 
@@ -76,6 +80,18 @@ def test_a_mistake_leaves_no_answer(noted: Noted) -> None:
         assert run.status == 1
         assert "slef" in run.stderr
         assert noted.answer() is None
+
+
+def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
+    build = Build(read_config(dict(word.split("=", 1) for word in noted.words)))
+    assert build.last is not None and build.last.complete
+    noted.note.unlink()
+    build.last = replace(build.last, complete=False)  # a file was saved in the same moment, or the disk was full
+    note_unchanged(build, noted.words)
+    assert noted.answer() is None
+    build.last = replace(build.last, complete=True)
+    note_unchanged(build, noted.words)
+    assert noted.answer() is not None
 
 
 @pytest.mark.parametrize("word", ["specs", "emit", "-n", "--always", "list", "shard:Functions.h"])

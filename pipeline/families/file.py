@@ -21,4 +21,5 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     libraries: tuple[str, ...] = ()  # namespaces of which the block of registrations has a copy each
     asked: tuple[str, ...] = ()  # holes that the template must have
     whole: bool = False  # its text is made as a whole, of all its units at once
+    origins: bool = False  # whether a comment above each piece says which entry it is from
     first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own

@@ -25,6 +25,8 @@ VARIABLES = (
     "stamp",
     "against",
     "against_release",
+    "format",
+    "fix",
 )
 STORE = ("objects", "journal", "pack")  # what lies beside the sets' folders
 LAYOUTS = ("upstream", "split")
@@ -46,6 +48,13 @@ class Config(Struct, frozen=True):
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
     families: tuple[str, ...] = ()  # the output families to make; none: all that the spec set has templates for
+    format: str = "text"  # of problems, one of problems.formats.FORMATS; of reports that have such a form, too
+    fix: bool = False  # whether `check` is to mend what it is certain of
+
+    @property
+    def said(self) -> str:
+        """The warning, as a line of its own where reports are no documents, which have it in them."""
+        return f"warning: {self.warning}\n" if self.warning and self.format in ("text", "github") else ""
 
     @property
     def folder(self) -> str:
@@ -64,7 +73,8 @@ def read_config(variables: Mapping[str, str]) -> Config:
                 nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}",
             )
     specs = find_spec_set(variables.get("specs", "core"), variables.get("release", ""))
-    version = agreed_version(variables.get("release", ""), specs.version, specs.version_file or specs.name)
+    given, own = variables.get("release", ""), _own_version(specs, variables.get("release", ""))
+    version = agreed_version(given, own, specs.version_file or specs.name)
     if not version:
         raise SpecError(
             f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
@@ -77,6 +87,8 @@ def read_config(variables: Mapping[str, str]) -> Config:
             f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
         )
     release, warning = resolve_version(version)
+    if own != specs.version:
+        warning = f"{specs.version_file}: PyTorch {specs.version} is not known; it is read as {release}"
     return Config(
         specs,
         release,
@@ -90,6 +102,8 @@ def read_config(variables: Mapping[str, str]) -> Config:
         graphs=find_graphs(variables.get("graphs", "")),
         namespace=read_namespace(variables.get("namespace", "gradmill")),
         families=_families(variables.get("families", ""), specs, graphs=bool(variables.get("graphs"))),
+        format=_format(variables.get("format", "text")),
+        fix=_flag("fix", variables.get("fix", "0")),
     )
 
 
@@ -97,12 +111,30 @@ def read_against(variables: Mapping[str, str]) -> Config:
     """The configuration of the spec set that `against` names: what another one is compared with."""
     if not variables.get("against"):
         raise SpecError("there is nothing to compare with", "say against=core, against=torch, a folder or a .whl")
-    other = {name: variables[name] for name in ("cache", "strict") if name in variables}
+    other = {name: variables[name] for name in ("cache", "strict", "format") if name in variables}
     try:
         return read_config({**other, "specs": variables["against"], "release": variables.get("against_release", "")})
     except SpecError as error:
         problem = error.problem.replace("specs=", "against=", 1)
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
+
+
+def _own_version(specs: SpecSet, given: str) -> str:
+    """The release that a set tells, "" where it is not known and `given` takes its place.
+
+    A checkout may be newer than all known releases: what is known of the last one is not what will be true of it.
+    """
+    from pipeline.releases import KNOWN, minor
+
+    known = [minor(version) for version in KNOWN]
+    if not specs.in_development or not specs.version or minor(specs.version) in known:
+        return specs.version
+    if not given:
+        raise SpecError(
+            f"{specs.version_file}: PyTorch release '{specs.version}' is not known",
+            f"known releases: {', '.join(KNOWN)}; say release={known[-1]} to have the checkout read as that one",
+        )
+    return ""
 
 
 def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
@@ -126,6 +158,15 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
                 f"leave {name} out, or add the template",
             )
     return tuple(name for name in FAMILIES if name in asked or (name == "graphs" and graphs))
+
+
+def _format(value: str) -> str:
+    if value != "text":
+        from pipeline.problems.formats import FORMATS
+
+        if value not in FORMATS:
+            raise SpecError(f"format={value}", nearest(value, FORMATS) or f"write one of {', '.join(FORMATS)}")
+    return value
 
 
 def _layout(value: str) -> str:

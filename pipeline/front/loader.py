@@ -39,8 +39,7 @@ def open_build(variables: Mapping[str, str], make: Callable[[Config], Build] = B
         config = read_config(variables)
     except SpecError as error:
         raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
-    if config.warning:
-        sys.stderr.write(f"warning: {config.warning}\n")
+    sys.stderr.write(config.said)
     return make(config)
 
 
@@ -50,6 +49,12 @@ class _Telling:
     namespace: dict[str, Any]
     cmd_names: list[str]
     _always = False
+    _each = False
+
+    def _note(self, options: Any) -> None:
+        """Notes what options of the command line say to the tasks."""
+        self._always = bool(options.get("always", False))
+        self._each = (options.get("verbosity", None) or 0) > 1
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> Any:
         tasks = self.namespace.get("TASKS")
@@ -57,6 +62,7 @@ class _Telling:
             tasks.selected = pos_args
             tasks.running = cmd.execute_tasks
             tasks.always = self._always
+            tasks.each = self._each
         found = super().load_tasks(cmd, pos_args)  # type: ignore[misc]
         problem = unknown_word(pos_args, [task.name for task in found], self.cmd_names) if cmd.execute_tasks else ""
         if problem:
@@ -69,7 +75,7 @@ class DodoLoader(_Telling, DodoTaskLoader):  # type: ignore[misc]
 
     def setup(self, opt_values: Any) -> None:
         super().setup(opt_values)
-        self._always = bool(opt_values.get("always", False))
+        self._note(opt_values)
 
 
 class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
@@ -83,6 +89,6 @@ class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.tasks import namespace
 
-        self._always = bool(opt_values.get("always", False))
+        self._note(opt_values)
         self.build = open_build(self._variables())
         self.namespace = namespace(self.build)

@@ -7,11 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 NEAR = 0.6  # difflib's ratio, of names worth suggesting
 _SEEN_TIMES = 4  # of one letter in a name; more are counted together
 _LETTERS = 128
+
+
+class Hint(str):
+    """A hint that names a name. `fix`: the wrong name and the right one, where there can be no doubt."""
+
+    fix: tuple[str, str] | None
+
+    def __new__(cls, text: str, fix: tuple[str, str] | None = None) -> Self:
+        made = super().__new__(cls, text)
+        made.fix = fix
+        return made
 
 
 class _Letters(NamedTuple):
@@ -23,10 +34,44 @@ class _Letters(NamedTuple):
     name: str
 
 
-def nearest(name: str, names: Iterable[str], *, what: str = "did you mean") -> str:
-    """A hint that names the closest of `names`, or the empty string when none is close."""
-    close = closest(name, tuple(names))
-    return f"{what} '{close}'?" if close else ""
+def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
+    """A hint that names the closest of `names`, or the empty string when none is close. `near`: how close that is."""
+    known = tuple(names)
+    close = closest(name, known)
+    if close and near > NEAR:
+        from difflib import SequenceMatcher
+
+        close = close if SequenceMatcher(a=close, b=name).ratio() >= near else ""
+    return Hint(f"{what} '{close}'?", (name, close) if is_certain(name, close, known) else None) if close else ""
+
+
+def is_certain(name: str, close: str, names: Iterable[str]) -> bool:
+    """Whether `name` is surely `close`, misspelt: one slip away from it, or two in a long name, and from none of the
+    other `names`. Case and underscores at the ends are no slips: they tell variants of an operator apart."""
+    slips = SLIPS_OF_LONG if min(len(name), len(close)) >= LONG else 1
+    if len(close) < SHORT or name.strip("_") == close.strip("_") or name.lower() == close.lower():
+        return False
+    within = {other for other in names if abs(len(other) - len(name)) <= slips and _slips(name, other) <= slips}
+    return within == {close}
+
+
+SHORT = 3  # a name that is shorter may be meant by any slip
+LONG = 8
+SLIPS_OF_LONG = 2
+
+
+def _slips(one: str, other: str) -> int:
+    """How many letters are missing, too many, wrong or swapped with their neighbour (optimal string alignment)."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one):
+        older, before, row = before, row, [i + 1]
+        for j, wanted in enumerate(other):
+            least = min(before[j] + (letter != wanted), before[j + 1] + 1, row[j] + 1)
+            if i and j and letter == other[j - 1] and one[i - 1] == wanted:
+                least = min(least, older[j - 1] + 1)
+            row.append(least)
+    return row[-1]
 
 
 @lru_cache(maxsize=1024)

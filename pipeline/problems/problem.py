@@ -8,8 +8,9 @@ into `file:line:column`, and only when there is something to report.
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
-from pipeline.problems.names import nearest
+from pipeline.problems.names import Hint, nearest
 
 __all__ = ["Problem", "Role", "SpecError", "TextMistake", "all_of", "nearest", "problem_of", "problems_of"]
 
@@ -21,15 +22,27 @@ class SpecError(Exception):
 
     `field` is the path of YAML keys inside the entry, `needle` a piece of that field's text to point at, `at_key` says
     that the key itself is wrong. `others` are more mistakes that the same rule found. `role` is set where the mistake
-    is in another file than what the rule was run for, `follows` where it may follow from any other mistake.
+    is in another file than what the rule was run for, `follows` where it may follow from any other mistake. `rule` is
+    what programs know this kind of mistake by. `fix` is what stands at the place and what to write there, where that
+    is certain: a hint that is sure of a name says so itself.
     """
 
     def __init__(
-        self, problem: str, hint: str = "", *, field: tuple[str, ...] = (), needle: str = "", at_key: bool = False
+        self,
+        problem: str,
+        hint: str = "",
+        *,
+        field: tuple[str, ...] = (),
+        needle: str = "",
+        at_key: bool = False,
+        rule: str = "",
+        fix: tuple[str, str] | None = None,
     ) -> None:
         super().__init__(problem)
         self.problem = problem
-        self.hint = hint
+        self.hint = str(hint)
+        self.rule = rule
+        self.fix = fix or (hint.fix if isinstance(hint, Hint) else None)
         self.field = field
         self.needle = needle
         self.at_key = at_key
@@ -73,6 +86,13 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     derived: bool = False  # found between entries: may follow from a mistake in one of them
     rank: int = 0  # of what was found between entries: what fails a check fails those of a higher rank, too
     at_key: bool = False
+    rule: str = ""  # what programs know this kind of problem by; its role, where it has no name
+    fix: tuple[str, str] | None = None  # what stands at its place, and what to write there, where that is certain
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hint, Hint):
+            force_setattr(self, "fix", self.fix or self.hint.fix)
+            force_setattr(self, "hint", str(self.hint))
 
 
 def problem_of(
@@ -91,6 +111,8 @@ def problem_of(
         derived=derived,
         rank=LAST if error.follows else 0,
         at_key=error.at_key,
+        rule=error.rule,
+        fix=error.fix,
     )
 
 

@@ -18,8 +18,6 @@ from pipeline.specs.location import DESCRIPTION as SET_KEY
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
 from pipeline.stages.foreach import synthesized
-from pipeline.stages.graphs import asked
-from pipeline.stages.graphs import texts as graph_texts
 from pipeline.stages.infos import infos_of
 from pipeline.stages.schemas import declared, entry_of, variants
 from pipeline.stages.set import (
@@ -28,6 +26,7 @@ from pipeline.stages.set import (
     GRAPHS,
     RELEASE,
     SET,
+    asked,
     graph_label,
     source_keys,
     spec_label,
@@ -44,6 +43,7 @@ Ends = dict[Name, None]  # in the order in which they were met
 
 
 _PARTS = {infos_of.name, synthesized.name}  # tables whose items are parts of one thing
+_GRAPH_TEXTS = "graphs:texts"  # by its name: its module is much code, for those who have graphs
 
 
 class Trail:
@@ -149,7 +149,7 @@ def row(query: Query[Any, Any], *args: object) -> Name:
 def end_of(name: Name) -> Name | None:
     """The end that a row or an item stands for, None for one that leads on."""
     if name[0] == ITEM:
-        if name[1] == graph_texts.name:
+        if name[1] == _GRAPH_TEXTS:
             return (INPUT, graph_label(name[2]))
         if name[1] == variants.name:
             return entry_end("native", entry_of(name[-1]))

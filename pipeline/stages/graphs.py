@@ -6,9 +6,6 @@ overloads of the operators that it names; a `.pt2` file is one function. Nothing
 
 from __future__ import annotations
 
-import msgspec
-from msgspec import Struct
-
 from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.lean.apart import taken_apart
 from pipeline.graphs.model import Function, Program
@@ -21,30 +18,9 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.stages.schemas import all_heads, entry_of
 from pipeline.stages.schemas import function as native
-from pipeline.stages.set import GRAPHS, graph_label, unreadable
-
-
-class Asked(Struct, frozen=True):
-    """What the command line says of graphs."""
-
-    files: list[str]  # names within `graphs=`, sorted
-    namespace: str  # of the operators that they become
-
+from pipeline.stages.set import asked, graph_label, namespace, unreadable
 
 EXPORTED = ".pt2"  # what torch.export.save writes
-
-
-@query
-def asked(db: Database) -> Asked:
-    """The graph files, and what their operators go by; none where `graphs=` is not given."""
-    data = db.input(GRAPHS)
-    return msgspec.msgpack.decode(data, type=Asked) if data else Asked([], "")
-
-
-@query
-def namespace(db: Database) -> str:
-    """What the operators that graphs become go by."""
-    return asked(db).namespace
 
 
 # ---- operators

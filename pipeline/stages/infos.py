@@ -22,6 +22,8 @@ from pipeline.rules.derivatives.suspicion import suspicious
 from pipeline.rules.matching.naming import NodeNames
 from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, all_titles, definition, definitions, groups
+from pipeline.stages.formulas.cut import explained
+from pipeline.stages.formulas.vocabulary import Vocabulary
 from pipeline.stages.schemas import all_heads, function, views
 from pipeline.stages.set import release
 
@@ -102,8 +104,8 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
         _report(db, error, titled)
         return []
     for dispatch_key, info in found:
-        for suspicion in suspicious(defined, dispatch_key, info, native):
-            db.report(_problem(suspicion, titled, warning=True))
+        for suspicion in suspicious(defined, dispatch_key, info, native, Vocabulary(db)):
+            db.report(_problem(explained(db, entry, suspicion), titled, warning=True))
     return found
 
 

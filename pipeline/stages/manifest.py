@@ -14,8 +14,8 @@ from pipeline.query.code import code
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.query.row import digest, digest_of
-from pipeline.stages import derivatives, emit, foreach, graphs, infos, match, schemas, shard, specs
-from pipeline.stages.set import RELEASE, graph_label, spec_label, spec_set, template_label
+from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
+from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, units
@@ -56,7 +56,7 @@ def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     used = {file.template for file in files(db, layout, shards).values()}
     for name in (name for name in described.templates if name in used):
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
-    for name in graphs.asked(db).files:
+    for name in asked(db).files:
         yield ManifestInput(f"graphs/{name}", digest(db.input(graph_label(name)) or b"").hex())
     yield ManifestInput("gradmill", own_code(db).hex())
 
@@ -105,6 +105,8 @@ def _place(
     """The file and the line that a unit is from."""
     if unit.role == "graph":
         file = unit.name.rpartition(":")[0]
+        from pipeline.stages import graphs  # much code, for those who have graphs
+
         return f"graphs/{file}", graphs.lines(db, file).get(unit.entry, 0)
     return files[unit.role].get(unit.entry, ""), places[unit.role].get(unit.entry, 0)
 

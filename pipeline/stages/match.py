@@ -15,9 +15,10 @@ from pipeline.query.query import query, table
 from pipeline.rules.kernels.derivative import differentiability_of, kernel_derivative
 from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
+from pipeline.rules.matching.lost import lost
 from pipeline.stages import foreach, infos
 from pipeline.stages.layered.taking import participants
-from pipeline.stages.schemas import all_heads, function
+from pipeline.stages.schemas import all_heads, entry_of, function
 from pipeline.stages.set import release
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
@@ -169,8 +170,22 @@ def rewritten_of(db: Database, group: str) -> list[bytes]:
 
 
 @query
+def lost_derivatives(db: Database) -> int:
+    """The functions without a derivative that surely should have one: a name of theirs is misspelt."""
+    heads = dict(all_heads(db))
+    without = ((pair.function, heads[pair.function]) for pair in pairs(db) if pair.source is None)
+    mine = [(name, head) for name, head in without if head.abstract and not head.generated]
+    found = list(lost(mine, [heads[row.function] for row in infos.rows(db) if row.node is not None]))
+    for name, error in found:
+        op = heads[name].name
+        db.report(problem_of(error, "native", entry_of(name), op, warning=True, derived=True))
+    return len(found)
+
+
+@query
 def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
+    db.digest(lost_derivatives)
     return len([db.digest(pairs), db.digest(nodes), *(db.digest(rewritten_of, group) for group in db.names(groups))])
 
 

@@ -32,6 +32,7 @@ class Set(Struct, frozen=True):
     files: dict[str, str]  # role -> name of the file within the set; of a described set, by the keys of its sources
     templates: tuple[str, ...]
     comment: str  # the folder that generated files say their template is from
+    headers: tuple[str, ...] = ()  # that declare what formulas call
 
 
 @query
@@ -53,6 +54,26 @@ def described(db: Database) -> Described | None:
     from pipeline.specs.layers.description import Described
 
     return msgspec.msgpack.decode(data, type=Described)
+
+
+class Asked(Struct, frozen=True):
+    """What the command line says of graphs."""
+
+    files: list[str]  # names within `graphs=`, sorted
+    namespace: str  # of the operators that they become
+
+
+@query
+def asked(db: Database) -> Asked:
+    """The graph files, and what their operators go by; none where `graphs=` is not given."""
+    data = db.input(GRAPHS)
+    return msgspec.msgpack.decode(data, type=Asked) if data else Asked([], "")
+
+
+@query
+def namespace(db: Database) -> str:
+    """What the operators that graphs become go by."""
+    return asked(db).namespace
 
 
 @query
@@ -120,6 +141,11 @@ def spec_label(key: str) -> str:
 def graph_label(name: str) -> str:
     """The name of a graph file among the inputs."""
     return f"graph/{name}"
+
+
+def header_label(name: str) -> str:
+    """The name of a header among the inputs."""
+    return f"header/{name}"
 
 
 def template_label(name: str) -> str:

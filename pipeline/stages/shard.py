@@ -24,7 +24,7 @@ from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
 from pipeline.stages.match import used_keys
 from pipeline.stages.set import is_described, own_templates, release, spec_set, template_label, unreadable
-from pipeline.stages.units import families, units
+from pipeline.stages.units import families, origin, units
 
 _BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
@@ -44,11 +44,12 @@ class Blocks(Struct, frozen=True, array_like=True):
 
     piece: str
     indent: str
+    origins: bool = False  # whether a comment above each says where it is from
 
     @property
     def place(self) -> str:
         """As part of a key."""
-        return f"{self.indent}|{self.piece}"
+        return f"{self.indent}|{self.piece}{'|' if self.origins else ''}"
 
 
 @table
@@ -95,11 +96,18 @@ def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[
 def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[str]:
     """The pieces of a group of units of a file, joined for each place. A unit without any line takes none."""
     trim, kind = release(db).trims_lines, FAMILIES[family]
-    members = [text(db, family, unit) for unit in groups.item(db, layout, shards, name, group) or ()]
+    units = groups.item(db, layout, shards, name, group) or ()
+    members = [text(db, family, unit) for unit in units]
     found = []
     for place in places.split("\n"):
         indent, _, piece = place.partition("|")
-        pieces = filter(None, (kind.piece(member, piece) for member in members))
+        if piece.endswith("|"):
+            piece = piece.removesuffix("|")
+            origins = [origin(db, family, unit) for unit in units]
+        else:
+            origins = [""] * len(members)
+        made = ((above, kind.piece(member, piece)) for above, member in zip(origins, members))
+        pieces = (above + each for above, each in made if each)
         found.append("\n".join(indented(each, indent, trim=trim) if indent else each for each in pieces))
     return found
 
@@ -130,7 +138,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     made: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
-            made.append(Blocks(blocks[part.name], part.indent or ""))
+            made.append(Blocks(blocks[part.name], part.indent or "", file.origins))
         else:
             made.append(filled)
     return made

@@ -6,11 +6,11 @@ from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
-from pipeline.query.query import query
+from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
-from pipeline.stages.graphs import all_names, asked, signature, stem
+from pipeline.stages.infos import keyed
 from pipeline.stages.layered.taking import participants
-from pipeline.stages.match import kernels, node, nodes
+from pipeline.stages.match import kernels, node, nodes, pairs
 from pipeline.stages.schemas import (
     GENERATED,
     all_heads,
@@ -21,7 +21,16 @@ from pipeline.stages.schemas import (
     groups,
     heads,
 )
-from pipeline.stages.set import asked_families, families_described, own_templates, release, spec_set
+from pipeline.stages.set import (
+    asked,
+    asked_families,
+    families_described,
+    is_described,
+    own_templates,
+    release,
+    spec_set,
+)
+from pipeline.stages.specs import files_of
 
 
 def families(db: Database) -> list[str]:
@@ -53,6 +62,8 @@ def units(db: Database, family: str) -> list[Unit]:
 def _all_units(db: Database, family: str) -> list[Unit]:
     kind = FAMILIES[family]
     if kind.unit == "graph":
+        from pipeline.stages.graphs import all_names  # much code, for those who have graphs
+
         return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
@@ -61,6 +72,34 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         found = ((name, heads_of[name]) for name in db.names(kernels))
         return [_function(kind, name, head) for name, head in found if kind.selects(head, facts)]
     return [unit for group in (*db.names(groups), *db.names(generated_groups)) for unit in selected(db, family, group)]
+
+
+@unkept
+def from_entries(db: Database) -> dict[str, int]:
+    """How many units are made from each entry, by role and entry: from a schema those of its function, and from a
+    definition its Nodes and all units that print what it says."""
+    found: dict[str, int] = {}
+    definitions = _definitions(db)
+    for family in families(db):
+        kind = FAMILIES[family]
+        for each in units(db, family):
+            natives = {entry_of(each.function)} if each.function else set()
+            defined = {each.entry} if kind.unit == "Node" else definitions.get(each.function, set())
+            if kind.subject == "outputs" and release(db).viewed(each.op.partition(".")[0]) is None:
+                defined = set()
+            defined = defined if kind.subject in ("reverse", "derivatives", "outputs") else set()
+            for entry in (*(f"native {name}" for name in natives), *(f"derivatives {name}" for name in defined)):
+                found[entry] = found.get(entry, 0) + 1
+    return found
+
+
+def _definitions(db: Database) -> dict[str, set[str]]:
+    """The definitions that serve each function."""
+    rows = {keyed(row.function, row.dispatch_key): row.definition for _, row in nodes(db)}
+    return {
+        pair.function: {rows[at] for key, name in (pair.source or {}).items() if (at := keyed(name, key)) in rows}
+        for pair in pairs(db)
+    }
 
 
 def unit(db: Database, family: str, name: str) -> Unit | None:
@@ -72,6 +111,16 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         return _graph(db, *name.rsplit(":", 1))
     native = function(db, name)
     return None if native is None else _function(FAMILIES[family], name, names_of(native))
+
+
+def origin(db: Database, family: str, name: str) -> str:
+    """A comment that says which entry a unit is from: how its line begins, whatever its number and the rest of it."""
+    found = unit(db, family, name)
+    if found is None or found.role not in ("native", "derivatives"):
+        return ""
+    described, key = is_described(db), "func" if found.role == "native" else "name"
+    file = files_of(db, found.role).get(found.entry, "") if described else spec_set(db).files[found.role]
+    return f"// {file}: - {key}: {' '.join(found.entry.partition('(')[0].split())}(…)\n"
 
 
 @query
@@ -87,6 +136,8 @@ def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
 
 
 def _graph(db: Database, file: str, name: str) -> Unit:
+    from pipeline.stages.graphs import signature, stem
+
     return Unit(f"{file}:{name}", name, stem(file), signature(db, file, name), "graph", name, function="")
 
 

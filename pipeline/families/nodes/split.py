@@ -95,10 +95,11 @@ def _header(k: int, names: Sequence[str]) -> File:
 
 
 def _source(k: int, names: Sequence[str]) -> File:
-    before = f"#define {MACRO} {k}\n"
-    return File(f"Functions_{k}.cpp", "Functions.cpp", {}, {_DEFINITIONS: "frame"}, tuple(names), before=before)
+    before, slots = f"#define {MACRO} {k}\n", {_DEFINITIONS: "frame"}
+    return File(f"Functions_{k}.cpp", "Functions.cpp", {}, slots, tuple(names), before=before, origins=True)
 
 
 def _formulas(k: int, names: Sequence[str]) -> File:
     slots = {_DEFINITIONS: "formula"}
-    return File(f"Functions_{k}_formulas.cpp", "Functions.cpp", {}, slots, tuple(names), before=_BEFORE_FORMULAS)
+    name, before = f"Functions_{k}_formulas.cpp", _BEFORE_FORMULAS
+    return File(name, "Functions.cpp", {}, slots, tuple(names), before=before, origins=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, TextIO
 
 from doit import get_var
 from doit.cmd_base import Command
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.console.progress import Progress
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.front.run.build import Build, Root
@@ -25,7 +26,12 @@ INTERRUPTED = 130
 
 
 class Failed(Exception):
-    """Mistakes in the specs; the text is their report."""
+    """Mistakes in the specs: their report, and the format that it is in."""
+
+    def __init__(self, report: str, format_: str) -> None:
+        super().__init__(report)
+        self.report = report
+        self.format = format_
 
 
 class BuildCommand(Command):  # type: ignore[misc]
@@ -44,7 +50,7 @@ class BuildCommand(Command):  # type: ignore[misc]
             with closing(self.open()) as build:
                 return self.work(build, opt_values, pos_args)
         except Failed as failed:
-            sys.stderr.write(str(failed))
+            say(failed.report, failed.format)
             return 1
         except SpecError as error:
             raise InvalidCommand(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
@@ -75,11 +81,42 @@ def check(build: Build, roots: Iterable[Root]) -> None:
     from pipeline.problems.problem import Problem
 
     roots = list(roots)
-    for query, *args in roots:
-        build.db.digest(query, *args)
+    _bring(build, roots)
     found = causes(problems(build.db, roots, Problem))
     if build.failed(found):
-        raise Failed(build.report(found))
+        raise Failed(build.report(found), build.config.format)
+
+
+def _bring(build: Build, roots: Sequence[Root]) -> None:
+    """Brings queries up to date, stage by stage; a terminal shows which one."""
+    progress = Progress(sys.stderr)
+    for query, *args in (*_before(build, roots), *roots) if progress.on else roots:
+        progress.show(_stage(query))
+        build.db.digest(query, *args)
+    progress.clear()
+
+
+def _before(build: Build, roots: Sequence[Root]) -> list[Root]:
+    """What stands for the stages that queries are made from."""
+    needed = {_stage(query) for query, *_ in roots}
+    if not needed <= build.analysis.keys():
+        return [build.root(stage) for stage in build.analysis]
+    for stage, (_, *before) in reversed(build.analysis.items()):
+        needed |= set(before) if stage in needed else set()
+    return [build.root(stage) for stage in build.analysis if stage in needed]
+
+
+def _stage(query: Any) -> str:
+    return str(query.name.partition(":")[0])
+
+
+def say(report: str, format_: str, stream: TextIO | None = None) -> None:
+    """Writes a report to standard error, or to another stream; in colour where that is a terminal."""
+    from pipeline.problems.color import painted
+
+    stream = stream or sys.stderr
+    stream.write(painted(report, stream, format_))
+    stream.flush()
 
 
 def keep(build: Build) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pipeline.front.commands.command import BuildCommand, reason
+from pipeline.front.commands.command import BuildCommand, reason, say
 from pipeline.front.main import start_anew
 from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE, CodeChanged
@@ -69,8 +69,7 @@ class Watch(BuildCommand):
             done = resident.update(anew=not first)
             took = (time.perf_counter() - start) * 1e3
             if done.news:
-                sys.stderr.write(done.report)
-                sys.stderr.flush()
+                say(done.report, resident.format)
             if done.units or done.files:
                 line = f"{took:.0f} ms: {_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line, flush=True)
@@ -89,10 +88,13 @@ def _events(build: Build) -> Iterator[list[str]]:
     from watchfiles import Change, watch
 
     inputs = {os.path.abspath(path) for path in build.inputs.spec_paths()}
+    graphs = build.config.graphs
     folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
     found = watch(
         *filter(os.path.isdir, folders),
-        watch_filter=lambda change, path: path in inputs or (_is_source(path) and change != Change.deleted),
+        watch_filter=lambda change, path: (
+            path in inputs or graphs.has(path) or (_is_source(path) and change != Change.deleted)
+        ),
         debounce=DEBOUNCE,
         step=STEP,
         rust_timeout=WAKE,

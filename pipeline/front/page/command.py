@@ -46,7 +46,7 @@ class Page(BuildCommand):
         if self._against is not None:
             facts, build.stats, mistakes = facts_of(self._against)
             if mistakes:
-                raise Failed(mistakes)
+                raise Failed(mistakes, build.config.format)
             build.inputs.against = facts
         report = _checked(build)
         done = build.write()
@@ -71,5 +71,5 @@ def _checked(build: PageBuild) -> str:
         found = causes(problems(build.db, [root], Problem))
         report = build.report(found)
         if build.failed(found):
-            raise Failed(report)
+            raise Failed(report, build.config.format)
     return report

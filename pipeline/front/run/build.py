@@ -30,10 +30,10 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
-_OTHERS = ("set", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
-_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *GRAPHS, *_OTHERS))
+_OTHERS = ("set", "formulas.vocabulary", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
-_FOR_GRAPHS = ("pipeline.stages.operators", "pipeline.stages.graph_text")
+_FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*GRAPHS, "operators", "graph_text"))
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
 _BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_PAGES, "pipeline.query.code")}
 
@@ -53,14 +53,15 @@ class Build:
         self.last = last_run.load(self.last_path)
         self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+        self.warned = False  # whether the last report had anything to report
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
         self._forgotten: set[str] = set()  # tasks that doit was told to forget before this run
 
     def _serves(self, last: last_run.Last) -> bool:
         """Whether the last run of this configuration did all that this one is to do."""
-        if self.config.strict and last.report:
-            return False  # what it warned of is a mistake now
+        if (self.config.strict and last.warned) or self.config.format != last.format:
+            return False  # what it warned of is a mistake now, or is to be told in another form
         return last.stats.keys() >= set(self.inputs.spec_paths()) and last_run.unchanged(last)
 
     # ---- where things are
@@ -218,33 +219,29 @@ class Build:
 
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
-        from pipeline.problems.causes import causes
-        from pipeline.query.account import problems
-
         self.bring()
-        return causes(problems(self.db, self.roots(), Problem))
+        return self._causes(self.roots())
 
     def problems_seen(self) -> list[Problem]:
         """The same of what has been brought up to date already."""
+        return self._causes([(query, *args) for query, *args in self.roots() if self.db.current(query, *args)])
+
+    def _causes(self, roots: list[Root]) -> list[Problem]:
         from pipeline.problems.causes import causes
         from pipeline.query.account import problems
 
-        seen = [(query, *args) for query, *args in self.roots() if self.db.current(query, *args)]
-        return causes(problems(self.db, seen, Problem))
+        return causes(problems(self.db, roots, Problem))
 
     def failed(self, problems: Iterable[Problem]) -> bool:
         """Whether these problems stop a build."""
         return any(self.config.strict or not problem.warning for problem in problems)
 
     def report(self, problems: Iterable[Problem]) -> str:
-        """Problems as text, in the order of the files."""
-        problems = list(problems)
-        if not problems:
-            return ""
-        from pipeline.front.run.sources import Sources
-        from pipeline.problems.render import render
+        """Problems in the order of the files, in the format that is asked for."""
+        from pipeline.front.run.sources import reported
 
-        return render(problems, Sources(self), strict=self.config.strict)
+        self.warned = bool(problems := list(problems))
+        return reported(self, problems)
 
     # ---- the end
 
@@ -273,6 +270,8 @@ class Build:
             units,
             report,
             complete and kept and last_run.settled(self.inputs.spec_paths()),
+            self.warned,
+            self.config.format,
         )
         try:
             last_run.save(self.last_path, last)

@@ -36,6 +36,8 @@ class Inputs:
         self._code: dict[str, str] = {}
         self._sources: dict[str, Source] = {}
         self.stats: dict[str, Stat | None] = {}
+        self.opened: dict[str, bytes] = {}  # what an editor has of files, by label: it counts in place of the disk's
+        self._paths: list[str] = []  # of the spec set's files, and of the graphs', when they were taken
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
@@ -50,7 +52,8 @@ class Inputs:
 
     def specs_are_the_same(self) -> bool:
         """Whether the files of the spec set are as they were when the inputs were taken."""
-        return all(stat_of(path) == self.stats.get(path) for path in self.spec_paths())
+        paths = self.spec_paths()
+        return paths == self._paths and all(stat_of(path) == self.stats.get(path) for path in paths)
 
     def code(self) -> dict[str, Written]:
         """gradmill's own files, as they were taken."""
@@ -103,6 +106,7 @@ class Inputs:
             UNREADABLE,
             Set,
             graph_label,
+            header_label,
             spec_label,
             template_label,
         )
@@ -112,19 +116,21 @@ class Inputs:
         templates = {name: at for name, at in self._templates().items() if name not in may_lack or at.exists()}
         labels: dict[str, Location | Archive] = {spec_label(key): at for key, at in specs.files.items()}
         labels |= {template_label(name): at for name, at in templates.items()}
+        labels |= {header_label(name): at for name, at in specs.headers.items()}
         graphs = config.graphs.files()
         labels |= {graph_label(name): at for name, at in graphs.items()}
         names = specs.names()
-        self.stats.update({path: stat_of(path) for path in self.spec_paths()})
+        self._paths = self.spec_paths()
+        self.stats.update({path: stat_of(path) for path in self._paths})
         found: dict[str, Taken] = {}
         unreadable = {}
         for label, at in labels.items():
             try:
-                found[label] = Input(at.read())
+                found[label] = Input(self.opened[label] if label in self.opened else at.read())
             except (OSError, KeyError) as error:
                 unreadable[label] = str(getattr(error, "strerror", None) or error)
                 found[label] = Input(None)
-        described = Set(specs.name, names, tuple(templates), specs.template_comment)
+        described = Set(specs.name, names, tuple(templates), specs.template_comment, tuple(specs.headers))
         found[SET] = Input(encode(described))
         found[RELEASE] = Input(config.release.encode())
         if specs.described is not None:
@@ -138,7 +144,7 @@ class Inputs:
     def spec_paths(self) -> list[str]:
         """The files of the spec set, and of the graphs."""
         specs = self._config.specs
-        found = [at.path for at in (*specs.files.values(), *self._templates().values())]
+        found = [at.path for at in (*specs.files.values(), *self._templates().values(), *specs.headers.values())]
         found += self._config.graphs.paths()
         return list(dict.fromkeys([*found, *([specs.version_file] if specs.version_file else [])]))
 

@@ -16,7 +16,7 @@ from pipeline.query.row import digest
 RACY_NS = 20_000_000
 
 
-class Last(Struct, frozen=True, array_like=True, tag="last/1"):
+class Last(Struct, frozen=True, array_like=True, tag="last/2"):
     """What a run saw and left."""
 
     stats: dict[str, Stat | None]  # of all that it read, and of the store
@@ -24,8 +24,10 @@ class Last(Struct, frozen=True, array_like=True, tag="last/1"):
     outputs: dict[str, Written]
     files: tuple[str, ...]  # the names of the generated files
     units: int
-    report: str  # warnings, as text
+    report: str  # of the warnings
     complete: bool  # whether all was made, without a mistake
+    warned: bool = False  # whether there were warnings
+    format: str = "text"  # that the report is in
 
 
 def load(path: str) -> Last | None:

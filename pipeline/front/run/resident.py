@@ -32,6 +32,7 @@ class Resident:
         self._names: list[str] = []  # of the files whose places were checked
         self._last: Updated | None = None
         build.room = ROOM
+        self.format = build.config.format  # of the reports
         build.nothing_changed = False  # what was true at the start says nothing of later
 
     def update(self, *, anew: bool = True) -> Updated:

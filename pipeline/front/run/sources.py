@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from pipeline.specs.layers.diff import Line
 
 
+def reported(build: Build, problems: list[Problem]) -> str:
+    """Problems of a build in the order of its files, in the format that it is asked for."""
+    config = build.config
+    if not problems and config.format in ("text", "github"):
+        return ""
+    from pipeline.problems.formats import write_report
+
+    return write_report(config.format, problems, Sources(build), strict=config.strict, notes=config.warning)
+
+
 class Sources:
     """The sources of one build."""
 

@@ -26,6 +26,16 @@ def main(words: list[str]) -> int:
         from pipeline.front.main import main as run_doit
 
         return int(run_doit(words) or 0)
-    for stream, text in zip((sys.stdout, sys.stderr), answer):
-        stream.buffer.write(text)
+    out, error = answer
+    sys.stdout.buffer.write(out)
+    sys.stderr.buffer.write(_painted(error, words) if error else error)
     return 0
+
+
+def _painted(report: bytes, words: list[str]) -> bytes:
+    """What was noted is plain; where it is to be in colour depends on where it goes."""
+    from pipeline.problems.color import painted
+
+    named = [word[7:] for word in words if word.startswith("format=")]
+    text = painted(report.decode("utf-8", "surrogateescape"), sys.stderr, named[-1] if named else "text")
+    return text.encode("utf-8", "surrogateescape")

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 
 from pipeline.front.config import read_config
+from pipeline.front.console.lines import left
 from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
 from pipeline.front.start.answer import NOTE, Stat, note, note_path
@@ -25,17 +26,17 @@ def note_unchanged(build: Build, words: list[str]) -> None:
     graphs = [build.config.graphs.given] if build.config.graphs.given else []
     beside = (build.last_path, *build.config.specs.looked_for, *graphs, *sys.path)
     stats = {path: stat_of(path) for path in beside} | stats
-    warning = f"warning: {build.config.warning}\n" if build.config.warning else ""
     with suppress(OSError, SpecError):
         if read_config(dict(word.split("=", 1) for word in words)) == build.config:
-            overwrite_file(note_path(words), note(words, said(build, last), warning + last.report, stats))
+            overwrite_file(note_path(words), note(words, said(build, last), build.config.said + last.report, stats))
 
 
 def said(build: Build, last: Last) -> str:
     """What doit prints where nothing is to be done."""
-    units = [f"emit: {last.units} units"] if last.units else []
-    lines = [*build.analysis, *units, *(f"shard:{name}" for name in last.files), "manifest"]
-    return "".join(f"-- {line}\n" for line in lines)
+    stages = [f"-- {stage}\n" for stage in build.analysis]
+    units = [left("emit", last.units, "unit")] if last.units else []
+    files = [left("shard", len(last.files), "file")] if last.files else []
+    return "".join((*stages, *units, *files, "-- manifest\n"))
 
 
 def remove_notes(cache: str) -> None:

@@ -34,7 +34,10 @@ def parse_definition(
     own = _NAMESPACE.match(schema) if namespaced else None
     match = _NAME.match(schema, own.end() if own is not None else 0)
     if match is None:
-        raise SpecError(f"not a schema: '{schema}'", "copy it from native_functions.yaml", field=("name",))
+        hint = "copy it from native_functions.yaml"
+        if _NAMESPACE.match(schema):
+            hint = "derivatives of operators of a namespace take a specset.toml that has a layer for them"
+        raise SpecError(f"not a schema: '{schema}'", hint, field=("name",))
     raw_differentiability = value.get("output_differentiability")
     suspicions: list[SpecError] = []
     if "dispatch" in value:

@@ -13,7 +13,7 @@ from pipeline.cpp.bindings import Binding
 from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint, schema_kind
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import SpecError, all_of, nearest
 
 AUTO_ELEMENT_WISE = "auto_element_wise"
 AUTO_LINEAR = "auto_linear"
@@ -79,19 +79,19 @@ def complete(
 
 def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], is_foreach: bool) -> tuple[str, ...]:
     """The inputs whose tangent or primal the formula uses, sorted. Ops on tensor lists see to theirs themselves."""
-    required = []
-    for given in inputs:
-        if given.cpp_type in _TENSOR_LISTS and not is_foreach:
-            continue
-        if identifiers.uses(formula, given.name):
-            raise SpecError(
-                f"'{given.name}' is ambiguous in a forward formula",
-                f"write {given.name}_p for the primal or {given.name}_t for the tangent",
-                needle=given.name,
-            )
-        if identifiers.uses(formula, given.name + suffix):
-            required.append(given.name)
-    return tuple(sorted(required))
+    seen = [given.name for given in inputs if given.cpp_type not in _TENSOR_LISTS or is_foreach]
+    ambiguous = [
+        SpecError(
+            f"'{name}' is ambiguous in a forward formula",
+            f"write {name}_p for the primal or {name}_t for the tangent",
+            needle=name,
+        )
+        for name in seen
+        if identifiers.uses(formula, name)
+    ]
+    if ambiguous:
+        raise all_of(ambiguous)
+    return tuple(sorted(name for name in seen if identifiers.uses(formula, name + suffix)))
 
 
 def _element_wise(

@@ -76,8 +76,9 @@ def complete_rows(
 
 
 def _in_row(row: Formula, error: SpecError) -> SpecError:
-    """A mistake as one of a row, unless it says otherwise."""
-    error.field = error.field or (row.key,)
+    """A mistake, and what stands behind it, as one of a row, unless it says otherwise."""
+    for each in (error, *error.others):
+        each.field = each.field or (row.key,)
     return error
 
 

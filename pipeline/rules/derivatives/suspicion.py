@@ -1,8 +1,8 @@
 """What upstream accepts in a formula but is surely a mistake: names that mean nothing there.
 
 A name is known when it is an argument, an output, a gradient, something saved, declared in the formula itself, or a
-word of C++. Names that are called, qualified or members, types (`SymInt`) and constants (`M_PI`, `kJagged`) are the
-compiler's to judge.
+word of C++. Names that are called, members, types (`SymInt`) and constants (`M_PI`, `kJagged`) are another matter:
+`pipeline.rules.derivatives.calls`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from pipeline.cpp.bindings import return_names
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.rules.derivatives.calls import mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
+from pipeline.rules.derivatives.known import Known
+from pipeline.rules.derivatives.uses import declared
 
 # Whatever is repeated here is taken at once and never given back, so that time grows with the formula's length and no
 # faster. What is not closed goes on to the end.
@@ -28,17 +31,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# A declaration: a type, white space and references, and the name that is declared.
-_DECLARED = re.compile(
-    r"""
-    (?<![\w:<>])[:<>]*+\w[\w:<>]*+
-    (?:\s++[&*]*+|\s*+[&*]++\s++[&*]*+)
-    ([A-Za-z_]\w*+)\s*+(?=[=;:,)])
-    """,
-    re.VERBOSE,
-)
-_BOUND = re.compile(r"\bauto\s*+(?:&{1,2}\s*+)?\[([^\[\]]*+)\]")
-
 _WORDS = frozenset(
     """
     true false nullptr auto bool break case char class const constexpr continue default delete do double else enum
@@ -54,18 +46,20 @@ _CONSTANT = re.compile(r"[A-Z]|k[A-Z]")
 _GRADIENTS = ("grad", "grads", "grad_input_mask", "retain_variables")
 
 
-def suspicious(definition: Definition, dispatch_key: str, info: Info, function: NativeFunction) -> list[SpecError]:
+def suspicious(
+    definition: Definition, dispatch_key: str, info: Info, function: NativeFunction, vocabulary: Known
+) -> list[SpecError]:
     """What is suspicious about the `info` that a definition makes under one dispatch key."""
     field = ("dispatch", dispatch_key) if definition.by_key else ()
     rows = {row.names: row for key, rows in definition.dispatch if key == dispatch_key for row in rows}
-    found = _unknown_names(info, function, rows)
+    found = _unknown_names(info, function, rows, vocabulary)
     for error in found:
         error.field = (*field, *error.field)
-    declared = definition.output_differentiability
-    if declared is not None and len(declared) != len(function.func.returns):
+    outputs = definition.output_differentiability
+    if outputs is not None and len(outputs) != len(function.func.returns):
         found.append(
             SpecError(
-                f"{len(declared)} values for {len(function.func.returns)} outputs",
+                f"{len(outputs)} values for {len(function.func.returns)} outputs",
                 "write one for each output",
                 field=("output_differentiability",),
             )
@@ -73,8 +67,11 @@ def suspicious(definition: Definition, dispatch_key: str, info: Info, function: 
     return found
 
 
-def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
-    """The unknown identifiers in the formulas of `info`."""
+def _unknown_names(
+    info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula], vocabulary: Known
+) -> list[SpecError]:
+    """What is suspicious in the formulas of `info`."""
+    count = len(function.func.returns)
     arguments = identifiers.words(" ".join(["options", *(a.name for a in function.func.arguments)]))
     outputs = ["result" if name == "self" else name for name in return_names(function.func)]
     each = {"i"} if function.func.name.base.startswith("_foreach_") else set()  # the member of the list
@@ -83,7 +80,7 @@ def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
         known = {*always, *saved, *info.available_named_gradients}
-        found += _unknown(derivative.original_formula, known, rows[derivative.var_names])
+        found += _unknown(derivative.original_formula, known, rows[derivative.var_names], vocabulary, count)
     for forward in info.forward_derivatives:
         if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # made from the backward formula
@@ -91,7 +88,7 @@ def _unknown_names(info: Info, function: NativeFunction, rows: Mapping[tuple[str
         results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
         tangents = (f"{name}_t" for name in results)
         known = {*always, *given, *results, *tangents, "original_self_p", "original_self_t"}
-        found += _unknown(forward.formula, known, rows[forward.var_names])
+        found += _unknown(forward.formula, known, rows[forward.var_names], vocabulary, count)
     return found
 
 
@@ -103,25 +100,24 @@ def unknown_names(formula: str, known: Collection[str]) -> list[tuple[str, int]]
             name = match.group()
             if name not in known and name not in _WORDS and not _CONSTANT.match(name):
                 found.setdefault(name, match.start())
-    declared = _declared(formula) if found else ()
-    return [(name, start) for name, start in found.items() if name not in declared]
+    own = declared(formula) if found else ()
+    return [(name, start) for name, start in found.items() if name not in own]
 
 
-def _declared(formula: str) -> set[str]:
-    bound = {name.strip() for group in _BOUND.findall(formula) for name in group.split(",")}
-    return bound.union(_DECLARED.findall(formula))
-
-
-def _unknown(formula: str, known: Collection[str], row: Formula) -> list[SpecError]:
-    """A suspicion for each unknown name in a formula that `row` defines."""
+def _unknown(formula: str, known: Collection[str], row: Formula, vocabulary: Known, outputs: int) -> list[SpecError]:
+    """A suspicion for each unknown name, and for all else, in a formula that `row` defines."""
     found = unknown_names(formula, known)
-    near = [*known, *_declared(formula)] if found else []
-    return [
+    near = [*known, *declared(formula)] if found else []
+    unknown = [
         SpecError(
             f"unknown name '{name}'",
             nearest(name, near) or "only the C++ compiler will tell",
-            field=(row.key,),
             needle=formula[start : start + _NEEDLE],
+            rule="unknown-name",
         )
         for name, start in found
     ]
+    suspicions = [*unknown, *mistakes(formula, known, vocabulary, outputs)]
+    for suspicion in suspicions:
+        suspicion.field = (row.key,)
+    return suspicions

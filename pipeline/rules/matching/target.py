@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import SpecError, nearest
+
+_NAMESPACE = re.compile(r"(\w+)::")
 
 
 class Operators:
@@ -47,10 +50,28 @@ class Operators:
         return group[0]
 
     def _unknown(self, schema: str, name: str) -> SpecError:
+        named = _NAMESPACE.match(schema)
+        problem = f"no function in native_functions.yaml has the schema '{schema}'"
+        if named is not None:
+            return SpecError(problem, self._in_namespace(named.group(1), name), field=("name",))
         same_name = [head.schema for head in self.heads if head.cpp_name == name]
         hint = nearest(schema, same_name)
         if not hint and same_name:
             hint = f"schemas of that name: {'; '.join(same_name)}"
         if not hint:
             hint = nearest(name, tuple(sorted({head.unqualified for head in self.heads})))
-        return SpecError(f"no function in native_functions.yaml has the schema '{schema}'", hint, field=("name",))
+        return SpecError(problem, hint, field=("name",))
+
+    def _in_namespace(self, namespace: str, name: str) -> str:
+        """What may be meant by an operator of a namespace that has none such."""
+        spaces = sorted({head.namespace for head in self.heads})
+        if namespace not in spaces:
+            hint = nearest(namespace, spaces, what="did you mean the namespace")
+            return hint or f"no function is of the namespace '{namespace}': there are {', '.join(spaces)}"
+        own = [head for head in self.heads if head.namespace == namespace]
+        schemas = [f"{namespace}::{head.schema}" for head in own if head.cpp_name == name]
+        if schemas:
+            return f"schemas of that name: {'; '.join(schemas)}"
+        other = next((head for head in self.heads if head.cpp_name == name), None)
+        hint = nearest(name, sorted({head.unqualified for head in own}))
+        return hint or (f"'{other.namespace}' has one of that name" if other is not None else "")

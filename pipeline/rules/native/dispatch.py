@@ -15,6 +15,7 @@ IMPLICIT = "CompositeImplicitAutograd"
 IMPLICIT_NESTED = "CompositeImplicitAutogradNestedTensor"
 EXPLICIT = "CompositeExplicitAutograd"
 EXPLICIT_NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
+_USUAL = ("CPU", "CUDA", "Meta")  # of the keys that take kernels, those that are meant most often
 COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
 
 
@@ -51,10 +52,14 @@ def parse_dispatch(
 
 
 def _no_kernel_key(key: str, kernel: str, field: str, release: Release) -> SpecError:
-    problem = f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here"
     if key not in release.dispatch_keys:
-        problem = f"unknown dispatch key '{key}'"
-    return SpecError(problem, nearest(key, release.kernel_keys), field=("dispatch", field), needle=key)
+        hint = nearest(key, release.kernel_keys)
+        return SpecError(f"unknown dispatch key '{key}'", hint, field=("dispatch", field), needle=key)
+    problem = f"dispatch key '{key}' of kernel '{kernel}' takes no kernel here"
+    hint = f"write a backend's key ({', '.join(_USUAL)}) or {EXPLICIT}"
+    if key.startswith("Autograd"):
+        hint = f"autograd's kernels are made from derivatives.yaml; {hint}"
+    return SpecError(problem, hint, field=("dispatch", field), needle=key)
 
 
 def _kernel(value: str, structured: bool, field: str) -> Kernel:

@@ -27,6 +27,7 @@ class BaseSet(Struct, frozen=True):
     version: str = ""
     version_file: str = ""
     looked_for: tuple[str, ...] = ()
+    headers: dict[str, Location] = {}
 
 
 class Found(Struct, frozen=True):
@@ -39,6 +40,7 @@ class Found(Struct, frozen=True):
     version_file: str
     looked_for: tuple[str, ...]
     described: Described
+    headers: dict[str, Location]
 
 
 class _Finding:
@@ -52,6 +54,7 @@ class _Finding:
         self.sources: list[Source] = []
         self.mistakes: list[Mistake] = []
         self.looked_for = list(base.looked_for)
+        self.headers = dict(base.headers)
 
     def _at(self, path: str) -> Location:
         return Location(os.path.normpath(os.path.join(self.folder, path)))
@@ -69,6 +72,12 @@ class _Finding:
                 )
 
     def add_layer(self, place: int, layer: Layer) -> None:
+        for header in listed(layer.helpers):
+            self.headers[header] = found = self._at(header)
+            self.looked_for.append(found.path)
+            if not os.path.isfile(found.path):
+                where = ("layer", str(place), "helpers")
+                self.mistakes.append(Mistake(where, f"there is no file '{header}'", "name a C++ header"))
         for role in _ROLES:
             for number, file in enumerate(_files_of(getattr(layer, role))):
                 at = ("layer", str(place), role, str(number))
@@ -171,7 +180,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     files = {**finding.files, DESCRIPTION: Location(path)}
     described = Described(description, tuple(finding.sources), by_family)
     told = base.version_file or path
-    return Found(name, files, templates, version, told, tuple(finding.looked_for), described)
+    return Found(name, files, templates, version, told, tuple(finding.looked_for), described, finding.headers)
 
 
 def _wrong(description: Description) -> Iterator[Mistake]:

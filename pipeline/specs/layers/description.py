@@ -31,6 +31,7 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
     native: Annotated[SpecFiles, Meta(description="files of functions")] = ()
     tags: Annotated[SpecFiles, Meta(description="files of tags")] = ()
     derivatives: Annotated[SpecFiles, Meta(description="files of derivatives")] = ()
+    helpers: Annotated[Words, Meta(description="C++ headers that declare all that their formulas call")] = ()
     since: Annotated[str, Meta(description="the first release that the layer is for")] = ""
     until: Annotated[str, Meta(description="the last release that the layer is for")] = ""
 

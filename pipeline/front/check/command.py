@@ -1,0 +1,55 @@
+"""`doit check`: every mistake and every warning of a spec set; with `fix=1` mends what it is certain of."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from typing import Any
+
+from pipeline.front.commands.command import BuildCommand, say
+from pipeline.front.effect import remove_empty
+from pipeline.front.loader import open_build
+from pipeline.front.run.build import Build
+from pipeline.problems.problem import SpecError
+
+
+class Check(BuildCommand):
+    """Reports the problems of a spec set on standard output. Nothing is generated, and nothing is kept."""
+
+    name = "check"
+    doc_purpose = "report all mistakes and warnings; write no file"
+    doc_usage = "[specs=SET …] [format=text|json|github|sarif] [strict=1] [fix=1]"
+    doc_description = (
+        "Does all the work of a run but for writing: generated files and the cache stay as they are. The exit status is"
+        " 1 where there is a mistake, or a warning and strict=1. fix=1 first applies each 'did you mean' that is"
+        " certain to the spec files, and says what it changed on standard error; what is left is reported."
+    )
+
+    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        if arguments:
+            raise SpecError(f"check: '{arguments[0]}' is not expected here", "say doit check [specs=SET]")
+        if not build.config.fix:
+            return _report(build)
+        from pipeline.front.check.fixes import apply_fixes
+
+        done = apply_fixes(build)
+        for line in done:
+            sys.stderr.write(f"{line}\n")
+        if not done:
+            return _report(build)
+        with closing(open_build(self.variables())) as mended:
+            return _report(mended)
+
+
+def _report(build: Build) -> int:
+    """Reports what is wrong; gives the exit status. Folders that were not there are not there afterwards."""
+    made = [path for path in (build.config.folder, build.config.cache) if not os.path.lexists(path)]
+    try:
+        problems = build.problems()
+        say(build.report(problems), build.config.format, sys.stdout)
+        return 1 if build.failed(problems) else 0
+    finally:
+        build.close()
+        for folder in made:
+            remove_empty(folder)

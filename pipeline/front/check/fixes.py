@@ -1,0 +1,119 @@
+"""`fix=1`: what problems are certain of, written into the spec files.
+
+Each fix replaces one piece of text at the place of its problem. A file is replaced at once, and all else in it stays
+as it is, byte for byte. What is not the author's is left alone: the files of an installed package, and of a wheel.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import NamedTuple
+
+from pipeline.front.run.build import Build
+from pipeline.front.run.sources import Sources
+from pipeline.problems.problem import SpecError
+from pipeline.problems.report import Placed, report_of
+from pipeline.query.files import read_file, replace_file
+
+_INSTALLED = ("site-packages", "dist-packages")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Fix(NamedTuple):
+    """A piece of text in a file, and what it becomes. Lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+    wrong: str
+    right: str
+
+    def __str__(self) -> str:
+        wrong = self.wrong if self.wrong.isprintable() else ascii(self.wrong).strip("'")
+        what = f"'{wrong}' became '{self.right}'" if self.right else f"'{wrong}' removed"
+        return f"{self.file}:{self.line}:{self.column}: fixed: {what}"
+
+
+def apply_fixes(build: Build) -> list[str]:
+    """Mends what is certain; gives a line for each thing that was done. A SpecError where the files of the set are
+    not the author's, or cannot be written."""
+    _check_owned(build)
+    report = report_of(build.problems(), Sources(build))
+    wanted: dict[str, set[Fix]] = {}
+    for fix in map(_fix, report.placed):
+        if fix is not None and not _is_foreign(fix.file) and os.path.isfile(fix.file):
+            wanted.setdefault(fix.file, set()).add(fix)
+    return [str(fix) for file, fixes in wanted.items() for fix in _mend(file, fixes)]
+
+
+def _check_owned(build: Build) -> None:
+    """Refuses a set none of whose files is the author's."""
+    paths = [str(at) for at in build.config.specs.files.values()]
+    if all(map(_is_foreign, paths)):
+        raise SpecError(
+            f"fix=1: the files of specs={build.config.specs.name} are those of an installed package or of a wheel",
+            "they are not yours to mend: copy the set, and name the copy with specs=",
+        )
+
+
+def _is_foreign(path: str) -> bool:
+    """Whether a file belongs to an installed package, or is a member of a zip file."""
+    real = os.path.realpath(path)
+    return ".whl!" in path or not os.path.lexists(path) or any(part in _INSTALLED for part in PurePath(real).parts)
+
+
+def _fix(found: Placed) -> Fix | None:
+    place, fix = found.place, found.problem.fix
+    return Fix(place.file, place.line, place.column, *fix) if fix is not None and place.line and place.column else None
+
+
+def _mend(file: str, fixes: Iterable[Fix]) -> list[Fix]:
+    """Applies fixes to one file; gives those that were applied: the text must be there, and none may overlap."""
+    data = read_file(file)
+    if data is None:
+        return []
+    lines = data.split(b"\n")
+    done: list[Fix] = []
+    for fix in sorted(fixes, reverse=True):  # from the end, so that places stay what they are
+        above = done[-1] if done else None
+        apart = above is None or (fix.line, fix.column + len(fix.wrong)) <= (above.line, above.column)
+        mended = _replaced(lines, fix) if apart and fix.line <= len(lines) else None
+        if mended is not None:
+            lines[fix.line - 1] = mended
+            done.append(fix)
+    if done:
+        _write(file, b"\n".join(lines))
+    return done[::-1]
+
+
+def _replaced(lines: list[bytes], fix: Fix) -> bytes | None:
+    """The line with the fix, None where the text is not there."""
+    line = lines[fix.line - 1]
+    mark = _BOM if fix.line == 1 and line.startswith(_BOM) else b""
+    try:
+        text = line[len(mark) :].decode()
+    except UnicodeDecodeError:
+        return None
+    before, rest = text[: fix.column - 1], text[fix.column - 1 :]
+    after = rest[len(fix.wrong) :]
+    if not rest.startswith(fix.wrong) or _joins(before[-1:], fix.wrong[:1]) or _joins(fix.wrong[-1:], after[:1]):
+        return None
+    return mark + (before + fix.right + after).encode()
+
+
+def _joins(left: str, right: str) -> bool:
+    """Whether two characters are of one word."""
+    return all(character == "_" or character.isalnum() for character in (left, right)) if left and right else False
+
+
+def _write(file: str, data: bytes) -> None:
+    target = os.path.realpath(file)  # a link stays one
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+        replace_file(target, data)
+        os.chmod(target, mode)
+    except OSError as error:
+        raise SpecError(f"{file}: {error.strerror}", "nothing was half-written") from error

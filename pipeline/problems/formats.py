@@ -1,0 +1,27 @@
+"""The formats that problems are reported in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipeline.problems.locate import Sources
+from pipeline.problems.problem import Problem
+from pipeline.problems.report import report_of
+
+FORMATS = ("text", "json", "github", "sarif")
+
+
+def write_report(format_: str, problems: Iterable[Problem], sources: Sources, *, strict: bool, notes: str = "") -> str:
+    """A report in one of the `FORMATS`. As JSON and SARIF it is a document also where there is no problem."""
+    if format_ == "text":
+        from pipeline.problems.render import MAX_SHOWN, render
+
+        return render(report_of(problems, sources, strict=strict, most=MAX_SHOWN))
+    report = report_of(problems, sources, strict=strict, notes=notes)
+    if format_ == "sarif":
+        from pipeline.problems.sarif import sarif
+
+        return sarif(report)
+    from pipeline.problems import machines
+
+    return machines.json(report) if format_ == "json" else machines.github(report)

@@ -1,0 +1,63 @@
+"""Problems as SARIF 2.1.0, the OASIS standard for what static analysis finds: a log of one run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from pipeline import __version__
+from pipeline.problems.machines import near
+from pipeline.problems.report import Placed, Report
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT = "SRCROOT"  # what paths are relative to: the folder that the run was started in
+
+
+def sarif(report: Report) -> str:
+    """The log; with an empty list of results where there is no problem."""
+    rules = sorted({_rule(placed) for placed in report.placed})
+    run: dict[str, Any] = {
+        "tool": {"driver": {"name": "gradmill", "version": __version__, "rules": [{"id": rule} for rule in rules]}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": not report.failed, **_notifications(report)}],
+        "results": [_result(report.level(placed.problem), placed, rules) for placed in report.placed],
+    }
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n"
+
+
+def _notifications(report: Report) -> dict[str, Any]:
+    notes = [{"level": "warning", "message": {"text": note}} for note in report.notes]
+    return {"toolConfigurationNotifications": notes} if notes else {}
+
+
+def _rule(placed: Placed) -> str:
+    return placed.problem.rule or placed.problem.role
+
+
+def _result(level: str, placed: Placed, rules: list[str]) -> dict[str, Any]:
+    place, problem = placed.place, placed.problem
+    rule = _rule(placed)
+    found: dict[str, Any] = {"ruleId": rule, "ruleIndex": rules.index(rule), "level": level}
+    found["message"] = {"text": "\n".join(filter(None, (placed.message, problem.hint)))}
+    file = _artifact(place.file)
+    region = {"startLine": place.line, "startColumn": max(place.column, 1)} if place.line else {}
+    found["locations"] = [{"physicalLocation": {"artifactLocation": file, **({"region": region} if region else {})}}]
+    if problem.fix and region:
+        wrong, right = problem.fix
+        end = {"endLine": place.line, "endColumn": region["startColumn"] + len(wrong)}
+        change = {"deletedRegion": {**region, **end}, "insertedContent": {"text": right}}
+        found["fixes"] = [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}]
+    return found
+
+
+def _artifact(path: str) -> dict[str, str]:
+    """Where a file is: relative to the root, where it is below that."""
+    found = near(path)
+    if not os.path.isabs(found) and not found.startswith(os.pardir):
+        return {"uri": quote(found), "uriBaseId": ROOT}
+    return {"uri": "file://" + quote(PurePath(os.path.abspath(path)).as_posix())}

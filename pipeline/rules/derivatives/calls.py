@@ -1,0 +1,182 @@
+"""What upstream accepts in a formula and no C++ compiler does: names that nobody declares, calls with another number of
+arguments than the header says, brackets that are not closed, slips of the keyboard.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from pipeline.problems.names import Hint, is_certain
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, Known
+from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared, read_uses
+
+_NEEDLE = 200  # characters from a place on: enough to tell it from others
+_ONLY_COMPILER = "only the C++ compiler will tell"
+_MANY = 20  # names that are told of in one formula
+_NEAR = 0.75  # how close a name must be that a hint has: there are thousands
+_SYMINT = "_symint"  # behind the name of an operator: its overload for symbolic sizes
+
+# Words of C++ that a bracket may follow, types among them, and functions of its mathematics.
+_WORDS = frozenset(
+    """
+    alignof auto bool catch char const_cast decltype delete do double dynamic_cast else float for if int int8_t int16_t
+    int32_t int64_t long new noexcept operator or and not return reinterpret_cast short signed size_t sizeof static_cast
+    static_assert switch throw typeid uint8_t uint16_t uint32_t uint64_t unsigned void while abs ceil fabs floor fmod
+    max min pow round
+    """.split()
+)
+_TYPE = re.compile(r"[A-Z]|k[A-Z]")
+_CUT = "+-*/%=<>&|^?:,.!~"  # what a formula cannot end with
+# Two operators of which the second can begin no operand, or a comma where something is missing.
+_DOUBLED = re.compile(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,")
+_INDEXED = re.compile(r"(?<![\w.:>])grad\[(\d+)\]")
+
+
+def mistakes(formula: str, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:
+    """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something: the first
+    few of each kind."""
+    yield from _characters(formula)
+    read = read_uses(formula)
+    yield from _brackets(formula, read)
+    slips = list(_slips(formula, names, outputs))
+    yield from slips
+    countable = not any(slip.rule == "doubled-operator" for slip in slips)
+    told: set[str] = set()
+    for use in read.uses:
+        if len(told) == _MANY:
+            return
+        found = () if use.name in told else _use(formula, use, names, known, countable=countable)
+        for suspicion in found:
+            told.add(use.name)
+            yield suspicion
+
+
+def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
+    return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
+
+
+def _characters(formula: str) -> Iterator[SpecError]:
+    """Characters that C++ does not know, though they may look as if."""
+    if formula.isascii():
+        return
+    text = _without_strings(formula)
+    for at, character in enumerate(text):
+        if ord(character) > 127 and not character.isalnum():
+            space = not character.isprintable() or character.isspace()
+            name = "a no-break space" if character == "\xa0" else f"the character U+{ord(character):04X}"
+            fix = (character, " ") if character.isspace() else None
+            hint = "write a plain space" if space else f"'{character}' is no operator of C++: write one of ASCII"
+            yield _at(formula, at, f"{name} stands in the formula", hint, "odd-character", fix)
+            return
+
+
+def _without_strings(formula: str) -> str:
+    blank = lambda match: " " * len(match.group())  # noqa: E731
+    return re.sub(r'"(?:\\.|[^"\\])*+(?:"|\Z)', blank, formula)
+
+
+def _brackets(formula: str, read: Read) -> Iterator[SpecError]:
+    if read.open is not None:
+        mark, start = read.open
+        what = "is not closed" if mark in "([{" else "closes nothing"
+        hint = "close it" if mark in "([{" else "remove it, or open it"
+        yield _at(formula, start, f"the bracket '{mark}' {what}", hint, "unclosed-bracket")
+        return
+    end = formula.rstrip()
+    if end and end[-1] in _CUT:
+        # The operator may stand in the formula often, with the word before it less so.
+        start = end.rfind(" ", 0, len(end[:-1].rstrip())) + 1
+        yield _at(formula, start, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
+
+
+def _slips(formula: str, names: Collection[str], outputs: int) -> Iterator[SpecError]:
+    end = formula.rstrip()
+    if end.endswith(";"):
+        fix = (";", "") if end.count(";") == 1 else None
+        hint = "a formula is an expression: remove it"
+        yield _at(formula, len(end) - 1, "the formula ends with ';'", hint, "semicolon", fix)
+    doubled = _DOUBLED.search(formula) if '"' not in formula and "'" not in formula else None
+    if doubled is not None:
+        written = " ".join(doubled.group().split())
+        problem = f"'{written}': something is missing between"
+        yield _at(formula, doubled.start(), problem, "write it, or remove one of them", "doubled-operator")
+    indexed = _INDEXED.search(formula) if "grad[" in formula else None
+    if indexed is not None:
+        meant = f"grads[{indexed.group(1)}]"
+        whole = Hint(f"did you mean '{meant}'?", ("grad", "grads") if outputs > 1 else None)
+        hint = whole if outputs > 1 else "write 'grad': the op has one output"
+        yield _at(formula, indexed.start(), f"'{indexed.group()}' is a row of the gradient", hint, "grad-index")
+
+
+def _use(formula: str, use: Use, names: Collection[str], known: Known, *, countable: bool) -> Iterator[SpecError]:
+    """What is suspicious about one name."""
+    name = use.name
+    if not use.called:
+        if not use.before and _TYPE.match(name) and name not in names:
+            yield from _constant(formula, use, known)
+    elif use.before in (".", "->"):
+        if name not in METHODS and not _names_one(known, METHOD, name):
+            yield from _unknown(formula, use, known, METHOD, "method")
+    elif use.before == "::" and not _is_aten(formula, use.start):
+        return
+    elif _TYPE.match(name):
+        yield from _type(formula, use, known)
+    elif not (use.before == "" and (name in _WORDS or name in names)):
+        arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(_SYMINT))
+        if arity is None:
+            yield from _unknown(formula, use, known, CALL, "function")
+        elif countable and use.arguments != UNCOUNTED and not arity[0] <= use.arguments <= arity[1]:
+            yield _count(formula, use, arity)
+
+
+def _names_one(known: Known, kind: str, name: str) -> bool:
+    return known.arity(kind, name) is not None or known.arity(kind, name.removesuffix(_SYMINT)) is not None
+
+
+def _is_aten(formula: str, start: int) -> bool:
+    """Whether the name at `start` is qualified by `at::` and by nothing else."""
+    before = formula[max(0, start - _NEEDLE) : start].rstrip()[:-2].rstrip()
+    return before.endswith("at") and not (before[-3:-2].isalnum() or before[-3:-2] in ("_", ":"))
+
+
+def _count(formula: str, use: Use, arity: tuple[int, int]) -> SpecError:
+    least, most = arity
+    takes = str(least) if least == most else f"{least} to {most}"
+    problem = f"'{use.name}' takes {takes} argument{'' if takes == '1' else 's'}, and is given {use.arguments}"
+    return _at(formula, use.start, problem, "see its declaration", "argument-count")
+
+
+def _unknown(formula: str, use: Use, known: Known, kind: str, what: str) -> Iterator[SpecError]:
+    """A suspicion about a name that nobody declares, unless the formula itself does, or somebody else may."""
+    if kind == CALL and use.name in declared(formula):
+        return
+    suffix = _SYMINT if use.name.endswith(_SYMINT) else ""
+    names = [f"{name}{suffix}" for name in known.names(kind)]
+    hint = nearest(use.name, names)
+    hint = hint if _is_sure(hint) else nearest(use.name, names, near=_NEAR)
+    if known.is_whole() or _is_sure(hint):
+        yield _at(formula, use.start, f"unknown {what} '{use.name}'", hint or _ONLY_COMPILER, f"unknown-{what}")
+
+
+def _is_sure(hint: str) -> bool:
+    return isinstance(hint, Hint) and hint.fix is not None
+
+
+def _constant(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
+    """A suspicion about a constant: of those in `math.h` all are known, of others what is nearly one of them."""
+    if use.name in CONSTANTS or use.name in TYPES or known.arity(CONSTANT, use.name) is not None:
+        return
+    hint = nearest(use.name, (*sorted(CONSTANTS), *TYPES))
+    if use.name.startswith("M_") or _is_sure(hint):
+        yield _at(formula, use.start, f"unknown constant '{use.name}'", hint or _ONLY_COMPILER, "unknown-constant")
+
+
+def _type(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
+    """A suspicion about a type that is nearly one of the usual ones."""
+    if use.name in TYPES or known.arity(CALL, use.name) is not None:
+        return
+    hint = nearest(use.name, TYPES)
+    if hint and is_certain(use.name, hint.split("'")[1], TYPES):
+        yield _at(formula, use.start, f"unknown type '{use.name}'", hint, "unknown-type")

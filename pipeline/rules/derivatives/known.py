@@ -1,0 +1,48 @@
+"""What formulas may name, as a rule sees it: functions with how many arguments they take, methods, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # before a name, what it is used as
+
+# Constants of C++'s own headers, and those of c10 that are no dtypes.
+CONSTANTS = frozenset(
+    """
+    M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 INFINITY NAN
+    HUGE_VAL INT_MAX INT_MIN LONG_MAX LONG_MIN DBL_MAX DBL_MIN DBL_EPSILON FLT_MAX FLT_MIN FLT_EPSILON NULL kStrided
+    kSparse kSparseCsr kSparseCsc kSparseBsr kSparseBsc kMkldnn kJagged kCPU kCUDA kHIP kXLA kMPS kXPU kMeta
+    kPrivateUse1 kFloat kDouble kHalf kBFloat16 kLong kInt kShort kChar kByte kBool kComplexFloat kComplexDouble
+    kComplexHalf
+    """.split()
+)
+# Methods that no header declares by name: of numbers, by a macro; of the standard library's types; what is rewritten.
+METHODS = frozenset(
+    """
+    toByte toChar toShort toInt toLong toHalf toBFloat16 toFloat toDouble toBool toComplexHalf toComplexFloat
+    toComplexDouble toComplex append assign at back begin c_str capacity cbegin cend clear count data emplace
+    emplace_back empty end erase find first front get has_value imag insert length pop_back push_back rbegin real
+    rend reserve reset resize second size substr swap value value_or sym_blocksize
+    """.split()
+)
+TYPES = tuple(
+    """
+    Tensor Scalar SymInt SymFloat SymBool IntArrayRef SymIntArrayRef ArrayRef TensorList TensorOptions TensorGeometry
+    ScalarType Generator Storage Layout Device MemoryFormat OptionalArrayRef OptionalIntArrayRef OptionalSymIntArrayRef
+    OptionalTensorRef IValue
+    """.split()
+)
+
+
+class Known(Protocol):
+    """What is known of the names that a formula may use."""
+
+    def arity(self, kind: str, name: str) -> tuple[int, int] | None:
+        """The least and the most arguments of a name that is used as a `kind`; None where there is none such."""
+
+    def names(self, kind: str) -> Sequence[str]:
+        """All names that may be used so."""
+
+    def is_whole(self) -> bool:
+        """Whether all is known: a name that is not is then surely wrong."""

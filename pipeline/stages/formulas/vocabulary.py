@@ -1,0 +1,87 @@
+"""The names that formulas may use: what they may call, the methods and the constants. Part of the stage `infos`.
+
+A formula reads the names that it uses, one by one: what else is declared is nothing to it.
+"""
+
+from __future__ import annotations
+
+from pipeline.cpp.header import ANY, Header, declared_at, read_header
+from pipeline.problems.problem import SpecError
+from pipeline.query.database import Database
+from pipeline.query.query import query, table, unkept
+from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD
+from pipeline.specs.headers import MANUAL
+from pipeline.specs.text import decode_text
+from pipeline.stages.schemas import GENERATED, generated_groups, generated_heads, groups, heads
+from pipeline.stages.set import RELEASE, described, header_label, release, spec_set
+
+_ANY = (0, ANY)
+
+
+@query
+def declared_in(db: Database, header: str) -> Header:
+    """What a header of the set declares; nothing where it cannot be read as text."""
+    try:
+        return read_header(decode_text(db.input(header_label(header)) or b""))
+    except SpecError:
+        return Header({}, [], [])
+
+
+@unkept
+def declarations(db: Database, header: str) -> dict[str, list[tuple[int, str]]]:
+    """The functions that a header of the set declares, each with the lines and the texts of its declarations."""
+    try:
+        return declared_at(decode_text(db.input(header_label(header)) or b""))
+    except SpecError:
+        return {}
+
+
+@query
+def called(db: Database, group: str) -> list[str]:
+    """What the functions of a group, declared or generated, are called in C++."""
+    listed = generated_heads(db, group) if group.startswith(GENERATED) else heads(db, group)
+    return sorted({head.cpp_name for _, head in listed})
+
+
+@table
+def vocabulary(db: Database) -> dict[str, tuple[int, int]]:
+    """The names by what they are used for, with the least and the most arguments.
+
+    A set with the header of the release's helpers is whole: what it does not declare is not there. One without it
+    may be a part of such a set, and knows the names of the release.
+    """
+    from pipeline.releases.names import names_of  # large tables, for those who read formulas
+
+    headers = spec_set(db).headers
+    known = names_of((db.input(RELEASE) or b"").decode())
+    found = {} if MANUAL in headers else {CALL + name: arity for name, arity in known.helpers.items()}
+    for header in (declared_in(db, name) for name in headers):
+        found |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
+        found |= {CALL + name: _ANY for name in header.others}
+        found |= {CONSTANT + name: _ANY for name in header.constants}
+    groups_of_all = (*db.names(groups), *db.names(generated_groups))
+    own = [name for group in groups_of_all for name in called(db, group)]
+    functions = (*known.others, *own, *(() if MANUAL in headers else known.functions))
+    found |= {CALL + name: _ANY for name in functions}
+    found |= {METHOD + name: _ANY for name in (*known.methods, *own)}
+    found |= {f"{CONSTANT}k{dtype}": _ANY for dtype in release(db).dtypes}
+    return found
+
+
+class Vocabulary:
+    """What is known of the names that formulas may use: each is a read of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def arity(self, kind: str, name: str) -> tuple[int, int] | None:
+        return vocabulary.item(self._db, kind + name)
+
+    def names(self, kind: str) -> list[str]:
+        listed = self._db.names(vocabulary)
+        return [name.removeprefix(kind) for name in listed if name.startswith(kind)]
+
+    def is_whole(self) -> bool:
+        """Not where layers have formulas of their own and do not say which headers declare what these call."""
+        found = described(self._db)
+        return found is None or all(layer.helpers or not layer.derivatives for layer in found.description.layers)

