@@ -12,6 +12,7 @@ from doit.cmd_base import Command
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.front.run.build import Build, Root
@@ -46,7 +47,9 @@ class BuildCommand(Command):  # type: ignore[misc]
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
-            with closing(open_build(self.variables())) as build:
+            with closing(open_build(self.variables(), self.stream())) as build:
+                if build.config.fix and self.name != "check":
+                    raise SpecError(NO_FIX, NO_FIX_HINT)
                 return self.work(build, opt_values, pos_args)
         except Failed as failed:
             say(failed.report, failed.format)
@@ -60,6 +63,10 @@ class BuildCommand(Command):  # type: ignore[misc]
         except KeyboardInterrupt:
             sys.stderr.write("interrupted: what was written is whole\n")
             return INTERRUPTED
+
+    def stream(self) -> TextIO:
+        """Where problems are reported."""
+        return sys.stderr
 
     def variables(self) -> dict[str, str]:
         """The variables of the command line."""

@@ -19,8 +19,8 @@ class Schema(BuildCommand):
     doc_purpose = "print the JSON Schema of the manifest or of an artifact type"
     doc_usage = "TYPE"
     doc_description = (
-        "TYPE is manifest; specset, of descriptions; a stage, specs, schemas, derivatives, infos, foreach, match, emit"
-        " or shard; nodes or units;"
+        "TYPE is manifest; specset, of descriptions; problems, of format=json; a stage, specs, schemas, derivatives,"
+        " infos, foreach, match, emit or shard; nodes or units;"
         " or one of the queries of a stage: infos.targets."
     )
 
