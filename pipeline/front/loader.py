@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
-from pipeline.front.config import VARIABLES, read_config
+from pipeline.front.config import VARIABLES, Config, read_config
 from pipeline.front.hints import unknown_word
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
@@ -34,7 +34,9 @@ def _one_letter_off(name: str) -> set[str]:
     )
 
 
-def open_build(variables: Mapping[str, str], stream: TextIO | None = None) -> Build:
+def open_build(
+    variables: Mapping[str, str], make: Callable[[Config], Build] = Build, *, stream: TextIO | None = None
+) -> Build:
     """The build that variables ask for; doit shows what is wrong with them. What is wrong with the description of a
     set is told on `stream`, or standard error, where `format` asks for another form than text."""
     try:
@@ -43,7 +45,7 @@ def open_build(variables: Mapping[str, str], stream: TextIO | None = None) -> Bu
         _tell(error, variables.get("format", "text"), stream or sys.stderr)
         raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
     sys.stderr.write(config.said)
-    return Build(config)
+    return make(config)
 
 
 def _tell(error: SpecError, format_: str, stream: TextIO) -> None:
@@ -66,6 +68,12 @@ class _Telling:
     namespace: dict[str, Any]
     cmd_names: list[str]
     _always = False
+    _each = False
+
+    def _note(self, options: Any) -> None:
+        """Notes what options of the command line say to the tasks."""
+        self._always = bool(options.get("always", False))
+        self._each = (options.get("verbosity", None) or 0) > 1
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> Any:
         tasks = self.namespace.get("TASKS")
@@ -73,6 +81,7 @@ class _Telling:
             tasks.selected = pos_args
             tasks.running = cmd.execute_tasks
             tasks.always = self._always
+            tasks.each = self._each
         found = super().load_tasks(cmd, pos_args)  # type: ignore[misc]
         problem = unknown_word(pos_args, [task.name for task in found], self.cmd_names) if cmd.execute_tasks else ""
         if problem:
@@ -85,7 +94,7 @@ class DodoLoader(_Telling, DodoTaskLoader):  # type: ignore[misc]
 
     def setup(self, opt_values: Any) -> None:
         super().setup(opt_values)
-        self._always = bool(opt_values.get("always", False))
+        self._note(opt_values)
 
 
 class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
@@ -99,6 +108,6 @@ class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.tasks import namespace
 
-        self._always = bool(opt_values.get("always", False))
+        self._note(opt_values)
         self.build = open_build(self._variables())
         self.namespace = namespace(self.build)

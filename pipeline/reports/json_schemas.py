@@ -11,7 +11,7 @@ from pipeline.model.manifest import Manifest
 from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
 from pipeline.specs.layers.description import Description
-from pipeline.stages import derivatives, emit, foreach, graphs, infos, match, schemas, shard, specs, units
+from pipeline.stages import emit, foreach, graphs, infos, match, schemas, shard, specs, units
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
@@ -19,7 +19,6 @@ _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "gra
 _MAIN: dict[str, Query[Any, Any]] = {
     "specs": specs.entries,
     "schemas": schemas.declared,
-    "derivatives": derivatives.definitions,
     "infos": infos.infos_of,
     "foreach": foreach.synthesized,
     "match": match.pairs,
