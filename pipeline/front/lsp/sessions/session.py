@@ -49,7 +49,8 @@ class Session:
         self.build.room = ROOM
         self.build.nothing_changed = False
         self._since: Since | None = None  # the last run, or what was there when the set was opened
-        self._read: dict[str, broken.Read] = {}
+        self._same_code = True
+        self._read: dict[str, tuple[bytes, broken.Read]] = {}  # what files said last, and what that came to
         self._good: dict[str, bytes] = {}  # what files said when they could last be read
         self._found: list[Problem] = []
         self.mistakes: list[Problem] = []  # of files that cannot be read
@@ -89,13 +90,15 @@ class Session:
         role = self._roles.get(label)
         if role is None:
             return data
-        before = self._read.get(label, broken.Read())
-        found = broken.read(data, role, before.pieces)
-        if found.mistake is not None and label in self._good:
+        before, found = self._read.get(label, (b"", broken.Read()))
+        if before != data:
+            found = broken.read(data, role, found.pieces)
+            self._read[label] = data, found
+        if found.mistake is None:
+            self._good[label] = data
+        elif label in self._good:
             self.mistakes.append(of_file(role, found.mistake))
             return self._good[label]
-        if found.mistake is None:
-            self._read[label], self._good[label] = found, data
         return data
 
     def _round(self) -> None:
@@ -103,7 +106,7 @@ class Session:
         if self._since is None:
             build.db  # noqa: B018  # its first round
         else:
-            build.refresh()
+            build.refresh(again=self._same_code)
             self._since.begin(build.db)
         build.bring()
 
@@ -115,7 +118,8 @@ class Session:
 
     def settle(self) -> None:
         """Keeps what was found, for the next key that is pressed; apart from `update`, as nobody waits for it."""
-        if self.build.inputs.code_is_the_same():
+        self._same_code = self.build.inputs.code_is_the_same()
+        if self._same_code:
             self.build.db.commit()
 
     # ---- what there is to tell
