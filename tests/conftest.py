@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile
 
+import installed
 import pytest
 from copies import copy_of
 from cpp import toolchain
@@ -114,6 +115,18 @@ def torch_project(tmp_path: Path, torch_specs: Path) -> Project:
 def torch_kernels(tmp_path: Path, torch_specs: Path) -> Project:
     """The same with all its templates."""
     return Project(tmp_path, torch_specs, metadata.version("torch"), packaged=True, kernels=True)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """gradmill's wheel."""
+    return installed.make_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def commands(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of commands of a virtual environment with the wheel."""
+    return installed.install(wheel, tmp_path_factory.mktemp("venv"))
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
     pipeline.front.backend pipeline.front.commands.explain pipeline.front.commands.show pipeline.front.main
-    pipeline.front.tasks pipeline.front.reporter pipeline.front.run.build pipeline.front.run.places
+    pipeline.front.tasks pipeline.front.console.reporter pipeline.front.run.build pipeline.front.run.places
     pipeline.front.run.sources pipeline.query.account pipeline.query.code pipeline.query.database pipeline.query.store
     pipeline.problems.render pipeline.problems.causes pipeline.reports.explain_text pipeline.specs.values
     pipeline.stages.manifest pipeline.stages.shard

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from hashlib import sha256
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +45,7 @@ KERNEL_FILES = [  # of torch 2.13.0
     "ViewFuncs.h",
     "ViewFuncs.cpp",
 ]
+COMMANDS = entry_points(group="doit.COMMAND").names | {"help", "info", "list", "clean", "forget", "ignore", "dumpdb"}
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
 
 _FLAT = {name: name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")}
@@ -65,7 +67,7 @@ class Run(NamedTuple):
     @property
     def ran(self) -> list[str]:
         """The tasks that were executed, in their order."""
-        return [line[2:].strip() for line in self.stdout.splitlines() if line.startswith(".  ")]
+        return tasks_in(self.stdout)
 
     @property
     def units(self) -> list[str]:
@@ -82,6 +84,13 @@ class Run(NamedTuple):
         """The JSON objects that `doit show` printed."""
         assert self.status == 0, self.stderr
         return [json.loads(line) for line in self.stdout.splitlines()]
+
+
+def tasks_in(out: str) -> list[str]:
+    """The tasks that a run says it executed, with a line for each, or one a stage."""
+    lines = [line[2:].strip() for line in out.splitlines() if line.startswith(".  ")]
+    stages = [line.partition(": ") for line in lines]
+    return [f"{stage}:{name}" if name else stage for stage, _, names in stages for name in names.split(", ")]
 
 
 class Project:
@@ -167,7 +176,8 @@ class Project:
 
     def _words(self, arguments: tuple[str, ...], variables: dict[str, object]) -> list[str]:
         values = {"specs": self.specs, "generated": self.generated, "cache": self.cache, **variables}
-        return [*arguments, *(f"{name}={value}" for name, value in values.items())]
+        each = [] if arguments and arguments[0] in COMMANDS else ["-v2"]  # a run says each unit and file
+        return [*each, *arguments, *(f"{name}={value}" for name, value in values.items())]
 
     def start(self, *arguments: str, **variables: object) -> subprocess.Popen[str]:
         """`python -m doit` with this spec set and these folders. `seed` is the hash seed; the rest are variables."""
@@ -188,8 +198,9 @@ class Project:
         return Run(*forked.doit(self._words(arguments, variables)))
 
     def gradmill(self, *arguments: str, **variables: object) -> Run:
-        """`gradmill`, in the folder of the project."""
-        return Run(*forked.gradmill(self._words(arguments, variables), self.folder))
+        """`gradmill`, in the folder of the project, as people run it."""
+        words = [word for word in self._words(arguments, variables) if word != "-v2"]
+        return Run(*forked.gradmill(words, self.folder))
 
     def kill_after(self, tasks: int) -> None:
         """Starts a run, and kills it as soon as so many tasks have been reported."""

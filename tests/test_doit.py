@@ -44,14 +44,16 @@ def test_list_status_of_a_clean_project_is_up_to_date(built: Project) -> None:
     lines = built.run("list", "--all", "--status").stdout.splitlines()
     states = {line.split()[1]: line[0] for line in lines}
     assert "emit:ExpBackward0" in states
-    assert {name for name, state in states.items() if state != "U" and name not in ("emit", "shard")} == set()
+    assert {name for name, state in states.items() if state != "U"} == set()
 
 
 def test_list_status_after_an_edit_tells_the_nodes_to_run(built: Project) -> None:
     built.set_formula("exp", "self", "grad * result.conj() * 1")
     lines = built.run("list", "--all", "--status").stdout.splitlines()
-    nodes = {line.split()[1] for line in lines if line[0] == "R" and line.split()[1].startswith("emit:")}
-    assert nodes == {"emit:ExpBackward0", "emit:ForeachExpBackward0"}
+    nodes = {line.split()[1] for line in lines if line[0] == "R" and line.split()[1].startswith("emit")}
+    assert nodes == {"emit", "emit:ExpBackward0", "emit:ForeachExpBackward0"}
+    states = {line.split()[1]: line[0] for line in built.run("list", "--status").stdout.splitlines()}
+    assert (states["emit"], states["shard"], states["schemas"]) == ("R", "R", "U")
 
 
 def test_list_runs_nothing_and_writes_no_generated_file(project: Project) -> None:

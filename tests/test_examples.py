@@ -158,20 +158,18 @@ def bazel_files(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not bazel(), reason="Bazel is absent: see examples/bazel/README.md, and set BAZEL to the program")
-def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path) -> None:
+def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, commands: Path) -> None:
     if reason := toolchain.missing():
         pytest.skip(reason)
-    for name in ("pipeline", "specs", "examples"):
+    for name in ("specs", "examples"):
         # A build in the checkout leaves links, `bazel-out` and others, in the folder of the example.
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "bazel-*"))
-    for name in ("dodo.py", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path)
     folder = tmp_path / "examples" / "bazel"
     text = (folder / "BUILD.bazel").read_text()
     assert "SHARDS = 4\n" in text
     (folder / "BUILD.bazel").write_text(text.replace("SHARDS = 4\n", "SHARDS = 2\n"))  # each takes 15 s
     example = Example(tmp_path / "specs" / "core", [])
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}"}
     environment = {"USER": "nobody", **environment, "HOME": str(tmp_path)}
 
     def actions() -> list[str]:

@@ -744,7 +744,7 @@ def test_code_that_assembles_files_makes_every_file_anew(own_code: Project) -> N
     assert all(data.endswith(b"// The end.\n") for data in own_code.files().values())
 
 
-@pytest.mark.parametrize("module", ["front/commands/show.py", "front/reporter.py"])
+@pytest.mark.parametrize("module", ["front/commands/show.py", "front/console/reporter.py"])
 def test_code_that_makes_no_output_runs_nothing(own_code: Project, module: str) -> None:
     _add_comment(own_code, module)
     assert own_code.run().ran == []

@@ -8,89 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
+from installed import run, start
 from project import CORE, ROOT, SHARDS, Run, files_in, finish
 
 pytestmark = pytest.mark.slow
 
-SOURCES = ("pipeline", "specs", "README.md", "pyproject.toml", "setup.py")
-UNWANTED = shutil.ignore_patterns("__pycache__", "*.egg-info")
 RELEASE = (CORE / "RELEASE").read_text().strip()
-
-
-def run(*command: object, cwd: Path) -> Run:
-    """Runs a command without anything of this environment that could find the clone."""
-    return finish(start(*command, cwd=cwd))
-
-
-def start(*command: object, cwd: Path) -> subprocess.Popen[str]:
-    ours = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV")
-    environment = {name: value for name, value in os.environ.items() if name not in ours}
-    return subprocess.Popen(
-        [str(word) for word in command],
-        cwd=cwd,
-        env={**environment, "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, made from the source distribution, as registries do: that must have everything too."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    source.mkdir()
-    for name in SOURCES:
-        path = ROOT / name
-        if path.is_dir():
-            shutil.copytree(path, source / name, ignore=UNWANTED)
-        else:
-            shutil.copyfile(path, source / name)
-    isolation = [] if _has_setuptools() else ["--build-isolation"]
-    if not isolation:
-        script = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
-        made = run(sys.executable, "-c", script, cwd=source)
-        assert made.status == 0, made.stderr
-        origin = next(folder.glob("*.tar.gz"))
-        isolation = ["--no-build-isolation"]
-    else:
-        origin, isolation = source, []
-    made = run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *isolation, "-w", folder, origin, cwd=folder)
-    assert made.status == 0, made.stderr
-    return next(folder.glob("*.whl"))
-
-
-def _has_setuptools() -> bool:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return int(version("setuptools").partition(".")[0]) >= 77
-    except PackageNotFoundError:
-        return False
-
-
-@pytest.fixture(scope="module")
-def commands(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of commands of a virtual environment with the wheel; what it needs is that of this environment."""
-    folder = tmp_path_factory.mktemp("venv")
-    made = run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
-    assert made.status == 0, made.stderr
-    python = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index"]
-    made = run(*pip, wheel, cwd=folder)
-    assert made.status == 0, made.stderr
-    packages = next((folder / "lib").glob("python*")) / "site-packages"
-    places = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
-    (packages / "needed.pth").write_text("\n".join(places) + "\n")  # what .pth files there say is not heeded
-    where = run(python, "-c", "import pipeline, sys; print(pipeline.__file__)", cwd=folder)
-    assert where.stdout.startswith(str(packages)), where
-    return folder / "bin"
 
 
 @pytest.fixture
@@ -121,10 +48,13 @@ def is_plain(run: Run) -> bool:
 
 def test_the_wheel_has_the_package_the_embedded_set_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+        names = archive.namelist()
+    found = {name for name in names if ".dist-info/" not in name and ".data/" not in name}
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline").rglob("*") if _is_wanted(path)}
     core = {f"pipeline/specs/core/{path.relative_to(CORE).as_posix()}" for path in CORE.rglob("*") if _is_wanted(path)}
     assert found == modules | core
+    data = {name.partition(".data/")[2] for name in names if ".data/" in name}
+    assert data == {f"data/share/cmake/gradmill/gradmill{name}.cmake" for name in ("Config", "ConfigVersion")}
     assert {"pipeline/py.typed", "pipeline/families/nodes/node.cpp", "pipeline/specs/core/RELEASE"} <= found
 
 
@@ -138,6 +68,17 @@ def test_the_wheel_names_the_command_and_the_plugins(wheel: Path) -> None:
         text = archive.read(name).decode()
     assert "gradmill = pipeline.front.start.command:run" in text
     assert "[doit.COMMAND]" in text
+
+
+def test_the_wheel_says_what_it_is_and_under_which_license(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        text = archive.read(metadata).decode()
+        license_text = archive.read(metadata.replace("METADATA", "licenses/LICENSE")).decode()
+    head = text.partition("\n\n")[0].splitlines()
+    assert {"License-Expression: BSD-3-Clause", "License-File: LICENSE", "Author: gradmill developers"} <= set(head)
+    assert "Classifier: Typing :: Typed" in head
+    assert license_text == (ROOT / "LICENSE").read_text()
 
 
 # ---- what it does in an empty folder
@@ -215,6 +156,9 @@ COMMANDS = {
     "forget": ["forgetting"],
     "info match": ["match"],
     "help": ["gradmill explain", "gradmill watch"],
+    "export cmake": ["set(gradmill_sources ", "Functions.cpp]==]"],
+    "export cmakedir": ["exports"],
+    "dumpdb": ["{}"],
 }
 
 

@@ -57,7 +57,7 @@ def noted(tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_answer_is_what_doit_says(noted: Noted) -> None:
-    run = noted.project.gradmill("--verbosity=2", generated="generated", cache="cache")
+    run = noted.project.gradmill("--verbosity=1", generated="generated", cache="cache")
     assert noted.answer() == (run.stdout.encode(), run.stderr.encode())
     assert noted.run() == run
 

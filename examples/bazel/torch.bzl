@@ -1,8 +1,7 @@
 """The installed torch as a Bazel repository."""
 
 _FIND = """
-import importlib.util, sys, sysconfig
-print(sys.executable)
+import importlib.util, sysconfig
 print(importlib.util.find_spec("torch").submodule_search_locations[0])
 print(sysconfig.get_paths()["include"])
 """
@@ -22,11 +21,10 @@ def _torch_repository(repository):
     found = repository.execute([python, "-c", _FIND])
     if found.return_code != 0:
         fail("torch is not installed for %s: pip install torch==2.13.0" % python)
-    executable, torch, headers = found.stdout.strip().split("\n")
+    torch, headers = found.stdout.strip().split("\n")
     repository.symlink(torch + "/include", "include")
     repository.symlink(headers, "python")
     repository.file("BUILD", _BUILD.format(lib = torch + "/lib"))
-    repository.file("python.bzl", "PYTHON = %r\n" % executable)
 
 torch_repository = repository_rule(
     implementation = _torch_repository,

@@ -73,7 +73,8 @@ def read_config(variables: Mapping[str, str]) -> Config:
                 nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}",
             )
     specs = find_spec_set(variables.get("specs", "core"), variables.get("release", ""))
-    version = agreed_version(variables.get("release", ""), specs.version, specs.version_file or specs.name)
+    given, own = variables.get("release", ""), _own_version(specs, variables.get("release", ""))
+    version = agreed_version(given, own, specs.version_file or specs.name)
     if not version:
         raise SpecError(
             f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
@@ -86,6 +87,8 @@ def read_config(variables: Mapping[str, str]) -> Config:
             f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
         )
     release, warning = resolve_version(version)
+    if own != specs.version:
+        warning = f"{specs.version_file}: PyTorch {specs.version} is not known; it is read as {release}"
     return Config(
         specs,
         release,
@@ -114,6 +117,24 @@ def read_against(variables: Mapping[str, str]) -> Config:
     except SpecError as error:
         problem = error.problem.replace("specs=", "against=", 1)
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
+
+
+def _own_version(specs: SpecSet, given: str) -> str:
+    """The release that a set tells, "" where it is not known and `given` takes its place.
+
+    A checkout may be newer than all known releases: what is known of the last one is not what will be true of it.
+    """
+    from pipeline.releases import KNOWN, minor
+
+    known = [minor(version) for version in KNOWN]
+    if not specs.in_development or not specs.version or minor(specs.version) in known:
+        return specs.version
+    if not given:
+        raise SpecError(
+            f"{specs.version_file}: PyTorch release '{specs.version}' is not known",
+            f"known releases: {', '.join(KNOWN)}; say release={known[-1]} to have the checkout read as that one",
+        )
+    return ""
 
 
 def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:

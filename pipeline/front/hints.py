@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pipeline.front.config import VARIABLES
 from pipeline.problems.problem import nearest
 
+REPORTS = ("coverage", "diff")  # commands that have an option of the name of a variable, too
 _GROUPS = ("emit:", "shard:")  # of tasks that are not known before others have run
 
 
@@ -23,9 +24,10 @@ def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[
 def unknown_option(words: Iterable[str], *, exact: bool = False) -> str:
     """What is wrong with the first option that means a variable, "" where there is none. `exact`: it has its name."""
     words = list(words)
+    own = ("format",) if exact and any(word in REPORTS for word in words) else ()
     for word, following in zip(words, [*words[1:], ""]):
         name, _, value = word.removeprefix("--").partition("=")
         near = name if name in VARIABLES or exact else nearest(name, VARIABLES, what="").strip(" '?")
-        if word.startswith("--") and near in VARIABLES:
+        if word.startswith("--") and near in VARIABLES and near not in own:
             return f"{word}: there is no such option\n  write {near}={value or following or '…'}"
     return ""

@@ -8,7 +8,7 @@ from typing import Any
 from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
-from pipeline.front.config import VARIABLES, read_config
+from pipeline.front.config import VARIABLES, Config, read_config
 from pipeline.front.hints import unknown_word
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
@@ -31,7 +31,7 @@ def _one_letter_off(name: str) -> set[str]:
     )
 
 
-def open_build(variables: Mapping[str, str]) -> Build:
+def open_build(variables: Mapping[str, str], make: Callable[[Config], Build] = Build) -> Build:
     """The build that variables ask for; doit shows what is wrong with them."""
     import sys
 
@@ -40,7 +40,7 @@ def open_build(variables: Mapping[str, str]) -> Build:
     except SpecError as error:
         raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
     sys.stderr.write(config.said)
-    return Build(config)
+    return make(config)
 
 
 class _Telling:
@@ -49,6 +49,12 @@ class _Telling:
     namespace: dict[str, Any]
     cmd_names: list[str]
     _always = False
+    _each = False
+
+    def _note(self, options: Any) -> None:
+        """Notes what options of the command line say to the tasks."""
+        self._always = bool(options.get("always", False))
+        self._each = (options.get("verbosity", None) or 0) > 1
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> Any:
         tasks = self.namespace.get("TASKS")
@@ -56,6 +62,7 @@ class _Telling:
             tasks.selected = pos_args
             tasks.running = cmd.execute_tasks
             tasks.always = self._always
+            tasks.each = self._each
         found = super().load_tasks(cmd, pos_args)  # type: ignore[misc]
         problem = unknown_word(pos_args, [task.name for task in found], self.cmd_names) if cmd.execute_tasks else ""
         if problem:
@@ -68,7 +75,7 @@ class DodoLoader(_Telling, DodoTaskLoader):  # type: ignore[misc]
 
     def setup(self, opt_values: Any) -> None:
         super().setup(opt_values)
-        self._always = bool(opt_values.get("always", False))
+        self._note(opt_values)
 
 
 class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
@@ -82,6 +89,6 @@ class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.tasks import namespace
 
-        self._always = bool(opt_values.get("always", False))
+        self._note(opt_values)
         self.build = open_build(self._variables())
         self.namespace = namespace(self.build)

@@ -33,6 +33,7 @@ class Tasks:
     def __init__(self, build: Build) -> None:
         self.build = build
         self.selected: Sequence[str] | None = None
+        self.each = False  # whether each unit and file is reported, not only how many there are
         self.always = False  # whether what is up to date is to run too
         self.running = False  # whether doit is running tasks, not only listing them
         self._report: str | None = None
@@ -249,7 +250,7 @@ class Tasks:
 
 def namespace(build: Build) -> dict[str, Any]:
     """doit's view of a build: tasks and settings, as a dodo.py has them."""
-    from pipeline.front.reporter import reporter_for
+    from pipeline.front.console.reporter import reporter_for
 
     tasks = Tasks(build)
 

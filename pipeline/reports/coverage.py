@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from pipeline.model.autograd import Info, SavedAttribute
 from pipeline.model.nodes import NodeRow
+from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.reports.served import served
 from pipeline.stages.match import info, nodes
@@ -73,21 +74,50 @@ class Coverage(Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-def measure(db: Database) -> Coverage:
-    """The coverage of a spec set without mistakes: a row for every Node, in the order of the operators."""
+def measure(db: Database, names: Sequence[str] = ()) -> Coverage:
+    """The coverage of a spec set without mistakes: a row for every Node, in the order of the operators. `names`: of
+    these operators and Nodes alone; a SpecError for what is neither."""
     variants = served(db)
     rows = []
     for _, row in nodes(db):
         found = info(db, row.function, row.dispatch_key)
         if found is not None:
-            rows.append(_row(row, found, tuple(variants.get((row.function, row.dispatch_key), ()))))
-    rows.sort(key=lambda row: (row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key))
+            rows.append(row_of(row, found, tuple(variants.get((row.function, row.dispatch_key), ()))))
+    rows.sort(key=order)
+    if names:
+        rows = _named(rows, names)
     release = (db.input(RELEASE) or b"").decode()
-    return Coverage(spec_set(db).name, release, _totals(rows), tuple(rows))
+    return Coverage(spec_set(db).name, release, totals_of(rows), tuple(rows))
 
 
-def _row(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
-    failing = [n for d in info.derivatives if _NOT_IMPLEMENTED.search(d.formula) for n in d.var_names]
+def _named(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """The rows of what is asked for: an operator, with or without overload, also one that formulas serve; a Node."""
+    called = [_names_of(row) for row in rows]
+    known = set().union(*called)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"coverage: nothing with derivatives is called '{name}'", nearest(name, known))
+    return [row for row, names_of in zip(rows, called) if not names_of.isdisjoint(names)]
+
+
+def _names_of(row: Row) -> set[str]:
+    ops = (row.op, *row.serves)
+    return {row.node, *ops, *(op.partition(".")[0] for op in ops)}
+
+
+def order(row: Row) -> tuple[str, str, bool, str]:
+    """What rows are sorted by."""
+    return row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key
+
+
+def is_missing(formula: str) -> bool:
+    """Whether a formula only raises an error."""
+    return _NOT_IMPLEMENTED.search(formula) is not None
+
+
+def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
+    """What there is to say of one Node."""
+    failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
     return Row(
         row.schema.partition("(")[0],
         row.dispatch_key,
@@ -105,7 +135,8 @@ def _saved(attribute: SavedAttribute) -> Saved:
     return Saved(attribute.name, attribute.type, _TENSOR.search(attribute.type) is not None)
 
 
-def _totals(rows: Sequence[Row]) -> Totals:
+def totals_of(rows: Sequence[Row]) -> Totals:
+    """The counts."""
     forward = [row for row in rows if row.forward]
     tensors = [sum(saved.tensor for saved in row.saves) for row in rows]
     saved = sum(len(row.saves) for row in rows)

@@ -1,7 +1,8 @@
 """Headers that declare what formulas call: the torch package's own, and those that a spec set has beside its templates.
 
-`FunctionsManual.h` is where PyTorch's formulas have their helpers. The torch package ships it; a folder may have it
-beside its YAML files or its templates. Any other header beside the templates is one of the set's own.
+`FunctionsManual.h` is where PyTorch's formulas have their helpers. The torch package ships it, a checkout has it among
+its sources; a folder may have it beside its YAML files or its templates. Any other header beside the templates is one
+of the set's own.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from pipeline.specs.location import Location
 
 MANUAL = "FunctionsManual.h"
 IN_PACKAGE = f"torch/include/torch/csrc/autograd/{MANUAL}"
+IN_CHECKOUT = f"torch/csrc/autograd/{MANUAL}"
 
 
 def headers_of(folder: str, templates: str, known: Collection[str]) -> tuple[dict[str, Location], tuple[str, ...]]:
     """The headers of a set by name, and where a header was looked for. `known` are headers that are templates."""
     above = os.path.dirname(os.path.abspath(folder))
     packages = (os.path.join(os.path.dirname(above), IN_PACKAGE), os.path.join(above, IN_PACKAGE))
-    places = (*packages, os.path.join(folder, MANUAL))
+    places = (os.path.join(folder, IN_CHECKOUT), *packages, os.path.join(folder, MANUAL))
     found = {}
     for path in places:
         if os.path.isfile(path):

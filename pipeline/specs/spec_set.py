@@ -1,10 +1,9 @@
-"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a folder or a wheel, or
-described by a `specset.toml`, layer by layer."""
+"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a PyTorch checkout, a
+folder or a wheel, or described by a `specset.toml`, layer by layer."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.headers import IN_PACKAGE, MANUAL, headers_of
 from pipeline.specs.location import DESCRIPTION, DIFF, NAME, Location
+from pipeline.specs.version import version_files, version_in, version_in_line, version_in_one_of
 
 if TYPE_CHECKING:
     from pipeline.specs.layers.described import BaseSet
@@ -36,7 +36,6 @@ OPTIONAL = (
 FOR_GRAPHS = ("graph_formulas.h", "core_helpers.h")
 TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL)
 
-_VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _ENCRYPTED = 1  # a flag of a zip file's member
 _FLAT = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
 _PACKAGED = {
@@ -44,6 +43,12 @@ _PACKAGED = {
     "tags": "ATen/native/tags.yaml",
     "derivatives": "autograd/derivatives.yaml",
 }
+_CHECKOUT = {
+    "native": "aten/src/ATen/native/native_functions.yaml",
+    "tags": "aten/src/ATen/native/tags.yaml",
+    "derivatives": "tools/autograd/derivatives.yaml",
+}
+_CHECKOUT_TEMPLATES = "tools/autograd/templates"
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
 
 
@@ -59,6 +64,7 @@ class SpecSet(Struct, frozen=True):
     looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
     described: Described | None = None
     headers: dict[str, Location] = {}  # name -> header that declares what formulas call
+    in_development: bool = False  # whether the release that it tells is the one that is being worked on
 
     def inputs(self) -> list[tuple[str, Location]]:
         """Every input with a label that no machine's path is in."""
@@ -157,9 +163,13 @@ def _torch_folder() -> str:
 
 def _folder(folder: str, name: str) -> SpecSet:
     folder = os.path.normpath(folder)
+    checkout = tuple(os.path.join(folder, _CHECKOUT[role]) for role in ("native", "derivatives"))
+    if all(map(os.path.isfile, checkout)):
+        return _checkout(name, folder, checkout)
     candidates = (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged"))
-    looked_for = tuple(os.path.join(candidate, _PACKAGED["native"]) for candidate in candidates)
-    for candidate, path in zip(candidates, looked_for):
+    packaged = tuple(os.path.join(candidate, _PACKAGED["native"]) for candidate in candidates)
+    looked_for = (*checkout, *packaged)
+    for candidate, path in zip(candidates, packaged):
         if os.path.isfile(path):
             return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for)
     if os.path.isfile(os.path.join(folder, _FLAT["native"])):
@@ -167,60 +177,46 @@ def _folder(folder: str, name: str) -> SpecSet:
     raise SpecError(
         f"{folder}: no native_functions.yaml",
         "a spec set is a flat folder (native_functions.yaml, tags.yaml, derivatives.yaml, templates/),"
-        " or one laid out as torchgen/packaged",
+        " one laid out as torchgen/packaged, or a PyTorch checkout",
     )
 
 
 def _set(name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...]) -> SpecSet:
-    files = {role: Location(os.path.join(folder, path)) for role, path in layout.items()}
-    located = {t: Location(os.path.join(folder, templates, t)) for t in (*TEMPLATES, *FOR_GRAPHS)}
-    near = _version_files(folder)
-    version, version_file = _version_in_one_of(near)
+    near = version_files(folder)
+    version, version_file = version_in_one_of(near)
+    files, located = _located(folder, layout, templates)
     headers, places = headers_of(folder, os.path.join(folder, templates), TEMPLATES)
     seen = (*looked_for, *near, *places)
     return SpecSet(name, files, located, version, version_file=version_file, looked_for=seen, headers=headers)
 
 
-def _version_files(folder: str) -> tuple[str, ...]:
-    """What may say the release: RELEASE in the folder, or the version.py of the torch package."""
-    above = os.path.dirname(os.path.abspath(folder))
-    beside = os.path.dirname(above)
-    return (
-        os.path.join(folder, "RELEASE"),
-        os.path.join(folder, "version.py"),
-        os.path.join(above, "version.py"),
-        os.path.join(beside, "torch", "version.py"),
-        os.path.join(above, "torch", "version.py"),
-        os.path.join(beside, "version.py"),
+def _located(folder: str, layout: dict[str, str], templates: str) -> tuple[dict[str, Location], dict[str, Location]]:
+    """The YAML files by role, and the templates."""
+
+    def at(*path: str) -> Location:
+        return Location(os.path.normpath(os.path.join(folder, *path)))
+
+    files = {role: at(path) for role, path in layout.items()}
+    return files, {name: at(templates, name) for name in (*TEMPLATES, *FOR_GRAPHS)}
+
+
+def _checkout(name: str, folder: str, looked_for: tuple[str, ...]) -> SpecSet:
+    """A checkout of PyTorch. A build leaves copies of the files in its `torchgen/packaged`, which are not looked at:
+    they are as old as the build."""
+    version_file = os.path.normpath(os.path.join(folder, "version.txt"))
+    version = version_in_line(version_file)
+    files, templates = _located(folder, _CHECKOUT, _CHECKOUT_TEMPLATES)
+    headers, places = headers_of(folder, os.path.join(folder, _CHECKOUT_TEMPLATES), TEMPLATES)
+    return SpecSet(
+        name,
+        files,
+        templates,
+        version or "",
+        version_file="" if version is None else version_file,
+        looked_for=(*looked_for, version_file, *places),
+        headers=headers,
+        in_development=True,
     )
-
-
-def _version_in_one_of(paths: tuple[str, ...]) -> tuple[str, str]:
-    """The release, and the first file that says it; empty where no file does."""
-    text = _text_of(paths[0])
-    if text is not None:
-        return only_line(text, paths[0]), paths[0]
-    for path in paths[1:]:
-        found = _VERSION.search(_text_of(path) or "")
-        if found:
-            return found.group(1), path
-    return "", ""
-
-
-def _text_of(path: str) -> str | None:
-    """The text of a file, None when there is none that can be read."""
-    try:
-        return Location(path).read().decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def only_line(text: str, path: str) -> str:
-    """What a RELEASE file says: one release on one line."""
-    lines = text.strip().splitlines()
-    if len(lines) > 1:
-        raise SpecError(f"{path}: more than one line", "write one release, such as 2.13.0")
-    return lines[0] if lines else ""
 
 
 def _wheel(path: str) -> SpecSet:
@@ -250,5 +246,4 @@ def _version_in(path: str) -> str:
         text = Location(path, "torch/version.py").read().decode("utf-8", "replace")
     except OSError as error:
         raise SpecError(f"{path}: torch/version.py: {error.strerror}", "download it again") from error
-    found = _VERSION.search(text)
-    return found.group(1) if found else ""
+    return version_in(text)

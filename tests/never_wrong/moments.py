@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from project import CORE, ROOT, files_in
+from project import CORE, ROOT, files_in, tasks_in
 
 from pipeline.specs.spec_set import TEMPLATES
 
@@ -44,7 +44,7 @@ CODE = [
     ("families/family.py", r"(?<=\{template\})(?: \d{5})?(?=\")", " {:05}"),
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("query/engine.py", r"(?<=# traces that a row keeps beside its latest)(?: \d{5})?(?=\n)", " {:05}"),
-    ("front/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
+    ("front/console/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
 ]
 
 State = dict[str, bytes]  # files that may be edited, by their path under the folder of a trial
@@ -130,7 +130,7 @@ class Trials:
 
     def _finish(self, process: subprocess.Popen[str], folder: Path) -> Made:
         out, err = process.communicate()
-        ran = [line[2:].strip() for line in out.splitlines() if line.startswith(".  ")]
+        ran = tasks_in(out)
         manifest = folder / "cache" / "set" / "manifest.json"
         return Made(
             Outcome(process.returncode, err, ran),

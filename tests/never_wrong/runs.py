@@ -14,7 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 import forked
-from project import files_in
+from project import files_in, tasks_in
 
 from pipeline.front.main import Main
 
@@ -46,14 +46,14 @@ def gradmill(*words: str) -> Outcome:
     with NamedTemporaryFile("r") as out, redirect_stderr(err):  # doit took standard output when it was imported
         gc.disable()  # as the command does
         try:
-            status = Main().run(["run", "-o", out.name, *words]) or 0
+            status = Main().run(["run", "-v2", "-o", out.name, *words]) or 0
         except Exception:
             status = -1
             err.write(traceback.format_exc())
         finally:
             gc.enable()
         text = Path(out.name).read_text()
-    return Outcome(status, err.getvalue(), [line[2:].strip() for line in text.splitlines() if line.startswith(".  ")])
+    return Outcome(status, err.getvalue(), tasks_in(text))
 
 
 class Place:

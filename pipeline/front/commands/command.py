@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import Any, TextIO
 
@@ -12,6 +12,7 @@ from doit.cmd_base import Command
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.console.progress import Progress
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.front.run.build import Build, Root
@@ -46,7 +47,7 @@ class BuildCommand(Command):  # type: ignore[misc]
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
-            with closing(open_build(self.variables())) as build:
+            with closing(self.open()) as build:
                 return self.work(build, opt_values, pos_args)
         except Failed as failed:
             say(failed.report, failed.format)
@@ -60,6 +61,10 @@ class BuildCommand(Command):  # type: ignore[misc]
         except KeyboardInterrupt:
             sys.stderr.write("interrupted: what was written is whole\n")
             return INTERRUPTED
+
+    def open(self) -> Build:
+        """The build that the command works on."""
+        return open_build(self.variables())
 
     def variables(self) -> dict[str, str]:
         """The variables of the command line."""
@@ -76,11 +81,33 @@ def check(build: Build, roots: Iterable[Root]) -> None:
     from pipeline.problems.problem import Problem
 
     roots = list(roots)
-    for query, *args in roots:
-        build.db.digest(query, *args)
+    _bring(build, roots)
     found = causes(problems(build.db, roots, Problem))
     if build.failed(found):
         raise Failed(build.report(found), build.config.format)
+
+
+def _bring(build: Build, roots: Sequence[Root]) -> None:
+    """Brings queries up to date, stage by stage; a terminal shows which one."""
+    progress = Progress(sys.stderr)
+    for query, *args in (*_before(build, roots), *roots) if progress.on else roots:
+        progress.show(_stage(query))
+        build.db.digest(query, *args)
+    progress.clear()
+
+
+def _before(build: Build, roots: Sequence[Root]) -> list[Root]:
+    """What stands for the stages that queries are made from."""
+    needed = {_stage(query) for query, *_ in roots}
+    if not needed <= build.analysis.keys():
+        return [build.root(stage) for stage in build.analysis]
+    for stage, (_, *before) in reversed(build.analysis.items()):
+        needed |= set(before) if stage in needed else set()
+    return [build.root(stage) for stage in build.analysis if stage in needed]
+
+
+def _stage(query: Any) -> str:
+    return str(query.name.partition(":")[0])
 
 
 def say(report: str, format_: str, stream: TextIO | None = None) -> None:

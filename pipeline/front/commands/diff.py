@@ -6,10 +6,8 @@ import sys
 from contextlib import closing
 from typing import Any
 
-import msgspec
-
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.commands.output import format_option, output_option, write_output
+from pipeline.front.commands.output import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.config import read_against
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
@@ -34,7 +32,7 @@ class Diff(BuildCommand):
             raise SpecError(f"diff: '{arguments[0]}' is not expected here", "say doit diff specs=SET against=SET")
         with closing(_against(self.variables())) as against:
             before = _facts(against)
-        report = render(_compared(before, _facts(build)), options["format"])
+        report = render(_compared(before, _facts(build)), format_of(options, build))
         write_output(report, options["output"])
         return 0
 
@@ -63,7 +61,7 @@ def _compared(before: Autograd, after: Autograd) -> Report:
 def render(report: Report, format_: str) -> bytes:
     """The report in one of the three formats."""
     if format_ == "json":
-        return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+        return json_text(report)
     if format_ == "html":
         from pipeline.reports.diff import html
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.front.commands.command import BuildCommand, check, stage_rows
+from pipeline.front.commands.output import json_text
 from pipeline.front.run.build import Build
+
+if TYPE_CHECKING:
+    from pipeline.reports.explain import Edit, Explanation
+
+UP_TO_DATE = "everything is up to date\n"
 
 
 class Explain(BuildCommand):
@@ -14,27 +20,30 @@ class Explain(BuildCommand):
 
     name = "explain"
     doc_purpose = "report what a thing is made from and why it would be made again"
-    doc_usage = "[NAME …] [specs=SET …]"
+    doc_usage = "[NAME …] [specs=SET …] [format=json]"
     doc_description = (
         "NAME is a Node, an operator, a generated file or a stage. Without NAME: every entry that changed since the"
-        " last run, the Nodes that follow from it, and the files that will change."
+        " last run, the Nodes that follow from it, and the files that will change. With format=json one array."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        as_json = build.config.format == "json"
         if not arguments and build.nothing_changed:
-            sys.stdout.write("everything is up to date\n")
+            sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
             return 0
         check(build, map(build.root, (*build.analysis, "shard")))
-        from pipeline.reports.explain_text import render, render_edit
-
         explainer = _explainer(build)
-        if arguments:
-            for name in arguments:
-                sys.stdout.write("".join(map(render, explainer.explain(name))))
-            return 0
-        edits = explainer.edits()
-        sys.stdout.write("".join(map(render_edit, edits)) or "everything is up to date\n")
+        named = [each for name in arguments for each in explainer.explain(name)]
+        found = named if arguments else explainer.edits()
+        sys.stdout.write(json_text(found).decode() if as_json else _text(found))
         return 0
+
+
+def _text(found: list[Explanation] | list[Edit]) -> str:
+    from pipeline.reports.explain import Edit
+    from pipeline.reports.explain_text import render, render_edit
+
+    return "".join(render_edit(each) if isinstance(each, Edit) else render(each) for each in found) or UP_TO_DATE
 
 
 def _explainer(build: Build) -> Any:

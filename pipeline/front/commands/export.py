@@ -9,23 +9,41 @@ from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, nearest
 
+FORMATS = ("ninja", "cmake", "cmakedir")
+
 
 class Export(BuildCommand):
-    """Prints what another build system needs to run gradmill, as a file of its own."""
+    """Prints what another build system needs to run gradmill."""
 
     name = "export"
     doc_purpose = "print a rule for another build system"
-    doc_usage = "ninja [specs=SET …]"
-    doc_description = "Paths in the file are absolute; write it where you like: doit export ninja > build.ninja"
+    doc_usage = "ninja|cmake|cmakedir [specs=SET …]"
+    doc_description = (
+        "ninja: a file to include or to run, all paths absolute: doit export ninja > build.ninja. cmake: the generated"
+        " files as variables, for gradmill_generate of gradmill's CMake package. cmakedir: the folder of that package,"
+        " cmake -Dgradmill_DIR=…"
+    )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        from pipeline.front.ninja import absolute, ninja_file
-
-        if arguments != ["ninja"]:
-            wanted = " ".join(arguments)
+        wanted = " ".join(arguments)
+        if wanted not in FORMATS:
             problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
-            raise SpecError(problem, nearest(wanted, ["ninja"]) or "formats: ninja")
+            raise SpecError(problem, nearest(wanted, FORMATS) or f"formats: {', '.join(FORMATS)}")
+        if wanted == "cmakedir":
+            from pipeline.front.exports.cmake import FOLDER
+
+            sys.stdout.write(f"{FOLDER}\n")
+            return 0
         check(build, map(build.root, build.analysis))
-        sys.stdout.write(ninja_file(build, absolute(build, self.variables())))
+        sys.stdout.write(self._text(build, wanted))
         keep(build)
         return 0
+
+    def _text(self, build: Build, wanted: str) -> str:
+        if wanted == "ninja":
+            from pipeline.front.exports.ninja import absolute, ninja_file
+
+            return ninja_file(build, absolute(build, self.variables()))
+        from pipeline.front.exports.cmake import cmake_variables
+
+        return cmake_variables(build)

@@ -5,20 +5,34 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import msgspec
+
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import replace_file
 
 
 def format_option(*formats: str) -> dict[str, Any]:
-    """`--format`, one of `formats`; the first is the default."""
+    """`--format`, one of `formats`; without it, what the variable `format` says."""
     return {
         "name": "format",
         "long": "format",
         "type": str,
-        "default": formats[0],
+        "default": "",
         "choices": [(name, "") for name in formats],
-        "help": "how the report is written",
+        "help": "how the report is written, whatever format= says of problems",
     }
+
+
+def format_of(options: dict[str, Any], build: Build) -> str:
+    """In which format a report is to be written: text or JSON, or another one that an option asks for. The other
+    values of the variable `format` are for problems."""
+    return options["format"] or ("json" if build.config.format == "json" else "text")
+
+
+def json_text(value: Any) -> bytes:
+    """A value as JSON for people and programs, with a line end."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
 
 
 def output_option() -> dict[str, Any]:

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 
 from pipeline.front.config import read_config
+from pipeline.front.console.lines import left
 from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
 from pipeline.front.start.answer import NOTE, Stat, note, note_path
@@ -32,9 +33,10 @@ def note_unchanged(build: Build, words: list[str]) -> None:
 
 def said(build: Build, last: Last) -> str:
     """What doit prints where nothing is to be done."""
-    units = [f"emit: {last.units} units"] if last.units else []
-    lines = [*build.analysis, *units, *(f"shard:{name}" for name in last.files), "manifest"]
-    return "".join(f"-- {line}\n" for line in lines)
+    stages = [f"-- {stage}\n" for stage in build.analysis]
+    units = [left("emit", last.units, "unit")] if last.units else []
+    files = [left("shard", len(last.files), "file")] if last.files else []
+    return "".join((*stages, *units, *files, "-- manifest\n"))
 
 
 def remove_notes(cache: str) -> None:

@@ -1,0 +1,81 @@
+"""`doit list`: doit's own, with the state of groups of tasks, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any
+
+import msgspec
+from doit.cmd_list import List as DoitList
+from msgspec import Struct
+
+_STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
+_FIELD, _END = "\0", "\1"  # around what doit prints: in no name and in no text
+
+
+class Listed(Struct, frozen=True, omit_defaults=True):
+    """A task: a stage, a unit, a generated file, or the group of all units or all files."""
+
+    name: str
+    doc: str
+    status: str = ""  # where it was asked for
+    target: str = ""  # the file that it writes
+
+
+class List(DoitList):  # type: ignore[misc]
+    """doit's command; `format=json` prints one array."""
+
+    outstream: Any
+    doc_usage = "[TASK …] [--all] [--status] [format=json]"
+
+    @classmethod
+    def get_name(cls) -> str:
+        return "list"
+
+    def execute(self, params: Any, args: list[str]) -> int:
+        if params["template"] or params["list_deps"]:
+            return int(super().execute(params, args))
+        out, self.outstream = self.outstream, StringIO()
+        quiet, status, subtasks = params["quiet"], params["status"], params["subtasks"]
+        params["template"] = _FIELD.join((*(["{status}"] if status else []), "{name}", "{doc}")) + _END
+        params["subtasks"] = subtasks or status  # the state of a group is that of its tasks
+        done = int(super().execute(params, args))
+        told = self.loader.namespace.get("TASKS")
+        found = _read(self.outstream.getvalue(), told.build if told is not None else None)
+        shown = [task for task in found if subtasks or ":" not in task.name or task.name in args]
+        as_json = told is not None and told.build.config.format == "json"
+        out.write(_json(shown) if as_json else _text(shown, quiet=quiet))
+        return done
+
+
+def _read(text: str, build: Any) -> list[Listed]:
+    """The tasks that doit printed."""
+    lines = [line.split(_FIELD) for line in text.removesuffix("\n").split(f"{_END}\n") if line.removesuffix(_END)]
+    lines = [[*line[:-1], line[-1].removesuffix(_END)] for line in lines]
+    states = {name: _STATES[state[0]] for *state, name, _ in lines if state}
+    groups = {name.partition(":")[0] for name in states if ":" in name}
+    for group in groups & states.keys():
+        inner = {state for name, state in states.items() if name.startswith(f"{group}:")}
+        if states[group] != "ignore":
+            states[group] = "run" if inner & {"run", "error"} else "up-to-date"
+    return [Listed(name, doc, states.get(name, ""), _target(name, build)) for *_, name, doc in lines]
+
+
+def _target(name: str, build: Any) -> str:
+    group, _, file = name.partition(":")
+    if build is None:
+        return ""
+    return build.path(file) if group == "shard" and file else build.manifest_path if name == "manifest" else ""
+
+
+def _json(tasks: Sequence[Listed]) -> str:
+    return msgspec.json.format(msgspec.json.encode(tasks), indent=2).decode() + "\n"
+
+
+def _text(tasks: Sequence[Listed], *, quiet: bool) -> str:
+    """A line for each task: the letter of its state, its name, what it does."""
+    letters = {state: letter for letter, state in _STATES.items()}
+    width = max((len(task.name) for task in tasks), default=0) + 3
+    heads = [f"{letters[task.status]} " if task.status else "" for task in tasks]
+    return "".join(f"{head}{task.name:<{width}}{'' if quiet else task.doc}\n" for head, task in zip(heads, tasks))

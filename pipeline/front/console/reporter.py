@@ -1,0 +1,128 @@
+"""What a run prints: doit's own lines, shorter: one a stage, whatever the number of its units and files.
+
+With doit's `-v2` each unit and each file has a line. Mistakes go to standard error as they are, without traceback. On a
+terminal, one more line says what is being done right now.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from doit.reporter import ConsoleReporter
+
+from pipeline.front.console.lines import done, left
+from pipeline.front.console.progress import Progress
+
+if TYPE_CHECKING:
+    from pipeline.front.tasks import Tasks
+
+_COUNTED = {"emit": "unit", "shard": "file"}  # the groups of tasks, and what their tasks are about
+
+
+def reporter_for(tasks: Tasks) -> type[Reporter]:
+    """The reporter of one build's tasks: doit asks for a class."""
+    return type("BuildReporter", (Reporter,), {"tasks": tasks})
+
+
+class _Group:
+    """What there is to say of the tasks of a group."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []  # of those that were executed
+        self.begun = 0  # units or files of these
+        self.done = 0  # of those that succeeded
+        self.left = 0  # of those that are up to date
+
+
+class Reporter(ConsoleReporter):  # type: ignore[misc]
+    """doit's console reporter, for people who have hundreds of units."""
+
+    desc = "console output, a line for each stage"
+    tasks: Tasks
+
+    def __init__(self, outstream: Any, options: dict[str, Any]) -> None:
+        super().__init__(outstream, options)
+        self._groups = {name: _Group() for name in _COUNTED}
+        self._selected: list[str] = []
+        self._progress = Progress(outstream)
+        self._all: dict[str, Any] = {}
+
+    def initialize(self, tasks: Any, selected_tasks: list[str]) -> None:
+        super().initialize(tasks, selected_tasks)
+        self._all = tasks
+        self._selected = list(selected_tasks)
+
+    def write(self, text: str) -> None:
+        self._progress.clear()
+        super().write(text)
+
+    def get_status(self, task: Any) -> None:
+        if self._progress.on:
+            self._progress.show(self._doing(task))
+
+    def _doing(self, task: Any) -> str:
+        """What is looked at, and how far its group is."""
+        group = self._all.get(task.subtask_of or "")
+        tasks = group.task_dep if group is not None else []
+        place = f" {tasks.index(task.name) + 1}/{len(tasks)}" if task.name in tasks else ""
+        return f"{task.subtask_of or task.name}{place} {task.name.partition(':')[2]}".rstrip()
+
+    def add_success(self, task: Any) -> None:
+        if task.subtask_of in self._groups:
+            self._groups[task.subtask_of].done += task.actions[0].units
+
+    def skip_uptodate(self, task: Any) -> None:
+        if task.subtask_of in self._groups:
+            self._groups[task.subtask_of].left += 1
+        if task.subtask_of != "emit" and (self.tasks.each or task.subtask_of != "shard"):
+            super().skip_uptodate(task)
+
+    def execute_task(self, task: Any) -> None:
+        if task.name in self._groups:  # the group, when all of its tasks are done
+            self._sum_up(task.name)
+            return
+        if task.subtask_of in self._groups:
+            group = self._groups[task.subtask_of]
+            group.names.append(task.name.partition(":")[2])
+            group.begun += task.actions[0].units
+        if self.tasks.each or task.subtask_of not in self._groups:
+            super().execute_task(task)
+
+    def _sum_up(self, name: str, *, whole: bool = True) -> None:
+        """The lines of a group. `whole`: all of it was asked for, and all is done."""
+        group, what = self._groups[name], _COUNTED[name]
+        if group.names and not self.tasks.each:
+            self.write(done(name, group.names, group.begun, what))
+        count = self.tasks.count_of_units() - group.done if name == "emit" and whole else group.left
+        if count > 0 and not (self.tasks.each and name == "shard"):
+            self.write(left(name, count, what))
+        self._groups[name] = _Group()
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        if not fail.report:
+            return
+        self.failures.append({"task": task, "exception": fail})
+        if fail.get_name() != "UnmetDependency":
+            self._progress.clear()
+            self.outstream.flush()
+            self._say(f"{fail.message.rstrip()}\n")
+
+    def complete_run(self) -> None:
+        for name in self._groups:  # of which only some tasks were asked for, or one failed
+            self._sum_up(name, whole=False)
+        self._progress.clear()
+        self.outstream.flush()
+        if sys.exc_info()[0] is not None:
+            return  # Ctrl-C: what was not made is not done, and what was being made is not to be kept
+        warnings = self.tasks.finish(self._selected, failed=bool(self.failures or self.runtime_errors))
+        if self.runtime_errors:
+            warnings += "\n".join(self.runtime_errors) + "\n"
+        self._say(warnings)
+
+    def _say(self, report: str) -> None:
+        """Writes a report to standard error, in colour where that is a terminal."""
+        if report:
+            from pipeline.problems.color import painted
+
+            sys.stderr.write(painted(report, sys.stderr, self.tasks.build.config.format))

@@ -1,0 +1,29 @@
+"""`doit dumpdb`: what doit was told to forget or to ignore, as JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+
+from pipeline.front.backend import read_notes
+from pipeline.front.commands.command import BuildCommand
+from pipeline.front.run.build import Build
+from pipeline.problems.problem import SpecError
+
+
+class DumpDB(BuildCommand):
+    """doit's command of this name reads a database of its own kind, which gradmill does not have."""
+
+    name = "dumpdb"
+    doc_purpose = "print what doit was told to forget or to ignore"
+    doc_usage = "[specs=SET …]"
+    doc_description = "One JSON object, by task. What the stages made, `show` prints."
+
+    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        if arguments:
+            raise SpecError(f"dumpdb: '{arguments[0]}' is not expected here", "say doit dumpdb [specs=SET]")
+        notes = msgspec.json.encode(read_notes(build.notes_path))
+        sys.stdout.write(msgspec.json.format(notes, indent=2).decode() + "\n")
+        return 0

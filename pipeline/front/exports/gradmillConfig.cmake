@@ -1,0 +1,103 @@
+# find_package(gradmill): gradmill as a generator of sources for a target of yours.
+#
+#   gradmill_generate(TARGET <target> [SPECS <core, torch, or a path>] [RELEASE <X.Y.Z>]
+#                     [FAMILIES <family>...] [LAYOUT split|upstream] [SHARDS <number>]
+#                     [GRAPHS <path>] [NAMESPACE <name>] [STRICT] [PYTHON])
+#
+# adds the generated sources to the target, and the folder of generated files ahead of its other include folders. Without
+# FAMILIES the Nodes are made; without LAYOUT in sources of which a formula changes one (docs/consumers.md). PYTHON adds
+# the Nodes' bindings. Then, for includes of what is not generated, in the scope of the caller:
+#
+#   gradmill_TEMPLATES   the folders of the spec set's templates, with the headers that it has beside them
+#   gradmill_GENERATED   the folder of the generated files
+#   gradmill_MANIFEST    the manifest
+
+cmake_minimum_required(VERSION 3.21...4.0)
+
+find_program(GRADMILL_EXECUTABLE gradmill
+  HINTS "${CMAKE_CURRENT_LIST_DIR}/../../../bin" "${CMAKE_CURRENT_LIST_DIR}/../../../../../../bin"
+  DOC "gradmill's command")
+mark_as_advanced(GRADMILL_EXECUTABLE)
+if(NOT GRADMILL_EXECUTABLE)
+  set(gradmill_FOUND FALSE)
+  set(gradmill_NOT_FOUND_MESSAGE "the command gradmill is not on the PATH; say -DGRADMILL_EXECUTABLE=")
+  return()
+endif()
+
+# The variables of gradmill's command line that the arguments of gradmill_generate mean.
+function(_gradmill_words result)
+  cmake_parse_arguments(PARSE_ARGV 1 given "STRICT;PYTHON" "TARGET;SPECS;RELEASE;LAYOUT;SHARDS;GRAPHS;NAMESPACE" "FAMILIES")
+  if(given_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gradmill_generate: '${given_UNPARSED_ARGUMENTS}' is not expected")
+  endif()
+  if(NOT given_FAMILIES)
+    set(given_FAMILIES nodes)
+  endif()
+  if(NOT given_LAYOUT)
+    set(given_LAYOUT split)
+  endif()
+  if(NOT given_SPECS)
+    set(given_SPECS core)
+  elseif(NOT given_SPECS MATCHES "^(core|torch)$")
+    get_filename_component(given_SPECS "${given_SPECS}" ABSOLUTE)
+  endif()
+  if(given_GRAPHS)
+    get_filename_component(given_GRAPHS "${given_GRAPHS}" ABSOLUTE)
+  endif()
+  list(JOIN given_FAMILIES "," given_FAMILIES)
+  set(words)
+  foreach(name SPECS RELEASE FAMILIES LAYOUT SHARDS GRAPHS NAMESPACE)
+    if(NOT "${given_${name}}" STREQUAL "")
+      string(TOLOWER "${name}" variable)
+      list(APPEND words "${variable}=${given_${name}}")
+    endif()
+  endforeach()
+  if(given_STRICT)
+    list(APPEND words strict=1)
+  endif()
+  set(${result} "${words}" PARENT_SCOPE)
+endfunction()
+
+function(gradmill_generate)
+  cmake_parse_arguments(PARSE_ARGV 0 given "PYTHON" "TARGET" "")
+  if(NOT CMAKE_GENERATOR MATCHES "Ninja")
+    message(FATAL_ERROR
+      "gradmill_generate: cmake -G Ninja: other generators do not look whether a command changed its outputs")
+  endif()
+  if(NOT TARGET "${given_TARGET}")
+    message(FATAL_ERROR "gradmill_generate: TARGET '${given_TARGET}': there is no such target")
+  endif()
+  _gradmill_words(words ${ARGV})
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/gradmill/${given_TARGET}")
+  list(APPEND words "generated=${folder}/generated" "cache=${folder}/cache")
+
+  # Which files there will be. Mistakes in the spec set are told here, as they are in the build.
+  execute_process(
+    COMMAND "${GRADMILL_EXECUTABLE}" export cmake ${words}
+    OUTPUT_VARIABLE text ERROR_VARIABLE report RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "gradmill_generate: TARGET ${given_TARGET}\n${report}")
+  endif()
+  file(WRITE "${folder}/files.cmake" "${text}")
+  include("${folder}/files.cmake")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${gradmill_configure_depends})
+
+  # The manifest stands for the run. For byproducts CMake has Ninja look whether they changed (`restat`).
+  add_custom_command(
+    OUTPUT "${gradmill_manifest}"
+    BYPRODUCTS ${gradmill_sources} ${gradmill_python_sources} ${gradmill_others}
+    COMMAND "${GRADMILL_EXECUTABLE}" ${words}
+    DEPFILE "${gradmill_manifest}.d"
+    COMMENT "gradmill ${given_TARGET}"
+    VERBATIM)
+  if(given_PYTHON)
+    list(APPEND gradmill_sources ${gradmill_python_sources})
+  endif()
+  target_sources("${given_TARGET}" PRIVATE ${gradmill_sources} "${gradmill_manifest}")
+  # Ahead of all others: templates, and torch's own headers, have the same names.
+  target_include_directories("${given_TARGET}" BEFORE PRIVATE "${folder}/generated")
+
+  set(gradmill_TEMPLATES "${gradmill_templates}" PARENT_SCOPE)
+  set(gradmill_GENERATED "${folder}/generated" PARENT_SCOPE)
+  set(gradmill_MANIFEST "${gradmill_manifest}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,82 @@
+"""gradmill as somebody installs it: a wheel, and a virtual environment that has it, with no clone anywhere near."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from project import ROOT, Run, finish
+
+SOURCES = ("pipeline", "specs", "README.md", "LICENSE", "pyproject.toml", "setup.py")
+UNWANTED = shutil.ignore_patterns("__pycache__", "*.egg-info")
+
+
+def run(*command: object, cwd: Path) -> Run:
+    """Runs a command without anything of this environment that could find the clone."""
+    return finish(start(*command, cwd=cwd))
+
+
+def start(*command: object, cwd: Path) -> subprocess.Popen[str]:
+    ours = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV")
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    return subprocess.Popen(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**environment, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def make_wheel(folder: Path) -> Path:
+    """The wheel, made from the source distribution, as registries do: that must have everything too."""
+    source = folder / "source"
+    source.mkdir()
+    for name in SOURCES:
+        path = ROOT / name
+        if path.is_dir():
+            shutil.copytree(path, source / name, ignore=UNWANTED)
+        else:
+            shutil.copyfile(path, source / name)
+    isolation = [] if _has_setuptools() else ["--build-isolation"]
+    if not isolation:
+        script = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
+        made = run(sys.executable, "-c", script, cwd=source)
+        assert made.status == 0, made.stderr
+        origin = next(folder.glob("*.tar.gz"))
+        isolation = ["--no-build-isolation"]
+    else:
+        origin, isolation = source, []
+    made = run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *isolation, "-w", folder, origin, cwd=folder)
+    assert made.status == 0, made.stderr
+    return next(folder.glob("*.whl"))
+
+
+def _has_setuptools() -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return int(version("setuptools").partition(".")[0]) >= 77
+    except PackageNotFoundError:
+        return False
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """The folder of commands of a virtual environment with the wheel; what it needs is that of this environment."""
+    made = run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
+    assert made.status == 0, made.stderr
+    python = folder / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index"]
+    made = run(*pip, wheel, cwd=folder)
+    assert made.status == 0, made.stderr
+    packages = next((folder / "lib").glob("python*")) / "site-packages"
+    places = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    (packages / "needed.pth").write_text("\n".join(places) + "\n")  # what .pth files there say is not heeded
+    where = run(python, "-c", "import pipeline, sys; print(pipeline.__file__)", cwd=folder)
+    assert where.stdout.startswith(str(packages)), where
+    return folder / "bin"

@@ -1,0 +1,120 @@
+"""What a run prints: one line a stage, whatever there is to do, and on a terminal what it is doing right now."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+
+import pytest
+from project import ANALYSIS, ROOT, SHARDS, Project
+
+
+def lines_of(text: str) -> list[str]:
+    return text.splitlines()
+
+
+def test_a_first_run_has_one_line_a_stage(project: Project) -> None:
+    run = project.gradmill()
+    stages = [f".  {stage}" for stage in ANALYSIS]
+    units = len(project.units())
+    assert lines_of(run.stdout) == [*stages, f".  emit: {units} units", f".  shard: {len(SHARDS)} files", ".  manifest"]
+
+
+def test_a_run_with_nothing_to_do_counts_what_there_is(built: Project) -> None:
+    stages = [f"-- {stage}" for stage in ANALYSIS]
+    whole = [*stages, f"-- emit: {len(built.units())} units", f"-- shard: {len(SHARDS)} files", "-- manifest"]
+    assert lines_of(built.gradmill().stdout) == whole  # doit says it
+    assert lines_of(built.gradmill().stdout) == whole  # the note of it
+
+
+def test_what_is_few_is_named(built: Project) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    lines = lines_of(built.gradmill().stdout)
+    assert lines[-5:] == [
+        ".  emit: ExpBackward0, ForeachExpBackward0",
+        f"-- emit: {len(built.units()) - 2} units",
+        ".  shard: Functions.cpp",
+        f"-- shard: {len(SHARDS) - 1} files",
+        ".  manifest",
+    ]
+
+
+def test_each_unit_and_file_has_a_line_where_that_is_asked_for(built: Project) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    lines = lines_of(built.run("--verbosity=2").stdout)
+    assert ".  emit:ForeachExpBackward0" in lines
+    assert ".  shard:Functions.cpp" in lines and "-- shard:Functions.h" in lines
+    assert not [line for line in lines if line.startswith((".  emit: ", ".  shard: ", "-- shard: "))]
+
+
+@pytest.mark.parametrize(
+    ("task", "line"), [("emit:SinBackward0", ".  emit: SinBackward0"), ("shard:Functions.h", "-- shard: 1 file")]
+)
+def test_one_that_is_asked_for_is_told(built: Project, task: str, line: str) -> None:
+    words = ("-a", task) if "Sin" in task else (task,)
+    assert line in lines_of(built.gradmill(*words).stdout)
+
+
+def test_a_mistake_is_all_that_comes_behind_the_stages(project: Project) -> None:
+    project.set_formula("exp", "self", "grad\n  slef: grad")
+    run = project.gradmill()
+    assert lines_of(run.stdout) == [f".  {stage}" for stage in ANALYSIS[:4]]
+    assert run.stderr.count("slef") > 0
+
+
+# ---- progress
+
+
+def on_a_terminal(project: Project, *words: str, **environment: str) -> str:
+    """What a run sends to a terminal."""
+    ours, theirs = pty.openpty()
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "generated", "cache")]
+    command = [sys.executable, "-m", "pipeline", *words, *values]
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
+    process = subprocess.Popen(command, cwd=project.folder, env=surroundings, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    found = b""
+    try:
+        while select.select([ours], [], [], 60)[0] and (data := os.read(ours, 65536)):
+            found += data
+    except OSError:  # the end, on Linux
+        pass
+    finally:
+        os.close(ours)
+    assert process.wait() == 0, found
+    return found.decode().replace("\r\n", "\n")
+
+
+def shown(text: str) -> str:
+    """What is left to be seen of what went to a terminal: of each line, what comes behind the last erasing."""
+    return "\n".join(line.rpartition("\033[K")[2] for line in text.split("\n"))
+
+
+def test_a_terminal_shows_what_is_being_done_in_a_line_that_goes(project: Project) -> None:
+    text = on_a_terminal(project)
+    doing = [piece.partition("\n")[0] for piece in text.split("\r\033[K")[1:]]
+    assert "specs" in doing
+    assert len([piece for piece in doing if piece.startswith(("emit ", "shard ", "schemas", "match"))]) > 0
+    assert all(len(piece) < 80 for piece in doing)
+    units = len(project.units())
+    left = lines_of(shown(text))
+    assert left == [
+        *(f".  {stage}" for stage in ANALYSIS),
+        f".  emit: {units} units",
+        f".  shard: {len(SHARDS)} files",
+        ".  manifest",
+    ]
+
+
+@pytest.mark.parametrize("words", [("coverage",), ("show", "match", "exp"), ("explain", "exp")])
+def test_commands_show_the_stage_that_they_bring_up_to_date(project: Project, words: tuple[str, ...]) -> None:
+    text = on_a_terminal(project, *words)
+    assert "\r\033[Kspecs" in text
+    assert "\033[K" not in project.run(*words).stderr
+
+
+def test_a_terminal_that_cannot_erase_gets_plain_lines(built: Project) -> None:
+    assert "\033" not in on_a_terminal(built, "-a", TERM="dumb")

@@ -1,0 +1,310 @@
+"""README's commands are run as they stand: in a clean clone, and from an installed wheel in an empty folder.
+
+A command that is new in README and that nothing here knows fails a test: it is run, or it is said where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import installed
+import pytest
+from cpp import toolchain
+from project import ROOT, Run, finish
+
+README = (ROOT / "README.md").read_text()
+IN_CLONE = (*installed.SOURCES, "dodo.py", "examples", "docs", "tests", "bench")
+
+# What stands for something in the summary of commands.
+MEANT = {
+    "STAGE": "match",
+    "NAME": "exp",
+    "SET": "core",
+    "A": "core",
+    "B": "core",
+    "DIR": "made",
+    "X.Y.Z": "2.13.0",
+    "PATH": "page",
+}
+# Commands in the running text that are shown elsewhere, and where.
+ELSEWHERE = {
+    "doit": "the console blocks",
+    ".venv/bin/doit": "the same",
+    "pytest tests/test_equality.py": "it is a test",
+    "gradmill specs=torch graphs=model.pt2": "tests/test_examples.py: a model becomes a program that trains",
+}
+
+
+class Block(NamedTuple):
+    """A fenced block: what stands behind the fence, and its lines."""
+
+    kind: str
+    lines: list[str]
+
+
+def blocks() -> list[Block]:
+    found = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [Block(kind, text.splitlines()) for kind, text in found]
+
+
+def block(kind: str, number: int = 0) -> list[str]:
+    return [found.lines for found in blocks() if found.kind == kind][number]
+
+
+class Shown(NamedTuple):
+    """A command of a console block, and the lines that it is said to print."""
+
+    words: list[str]
+    lines: list[str]
+
+
+def shown(lines: list[str]) -> list[Shown]:
+    found: list[Shown] = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append(Shown(line[2:].split(), []))
+        else:
+            found[-1].lines.append(line)
+    return found
+
+
+def summary() -> list[tuple[str, list[str]]]:
+    """The lines of the summary of commands, each with the words that it means."""
+    lines = [re.split(r"\s{2,}", line)[0] for line in block("", 0)]
+    return [(line, [word for each in line.split()[1:] for word in _meant(each)]) for line in lines]
+
+
+def _meant(word: str) -> list[str]:
+    """One word, with what it stands for; what is in brackets and is not a name is left out."""
+    inner = word.strip("[]…")
+    name, equals, value = inner.partition("=")
+    if word.startswith("[") and inner.isupper():
+        return [MEANT[inner]]
+    if word.startswith("[") and not inner.startswith("-"):
+        return []
+    value = value.partition("|")[0]
+    return [f"{name}={MEANT.get(value, value)}"] if equals else [MEANT.get(inner, inner)] if inner else []
+
+
+def spoken() -> list[str]:
+    """The commands in the running text."""
+    text = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
+    return [span for span in spans if re.match(r"(doit|gradmill|python|pytest|pip|\.venv/bin/\w+)\b", span)]
+
+
+# ---- what README has
+
+
+def test_readme_is_short_and_has_its_two_commands() -> None:
+    assert len(README.splitlines()) <= 180
+    assert [found.kind for found in blocks()][:2] == ["sh run", "sh tests"]
+    assert {found.kind for found in blocks()} <= {"sh run", "sh tests", "sh", "console", ""}
+    assert "sh tests" in (ROOT / ".ci" / "run").read_text()  # that is where this one is run
+
+
+def test_every_link_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README)
+    assert [link for link in links if not link.startswith("http") and not (ROOT / link).exists()] == []
+
+
+def test_every_command_of_the_running_text_is_known() -> None:
+    left = [words for words in spoken() if words not in ELSEWHERE and not _is_file(words) and not _is_run(words)]
+    assert left == []
+
+
+def _is_file(words: str) -> bool:
+    """Whether it is a script or a module that there is."""
+    found = re.fullmatch(r"(?:\.venv/bin/)?(?:python|pytest) (?:-m )?([\w./]+)(?: .*)?", words)
+    if found is None:
+        return False
+    path = found[1] if "/" in found[1] else found[1].replace(".", "/")
+    return any((ROOT / place).is_file() for place in (path, f"{path}.py", f"{path}/__main__.py"))
+
+
+def _is_run(words: str) -> bool:
+    return words.split(maxsplit=1)[0] in ("doit", "gradmill")
+
+
+# ---- in a clean clone
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is in the repository, in a folder where nothing was run."""
+    folder = tmp_path_factory.mktemp("clone") / "gradmill"
+    folder.mkdir()
+    for name in IN_CLONE:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        copy(ROOT / name, folder / name, **({"ignore": installed.UNWANTED} if copy is shutil.copytree else {}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(clone: Path) -> Path:
+    run = doit(clone)
+    assert run.status == 0, run.stderr
+    return clone
+
+
+def doit(folder: Path, *words: str) -> Run:
+    return installed.run(sys.executable, "-m", "doit", *words, cwd=folder)
+
+
+def assert_shown(told: Shown, run: Run) -> None:
+    """A line `…` stands for any number of lines."""
+    printed = run.stdout + run.stderr
+    pattern = "".join(".*" if line == "…" else re.escape(line) + "\n" for line in told.lines)
+    assert re.fullmatch(pattern, printed, re.DOTALL), f"{' '.join(told.words)} prints:\n{printed}"
+
+
+def test_what_an_edit_costs_is_as_shown(built: Path) -> None:
+    path = built / "specs" / "core" / "derivatives.yaml"
+    text = path.read_text()
+    formula = re.search(r"- name: mv\(.*\n  self: (.*)\n", text)
+    assert formula is not None
+    try:
+        path.write_text(text.replace(formula[0], formula[0].replace(formula[1], f"1 * {formula[1]}")))
+        for told in shown(block("console", 0)):
+            assert told.words[0] == "doit"
+            assert_shown(told, doit(built, *told.words[1:]))
+    finally:
+        path.write_text(text)
+    assert doit(built).status == 0
+
+
+def test_a_comment_and_nothing_run_what_is_said(built: Path) -> None:
+    path = built / "specs" / "core" / "derivatives.yaml"
+    text = path.read_text()
+    path.write_text(f"{text}\n# a comment\n")
+    assert doit(built).ran == ["specs", "manifest"]
+    assert doit(built).ran == []
+    path.write_text(text)
+    assert doit(built).status == 0
+
+
+def test_a_forward_formula_makes_kernels_and_no_node(built: Path) -> None:
+    path = built / "specs" / "core" / "derivatives.yaml"
+    text = path.read_text()
+    entry = re.search(r"- name: mul\.Tensor\(.*\n(?:  .*\n)*?  result: (.*)\n", text)
+    assert entry is not None
+    path.write_text(text.replace(entry[0], entry[0].replace(entry[1], f"({entry[1]})")))
+    units = [task for task in doit(built).ran if task.startswith("emit:")]
+    assert units and not [task for task in units if task.endswith("Backward0")]
+    path.write_text(text.replace("self: grad * result.conj()\n", "self: result.conj() * grad\n"))
+    units = [task for task in doit(built).ran if task.startswith("emit:")]
+    assert "emit:ExpBackward0" in units and [task for task in units if not task.endswith("Backward0")]
+    path.write_text(text)
+    assert doit(built).status == 0
+
+
+def test_a_mistake_is_as_shown(clone: Path) -> None:
+    shutil.copytree(clone / "specs" / "core", clone / "mine")
+    path = clone / "mine" / "derivatives.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("  self: grad * result.conj()\n", "  slef: grad * result.conj()\n"))
+    (told,) = shown(block("console", 1))
+    run = doit(clone, *told.words[1:])
+    assert run.status == 1
+    assert_shown(told, Run(run.status, "", run.stderr))
+
+
+@pytest.mark.parametrize(("line", "words"), summary(), ids=lambda found: found if isinstance(found, str) else "")
+def test_a_command_of_the_summary_works_in_a_clone(built: Path, line: str, words: list[str]) -> None:
+    assert line.startswith("doit")
+    assert_works(built, [sys.executable, "-m", "doit"], words)
+
+
+def assert_works(folder: Path, command: list[str], words: list[str]) -> None:
+    if words[:1] in (["watch"], ["lsp"]):
+        assert_starts_and_ends(folder, command, words)
+        return
+    done = installed.run(*command, *words, cwd=folder)
+    assert done.status == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def assert_starts_and_ends(folder: Path, command: list[str], words: list[str]) -> None:
+    process = installed.start(*command, *words, cwd=folder)
+    try:
+        assert process.stdout is not None
+        if words[0] == "watch":
+            assert any(line.startswith("watching") for line in process.stdout)
+    finally:
+        process.send_signal(signal.SIGINT)
+    ended = finish(process)
+    assert "Traceback" not in ended.stderr
+
+
+def bash(text: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = ["bash", "-euo", "pipefail", "-c", text]
+    return subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_the_first_command_sets_up_a_clean_clone_and_generates(clone: Path) -> None:
+    (line,) = block("sh run")
+    ours = ("PYTHONPATH", "VIRTUAL_ENV")
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    done = bash(line, clone, environment)
+    assert done.returncode == 0, done.stderr
+    assert "manifest" in done.stdout
+    assert (clone / "generated" / "core" / "Functions.cpp").is_file()
+
+
+@pytest.mark.slow
+def test_the_builds_of_the_examples_are_configured(clone: Path, commands: Path) -> None:
+    """What they compile, tests/test_examples.py shows; here nothing is compiled."""
+    if reason := toolchain.missing("ninja", "cmake"):
+        pytest.skip(reason)
+    lines = [line for line in block("sh") if "pip install" not in line]
+    text = "\n".join(lines).replace("ninja -C build/ninja", "ninja -C build/ninja -n")
+    text = text.replace("cmake --build build/cmake", "cmake --build build/cmake -- -n")
+    assert text.count(" -n") == 2
+    environment = {**os.environ, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}"}
+    done = bash(text, clone, environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("libcore_nodes.so") == 2
+
+
+# ---- from a wheel, in an empty folder
+
+
+@pytest.fixture(scope="module")
+def empty(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("empty")
+    assert installed.run(commands / "gradmill", cwd=folder).status == 0
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("line", "words"), summary(), ids=lambda found: found if isinstance(found, str) else "")
+def test_a_command_of_the_summary_works_in_an_empty_folder(
+    empty: Path, commands: Path, line: str, words: list[str]
+) -> None:
+    assert_works(empty, [str(commands / "gradmill")], words)
+
+
+def _run_here() -> Iterator[str]:
+    for words in spoken():
+        if words not in ELSEWHERE and _is_run(words):
+            yield words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", dict.fromkeys(_run_here()))
+def test_a_command_of_the_running_text_works_in_an_empty_folder(
+    empty: Path, commands: Path, torch_specs: Path, line: str
+) -> None:
+    words = line.split()[1:]
+    if words == ["info"]:
+        words = ["info", "match"]
+    assert_works(empty, [str(commands / "gradmill")], words)

@@ -1,0 +1,97 @@
+"""Reports as JSON, for programs: `format=json` of explain, list, coverage and diff; what `dumpdb` prints."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from project import SHARD_TASKS, Project
+
+
+def read(project: Project, *words: str, **variables: object) -> Any:
+    run = project.run(*words, format="json", **variables)
+    assert (run.status, run.stderr) == (0, "")
+    return json.loads(run.stdout)
+
+
+def test_explain_gives_what_the_text_says_of_a_thing(built: Project) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    (node,) = read(built, "explain", "ExpBackward0")
+    text = built.run("explain", "ExpBackward0").stdout
+    assert node["name"] == "ExpBackward0"
+    assert node["what"] in text
+    assert [part for part in (*node["made_from"], *node["made_into"], *node["reasons"]) if part not in text] == []
+    assert "Functions.cpp" in node["made_into"]
+    names = [each["name"] for each in read(built, "explain", "SinBackward0", "Functions.h")]
+    assert names == ["SinBackward0", "Functions.h"]
+
+
+def test_explain_gives_what_follows_from_edits(built: Project) -> None:
+    assert read(built, "explain") == []
+    built.set_formula("exp", "self", "result.conj() * grad")
+    (edit,) = read(built, "explain")
+    assert edit["what"].startswith("derivatives.yaml:") and edit["what"].endswith(" exp")
+    assert edit["units"] == ["ExpBackward0", "ForeachExpBackward0"]
+    assert edit["files"] == ["Functions.cpp"]
+
+
+def test_list_gives_tasks_their_state_and_their_files(built: Project) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    tasks = {task["name"]: task for task in read(built, "list", "--all", "--status")}
+    assert tasks.keys() >= {"specs", "emit", "shard", "emit:SinBackward0", *SHARD_TASKS}
+    assert tasks["shard:Functions.cpp"]["target"] == str(built.generated / "Functions.cpp")
+    stale = {name for name, task in tasks.items() if task["status"] == "run" and name.startswith(("emit", "shard"))}
+    assert stale == {"emit", "emit:ExpBackward0", "emit:ForeachExpBackward0", "shard", "shard:Functions.cpp"}
+    assert all("status" not in task for task in read(built, "list"))
+    assert [task["name"] for task in read(built, "list", "match")] == ["match"]
+
+
+NAMES = {
+    "exp": {"exp"},
+    "exp_": {"exp"},  # what it serves
+    "ExpBackward0": {"exp"},
+    "add.Tensor": {"add.Tensor"},
+    "add": {"add.Tensor", "add.Scalar"},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_coverage_of_what_is_named(built: Project, name: str) -> None:
+    found = read(built, "coverage", name)
+    assert {row["op"] for row in found["rows"]} == NAMES[name]
+    assert found["totals"]["nodes"] == len(found["rows"])
+    text = built.run("coverage", name).stdout
+    assert all(row["node"] in text for row in found["rows"])
+    assert "SinBackward0" not in text
+
+
+def test_coverage_of_all_is_the_same_by_option_and_by_variable(built: Project) -> None:
+    assert json.loads(built.run("coverage", "--format", "json").stdout) == read(built, "coverage")
+    assert built.run("coverage", "--format", "text", format="json").stdout == built.run("coverage").stdout
+
+
+def test_coverage_names_what_is_near_an_unknown_name(built: Project) -> None:
+    run = built.run("coverage", "expp")
+    assert run.status == 3
+    assert run.stderr == "ERROR: coverage: nothing with derivatives is called 'expp'\n  did you mean 'exp'?\n"
+
+
+def test_diff_gives_json_by_the_variable_too(built: Project) -> None:
+    report = read(built, "diff", against=built.specs)
+    assert report == json.loads(built.run("diff", "--format=json", against=built.specs).stdout)
+
+
+@pytest.mark.parametrize("form", ["github", "sarif"])
+def test_forms_of_problems_leave_reports_as_text(built: Project, form: str) -> None:
+    for words in (("explain", "exp"), ("coverage", "exp"), ("list",)):
+        assert built.run(*words, format=form).stdout == built.run(*words).stdout
+
+
+def test_dumpdb_prints_what_doit_was_told(built: Project) -> None:
+    assert json.loads(built.run("dumpdb").stdout) == {}
+    assert built.run("forget", "match").status == 0
+    run = built.run("dumpdb")
+    assert (run.status, run.stderr) == (0, "")
+    assert json.loads(run.stdout) == {"match": {"forgotten": True}}
+    assert built.run("dumpdb", "match").status == 3
