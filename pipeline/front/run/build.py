@@ -107,7 +107,7 @@ class Build:
         layered = _LAYERED if self.config.specs.described is not None else ()
         for name in (*_MODULES, *layered, *(_FOR_GRAPHS if self.config.graphs.given else ())):
             import_module(name)
-        self._db.begin(self.inputs.take(self.last, again=again))
+        self._db.begin(self.inputs.take_again() if again else self.inputs.take(self.last))
         self._forget()
 
     def _forget(self) -> None:
