@@ -17,7 +17,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.resident import ROOM
 from pipeline.front.run.sources import Sources
 from pipeline.problems.causes import causes
-from pipeline.problems.problem import Problem, Role
+from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
 from pipeline.query.account import problems
@@ -25,6 +25,7 @@ from pipeline.query.database import Database
 from pipeline.query.files import Stat, stat_of
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
+from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import of_file
 from pipeline.stages.set import spec_label, template_label
 
@@ -133,7 +134,9 @@ class Session:
         """What a run would tell, in its order, as far as it tells it."""
         roles = {problem.role for problem in self.mistakes}
         found = broken.beside(self._found, roles, self.mistakes) if roles else causes(self._found)
-        return report_of(found, Sources(self.build), strict=self.config.strict, most=MAX_SHOWN)
+        texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
+        sources = Typed(self.build, texts)
+        return report_of(found, sources, strict=self.config.strict, most=MAX_SHOWN)
 
     # ---- what answers are made from
 
@@ -158,6 +161,23 @@ class Session:
         """Lets go of the database, and removes it."""
         self.build.close()
         self._private.remove()
+
+
+class Typed(Sources):
+    """The sources of a build, and of files that cannot be read the texts that the build has not."""
+
+    def __init__(self, build: Build, texts: Mapping[str, bytes]) -> None:
+        super().__init__(build)
+        self._typed = texts
+
+    def text(self, problem: Problem) -> str:
+        typed = None if problem.file else self._typed.get(spec_label(problem.role))
+        if typed is None:
+            return super().text(problem)
+        try:
+            return decode_text(typed)
+        except SpecError:
+            return ""
 
 
 def has_file(config: Config, path: str) -> bool:
