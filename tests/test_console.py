@@ -65,6 +65,13 @@ def test_a_mistake_is_all_that_comes_behind_the_stages(project: Project) -> None
     assert run.stderr.count("slef") > 0
 
 
+def test_a_file_that_cannot_be_written_is_not_among_the_files(project: Project) -> None:
+    (project.generated / "Functions.h").mkdir(parents=True)
+    run = project.gradmill()
+    assert run.status != 0 and "Functions.h" in run.stderr
+    assert not [line for line in lines_of(run.stdout) if "shard" in line]
+
+
 # ---- progress
 
 
