@@ -12,6 +12,10 @@ import pytest
 from project import ANALYSIS, ROOT, SHARDS, Project
 
 
+SLOW = pytest.mark.slow
+SHOW, EXPLAIN = ("show", "match", "exp"), ("explain", "exp")
+
+
 def lines_of(text: str) -> list[str]:
     return text.splitlines()
 
@@ -116,7 +120,7 @@ def test_a_terminal_shows_what_is_being_done_in_a_line_that_goes(project: Projec
     ]
 
 
-@pytest.mark.parametrize("words", [("coverage",), ("show", "match", "exp"), ("explain", "exp")])
+@pytest.mark.parametrize("words", [("coverage",), *(pytest.param(each, marks=SLOW) for each in (SHOW, EXPLAIN))])
 def test_commands_show_the_stage_that_they_bring_up_to_date(project: Project, words: tuple[str, ...]) -> None:
     text = on_a_terminal(project, *words)
     assert "\r\033[Kspecs" in text

@@ -17,7 +17,7 @@ from random import Random
 
 import forked
 import pytest
-from copies import TICK
+from copies import TICK, copy_of
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, files_in, finish
@@ -667,7 +667,7 @@ def _few(project: Project, derivatives: str) -> Project:
 _OF_A_KEY = "- name: mv(Tensor self, Tensor vec) -> Tensor\n  dispatch:\n    AutogradCUDA:\n      self: grad\n"
 
 
-@pytest.mark.parametrize("derivatives", [_OF_A_KEY, "[]\n"], ids=["of another key", "none"])
+@pytest.mark.parametrize("derivatives", [_OF_A_KEY, pytest.param("[]\n", marks=SLOW)], ids=["of another key", "none"])
 def test_kernels_that_have_no_place_are_not_left_out_in_silence(
     core_project: Project, tmp_path: Path, derivatives: str
 ) -> None:
@@ -683,9 +683,10 @@ def test_kernels_that_have_no_place_are_not_left_out_in_silence(
     assert project.run().status == 0
 
 
-def test_a_type_that_cpp_has_not_is_not_blamed_on_derivatives(core_project: Project) -> None:
-    core_project.append("native_functions.yaml", "- func: odd(Tensor self, GraphModule g) -> Tensor")
-    run = core_project.run(families="trace_type")
+def test_a_type_that_cpp_has_not_is_not_blamed_on_derivatives(kernels_built: Project, tmp_path: Path) -> None:
+    project = copy_of(kernels_built, tmp_path)
+    project.append("native_functions.yaml", "- func: odd(Tensor self, GraphModule g) -> Tensor")
+    run = project.run(families="trace_type")
     assert run.status == 1
     assert "type 'GraphModule' has no C++ equivalent, and generated code has to name it" in run.stderr
 
@@ -693,22 +694,24 @@ def test_a_type_that_cpp_has_not_is_not_blamed_on_derivatives(core_project: Proj
 # ---- a template that goes while files of another layout lie in its place
 
 
-def test_files_of_a_template_that_is_gone_do_not_stay_whatever_layout_they_have(core_project: Project) -> None:
-    template = core_project.path("templates/TraceType.cpp")
+def test_files_of_a_template_that_is_gone_do_not_stay_whatever_layout_they_have(
+    kernels_built: Project, tmp_path: Path
+) -> None:
+    project = copy_of(kernels_built, tmp_path)
+    template = project.path("templates/TraceType.cpp")
     text = template.read_text()
-    core_project.build()
-    core_project.build(layout="split", shards=2)
+    project.build(layout="split", shards=2)
     template.unlink()
-    core_project.build()
-    assert [name for name in core_project.files() if "TraceType" in name] == []
+    project.build()
+    assert [name for name in project.files() if "TraceType" in name] == []
     template.write_text(text)
-    core_project.build()
-    core_project.build(layout="split", shards=2)
-    by_hand = core_project.generated / "TraceType_0.cpp"
+    project.build()
+    project.build(layout="split", shards=2)
+    by_hand = project.generated / "TraceType_0.cpp"
     by_hand.write_text(f"{by_hand.read_text()}// by hand\n")
     template.unlink()
-    core_project.build()
-    assert [name for name in core_project.files() if "TraceType" in name] == ["TraceType_0.cpp"]
+    project.build()
+    assert [name for name in project.files() if "TraceType" in name] == ["TraceType_0.cpp"]
 
 
 # ---- Ctrl-C before there is anything to end

@@ -191,6 +191,7 @@ def test_a_comment_and_nothing_run_what_is_said(built: Path) -> None:
     assert doit(built).status == 0
 
 
+@pytest.mark.slow
 def test_a_forward_formula_makes_kernels_and_no_node(built: Path) -> None:
     path = built / "specs" / "core" / "derivatives.yaml"
     text = path.read_text()
