@@ -8,6 +8,7 @@ into `file:line:column`, and only when there is something to report.
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from pipeline.problems.names import Hint, nearest
 
@@ -87,6 +88,11 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     at_key: bool = False
     rule: str = ""  # what programs know this kind of problem by; its role, where it has no name
     fix: tuple[str, str] | None = None  # what stands at its place, and what to write there, where that is certain
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hint, Hint):
+            force_setattr(self, "fix", self.fix or self.hint.fix)
+            force_setattr(self, "hint", str(self.hint))
 
 
 def problem_of(

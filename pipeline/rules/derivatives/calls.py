@@ -168,8 +168,7 @@ def _constant(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
     """A suspicion about a constant: of those in `math.h` all are known, of others what is nearly one of them."""
     if use.name in CONSTANTS or use.name in TYPES or known.arity(CONSTANT, use.name) is not None:
         return
-    names = (*CONSTANTS, *known.names(CONSTANT), *TYPES)
-    hint = nearest(use.name, names)
+    hint = nearest(use.name, (*sorted(CONSTANTS), *TYPES))
     if use.name.startswith("M_") or _is_sure(hint):
         yield _at(formula, use.start, f"unknown constant '{use.name}'", hint or _ONLY_COMPILER, "unknown-constant")
 
