@@ -11,7 +11,6 @@ import sys
 import pytest
 from project import ANALYSIS, ROOT, SHARDS, Project
 
-
 SLOW = pytest.mark.slow
 SHOW, EXPLAIN = ("show", "match", "exp"), ("explain", "exp")
 
