@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import queue
 import re
 import shutil
-import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 from project import ROOT, Project, finish
+from watching import Watching
 
 from pipeline.front.commands import watch
 from pipeline.front.config import read_config
 from pipeline.front.run import collect
-from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
-from pipeline.query.files import stat_of
 from pipeline.specs.spec_set import TEMPLATES
 
 PACKAGE = ROOT / "pipeline"
@@ -202,56 +197,6 @@ def test_a_store_that_has_grown_very_large_is_collected_without_asking(
 def test_gc_again_finds_nothing(built: Project) -> None:
     built.run("gc")
     assert built.run("gc").stdout.startswith("removed 0 rows and values (0.0 MB)")
-
-
-class Watching:
-    """A `doit watch` on a project."""
-
-    def __init__(self, project: Project) -> None:
-        signal.signal(
-            signal.SIGINT, signal.default_int_handler
-        )  # a shell's background jobs ignore it, and what they start
-        self.process = project.start("watch")
-        assert self.process.stdout is not None and self.process.stderr is not None
-        self._lines: queue.Queue[str] = queue.Queue()
-        streams = (self.process.stdout, self.process.stderr)
-        self._readers = [threading.Thread(target=self._collect, args=(stream,), daemon=True) for stream in streams]
-        for reader in self._readers:
-            reader.start()
-
-    def _collect(self, stream: IO[str]) -> None:
-        for line in stream:
-            self._lines.put(line)
-
-    def wait_for(self, text: str) -> str:
-        """The next line that holds `text`."""
-        while True:
-            line = self._lines.get(timeout=60)
-            if text in line:
-                return line
-
-    def wait_until_kept(self, project: Project) -> None:
-        """Until the files that it wrote are noted, which it does after it has said so."""
-        end = time.monotonic() + 60
-        while not _is_kept(project):
-            assert time.monotonic() < end
-            time.sleep(0.01)
-
-    def rest(self) -> str:
-        """What it said that nobody waited for, once it has ended."""
-        for reader in self._readers:
-            reader.join(timeout=60)
-        return "".join(self._lines.queue)
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=60)
-
-
-def _is_kept(project: Project) -> bool:
-    (path,) = project.rows.parent.glob("last-*")
-    last = last_run.load(str(path))
-    return last is not None and all(stat_of(file) == made.stat for file, made in last.outputs.items())
 
 
 @pytest.fixture

@@ -49,6 +49,12 @@ class GraphFiles(Struct, frozen=True):
         """Where they are."""
         return [at.path for at in self.files().values()]
 
+    def has(self, path: str) -> bool:
+        """Whether an absolute path is that of one of them; in a folder also of one that is not there yet."""
+        whole = os.path.abspath(self.given) if self.given else ""
+        folder, name = os.path.split(path)
+        return bool(whole) and (path == whole or (folder == whole and _is_graph(name)))
+
     def path(self, name: str) -> str:
         """Where one of them is."""
         return os.path.join(self.given, name) if os.path.isdir(self.given) else self.given

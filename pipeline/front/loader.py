@@ -8,7 +8,7 @@ from typing import Any
 from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
-from pipeline.front.config import VARIABLES, read_config
+from pipeline.front.config import VARIABLES, Config, read_config
 from pipeline.front.hints import unknown_word
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
@@ -31,7 +31,7 @@ def _one_letter_off(name: str) -> set[str]:
     )
 
 
-def open_build(variables: Mapping[str, str]) -> Build:
+def open_build(variables: Mapping[str, str], make: Callable[[Config], Build] = Build) -> Build:
     """The build that variables ask for; doit shows what is wrong with them."""
     import sys
 
@@ -40,7 +40,7 @@ def open_build(variables: Mapping[str, str]) -> Build:
     except SpecError as error:
         raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
     sys.stderr.write(config.said)
-    return Build(config)
+    return make(config)
 
 
 class _Telling:

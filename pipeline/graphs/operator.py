@@ -19,7 +19,7 @@ class Operator(Struct, frozen=True):
     reverse: Reverse | None = None  # its derivatives, of the variant that they are written for
     outputs: tuple[str, ...] = ()  # those that carry a history, by name
     refused: tuple[str, ...] = ()  # tensors that may not need a gradient, as it has no derivative for them
-    printable: bool = False  # whether its formulas can be printed: the set has the helpers that they call
+    hidden: tuple[str, ...] = ()  # helpers that its formulas call and a source cannot: its Node is then the library's
     tracked: bool = True  # whether autograd looks at it at all
 
     @property

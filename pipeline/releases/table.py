@@ -141,6 +141,12 @@ OLDEST: dict[str, object] = {
     "collect_variable": "args.collect({name});",
     "trims_lines": False,
     "spaces_docstrings": False,
+    "exported_helpers": tuple(
+        """
+        GradMode::is_enabled IndexRangeGenerator any_variable_defined apply_loss_reduction copy_range
+        copysign_tensor_self_backward not_implemented not_implemented_list wrap_opt_if
+        """.split()
+    ),
     "scalars_getter_tail": " " * 28,  # the indentation of upstream's source stands in the text
     **views.OLDEST,
     **tracing.OLDEST,

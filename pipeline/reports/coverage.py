@@ -82,12 +82,12 @@ def measure(db: Database, names: Sequence[str] = ()) -> Coverage:
     for _, row in nodes(db):
         found = info(db, row.function, row.dispatch_key)
         if found is not None:
-            rows.append(_row(row, found, tuple(variants.get((row.function, row.dispatch_key), ()))))
-    rows.sort(key=lambda row: (row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key))
+            rows.append(row_of(row, found, tuple(variants.get((row.function, row.dispatch_key), ()))))
+    rows.sort(key=order)
     if names:
         rows = _named(rows, names)
     release = (db.input(RELEASE) or b"").decode()
-    return Coverage(spec_set(db).name, release, _totals(rows), tuple(rows))
+    return Coverage(spec_set(db).name, release, totals_of(rows), tuple(rows))
 
 
 def _named(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
@@ -105,8 +105,19 @@ def _names_of(row: Row) -> set[str]:
     return {row.node, *ops, *(op.partition(".")[0] for op in ops)}
 
 
-def _row(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
-    failing = [n for d in info.derivatives if _NOT_IMPLEMENTED.search(d.formula) for n in d.var_names]
+def order(row: Row) -> tuple[str, str, bool, str]:
+    """What rows are sorted by."""
+    return row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key
+
+
+def is_missing(formula: str) -> bool:
+    """Whether a formula only raises an error."""
+    return _NOT_IMPLEMENTED.search(formula) is not None
+
+
+def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
+    """What there is to say of one Node."""
+    failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
     return Row(
         row.schema.partition("(")[0],
         row.dispatch_key,
@@ -124,7 +135,8 @@ def _saved(attribute: SavedAttribute) -> Saved:
     return Saved(attribute.name, attribute.type, _TENSOR.search(attribute.type) is not None)
 
 
-def _totals(rows: Sequence[Row]) -> Totals:
+def totals_of(rows: Sequence[Row]) -> Totals:
+    """The counts."""
     forward = [row for row in rows if row.forward]
     tensors = [sum(saved.tensor for saved in row.saves) for row in rows]
     saved = sum(len(row.saves) for row in rows)

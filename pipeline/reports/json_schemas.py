@@ -10,7 +10,7 @@ import msgspec
 from pipeline.model.manifest import Manifest
 from pipeline.query.query import Query
 from pipeline.specs.layers.description import Description
-from pipeline.stages import derivatives, emit, foreach, graphs, infos, match, schemas, shard, specs, units
+from pipeline.stages import emit, foreach, graphs, infos, match, schemas, shard, specs, units
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
@@ -18,7 +18,6 @@ _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "gra
 _MAIN: dict[str, Query[Any, Any]] = {
     "specs": specs.entries,
     "schemas": schemas.declared,
-    "derivatives": derivatives.definitions,
     "infos": infos.infos_of,
     "foreach": foreach.synthesized,
     "match": match.pairs,

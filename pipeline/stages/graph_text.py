@@ -49,7 +49,9 @@ def pieces(db: Database, unit: str) -> dict[str, str] | None:
     found = plan(db, *unit.rsplit(":", 1))
     if found is None:
         return None
-    return {"graph": function_text(found, namespace(db), release(db)), **formulas_of(found, release(db))}
+    every = (found, *(variant.plan for variant in found.variants))
+    formulas = {node: text for each in every for node, text in formulas_of(each, release(db)).items()}
+    return {"graph": function_text(found, namespace(db), release(db)), **formulas}
 
 
 @query
@@ -62,18 +64,18 @@ def plans(db: Database, file: str) -> list[GraphPlan]:
 def support(db: Database) -> list[File]:
     """The files that all files of graphs share: gradmill's own, and those that the spec set has."""
     templates = [name for name in SUPPORT_TEMPLATES if name in spec_set(db).templates]
-    named = [*((name, "") for name in SUPPORT), *((name, name) for name in templates)]
+    named = [*((name, "") for name in SUPPORT if name not in templates), *((name, name) for name in templates)]
     return [File(f"{FOLDER}{name}", template, {}, {}, (), family=NAME, whole=True) for name, template in named]
 
 
 def whole(db: Database, name: str) -> str:
     """The text of a file of graphs."""
     inner = name.removeprefix(FOLDER)
-    if inner in SUPPORT:
-        return support_text(inner, release(db))
-    if inner in SUPPORT_TEMPLATES:
+    if inner in SUPPORT_TEMPLATES and inner in spec_set(db).templates:
         text = (db.input(template_label(inner)) or b"").decode("utf-8", "replace")
         return f"// {generated_comment('templates', inner)}\n{text}"
+    if inner in SUPPORT:
+        return support_text(inner, release(db))
     file = next(each for each in asked(db).files if inner.startswith(f"{stem(each)}."))
     comment = generated_comment("graphs", file)
     found = plans(db, file)

@@ -2,6 +2,7 @@
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.graphs.helpers import missing_helpers
 from pipeline.graphs.operator import Operator
 from pipeline.model.autograd import Reverse
 from pipeline.model.native import NativeFunction
@@ -10,6 +11,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages import infos
+from pipeline.stages.graphs import overloads
 from pipeline.stages.match import differentiable, node, pairs, reverse, served
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import release, spec_set
@@ -39,8 +41,8 @@ def operator(db: Database, identity: str) -> Operator | None:
     if found is None:
         return None
     variant = functional_variants.item(db, identity)
-    printable = HELPERS in spec_set(db).templates
-    derivatives = _derivatives(db, identity) if printable or IMPLICIT not in found.dispatch else None
+    own_helpers = HELPERS in spec_set(db).templates
+    derivatives = _derivatives(db, identity) if own_helpers or IMPLICIT not in found.dispatch else None
     return Operator(
         identity,
         found,
@@ -48,7 +50,7 @@ def operator(db: Database, identity: str) -> Operator | None:
         derivatives,
         tuple(differentiable(db, identity) or ()) if derivatives is not None or found.is_abstract else (),
         _refused(db, found, identity) if derivatives is not None else (),
-        printable,
+        () if own_helpers or derivatives is None else _hidden(db, derivatives),
         _tracked(db, found),
     )
 
@@ -60,6 +62,17 @@ def _derivatives(db: Database, identity: str) -> Reverse | None:
     key = infos.keyed(source, DEFAULT_KEY)
     row = node(db, key)
     return None if row is None or row.node is None else reverse(db, key)
+
+
+def _hidden(db: Database, derivatives: Reverse) -> tuple[str, ...]:
+    formulas = [formula for formula, _ in derivatives.formulas]
+    return missing_helpers(formulas, lambda name: _is_function(db, name), release(db).exported_helpers)
+
+
+def _is_function(db: Database, name: str) -> bool:
+    """Whether `at::` has a function of a name."""
+    found = (function(db, each) for each in overloads.item(db, f"aten::{name}") or ())
+    return any(each is not None and "function" in each.variants for each in found)
 
 
 def _refused(db: Database, found: NativeFunction, identity: str) -> tuple[str, ...]:

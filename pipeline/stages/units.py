@@ -6,10 +6,11 @@ from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
 from pipeline.query.database import Database
-from pipeline.query.query import query
+from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
+from pipeline.stages.infos import keyed
 from pipeline.stages.layered.taking import participants
-from pipeline.stages.match import kernels, node, nodes
+from pipeline.stages.match import kernels, node, nodes, pairs
 from pipeline.stages.schemas import (
     GENERATED,
     all_heads,
@@ -71,6 +72,34 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         found = ((name, heads_of[name]) for name in db.names(kernels))
         return [_function(kind, name, head) for name, head in found if kind.selects(head, facts)]
     return [unit for group in (*db.names(groups), *db.names(generated_groups)) for unit in selected(db, family, group)]
+
+
+@unkept
+def from_entries(db: Database) -> dict[str, int]:
+    """How many units are made from each entry, by role and entry: from a schema those of its function, and from a
+    definition its Nodes and all units that print what it says."""
+    found: dict[str, int] = {}
+    definitions = _definitions(db)
+    for family in families(db):
+        kind = FAMILIES[family]
+        for each in units(db, family):
+            natives = {entry_of(each.function)} if each.function else set()
+            defined = {each.entry} if kind.unit == "Node" else definitions.get(each.function, set())
+            if kind.subject == "outputs" and release(db).viewed(each.op.partition(".")[0]) is None:
+                defined = set()
+            defined = defined if kind.subject in ("reverse", "derivatives", "outputs") else set()
+            for entry in (*(f"native {name}" for name in natives), *(f"derivatives {name}" for name in defined)):
+                found[entry] = found.get(entry, 0) + 1
+    return found
+
+
+def _definitions(db: Database) -> dict[str, set[str]]:
+    """The definitions that serve each function."""
+    rows = {keyed(row.function, row.dispatch_key): row.definition for _, row in nodes(db)}
+    return {
+        pair.function: {rows[at] for key, name in (pair.source or {}).items() if (at := keyed(name, key)) in rows}
+        for pair in pairs(db)
+    }
 
 
 def unit(db: Database, family: str, name: str) -> Unit | None:

@@ -11,6 +11,9 @@ from torch import Tensor
 
 Make = Callable[[], list[Any]]
 TOLERANCE = 1e-10
+# What eager refuses in the backward, and a functional graph has the gradient of: a value that was overwritten, and one
+# that was filled by way of an expanded view.
+OVERWRITTEN = ("modified by an inplace operation", "more than one element of the written-to tensor refers to a single")
 
 
 class Seen:
@@ -25,12 +28,12 @@ class Seen:
         before = [tensor._version for tensor in inputs]
         try:
             self.outputs = _listed(function(*given))
+            self.facts = [_facts(tensor) for tensor in [*inputs, *tensors(self.outputs)]]  # which may refuse as well
         except Exception as error:
             self.error = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             return
         self.moved = [tensor._version != version for tensor, version in zip(inputs, before)]
         shown = [*inputs, *tensors(self.outputs)]
-        self.facts = [_facts(tensor) for tensor in shown]
         self.values = [tensor.detach().clone() for tensor in shown]
         self.shared = [_storage(one) == _storage(other) for one, other in itertools.combinations(shown, 2)]
         self.same = [one is other for one, other in itertools.combinations(shown, 2)]
@@ -145,8 +148,7 @@ def _run(function: Callable[..., Any], make: Make, which: Sequence[str]) -> Seen
 
 def _gradients(expected: Seen, found: Seen) -> list[str]:
     if expected.backward_error:
-        # Eager refuses what was overwritten in between; a functional graph has the value still.
-        refused = "modified by an inplace operation" in expected.backward_error
+        refused = any(told in expected.backward_error for told in OVERWRITTEN)
         return [] if found.backward_error or refused else [f"backward: {expected.backward_error}; graph: none"]
     if found.backward_error:
         return [f"backward: eager none; graph: {found.backward_error}"]

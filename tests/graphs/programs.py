@@ -6,6 +6,7 @@ right: a program that eager refuses in its forward is thrown away.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import NamedTuple
@@ -48,7 +49,9 @@ class Writer:
     def program(self) -> Program:
         """The program."""
         for _ in range(self.random.randint(2, 9)):
-            step = self.random.choices([self._compute, self._view, self._write, self._quiet], [3, 4, 5, 1])[0]
+            step = self.random.choices(
+                [self._compute, self._view, self._write, self._quiet, self._looks, self._out], [6, 8, 10, 2, 1, 1]
+            )[0]
             self.lines += step()
         annotation = 'Annotated[Tensor, "alias:a"]' if self.aliased else "Tensor"
         parameters = ", ".join(f"{each.name}: {annotation}" for each in self.inputs)
@@ -132,6 +135,24 @@ class Writer:
         text, shape = made
         inner = self._fitting(shape)
         return [f"{of.name}{text} {self.random.choice(('=', '*=', '+='))} {inner}"]
+
+    def _looks(self) -> list[str]:
+        """An operator that changes in place what a tensor looks like."""
+        of = self._pick()
+        if self.frozen:
+            return self._compute()
+        text, shape = self.random.choice(LOOKS)(of.shape)
+        self.known = [Variable(of.name, shape) if v == of else v for v in self.known]
+        self.inputs = [Variable(of.name, shape) if v == of else v for v in self.inputs]
+        return [f"{of.name}{text}"]
+
+    def _out(self) -> list[str]:
+        """An operator that writes to an argument, without grad: else eager refuses it."""
+        of = self._pick()
+        if self.frozen:
+            return self._compute()
+        other = self._fitting(of.shape)
+        return ["with torch.no_grad():", f"    torch.mul({of.name}, {other}, out={of.name})"]
 
     def _quiet(self) -> list[str]:
         """A step or two without grad. Its views stay within: eager refuses to write to them elsewhere."""
@@ -217,6 +238,15 @@ def _part(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
     return f".split(2)[{choose.randrange(2)}]", (2, *shape[1:])
 
 
+def _flat(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    """A view or a copy, as strides have it."""
+    return (".reshape(-1)", (math.prod(shape),)) if shape else None
+
+
+def _contiguous(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
+    return (".contiguous()", shape) if len(shape) > 1 else None
+
+
 def _detached(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
     return (".detach()", shape) if choose.random() < 0.3 else None
 
@@ -235,7 +265,30 @@ VIEWS: tuple[View, ...] = (
     _item,
     _part,
     _detached,
+    _flat,
+    _contiguous,
 )
+
+# ---- operators that change looks in place: text after a tensor, and the shape that it has afterwards
+
+
+def _swap(shape: Shape) -> tuple[str, Shape]:
+    return (".transpose_(0, -1)", (shape[-1], *shape[1:-1], shape[0])) if len(shape) > 1 else _wrap(shape)
+
+
+def _wrap(shape: Shape) -> tuple[str, Shape]:
+    return (".unsqueeze_(0)", (1, *shape)) if len(shape) < 3 else _squeeze(shape)
+
+
+def _squeeze(shape: Shape) -> tuple[str, Shape]:
+    return ".squeeze_(0)", shape[1:] if shape[:1] == (1,) else shape
+
+
+def _turn(shape: Shape) -> tuple[str, Shape]:
+    return (".t_()", shape[::-1]) if len(shape) == 2 else _wrap(shape)
+
+
+LOOKS = (_swap, _wrap, _squeeze, _turn)
 
 HEADER = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor\n"
 

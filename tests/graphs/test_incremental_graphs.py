@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from copies import copy_of
 from project import CORE, Project, Run
+from watching import Watching
 
+from pipeline.front.config import read_config
+from pipeline.front.run.build import Build
 from pipeline.front.run.last import RACY_NS
 from pipeline.front.start.answer import answer_to
 
@@ -158,6 +161,34 @@ def test_all_families_and_graphs_go_together(graphs: Graphs) -> None:
         for path in (graphs.project.folder / "all").rglob("*")
     }
     assert {"Functions.cpp", "graphs/first.cpp", *SUPPORT} <= names
+
+
+def test_watch_sees_a_graph_file_that_is_added_and_removed(graphs: Graphs) -> None:
+    watching = Watching(graphs.project, graphs=graphs.folder, families="graphs")
+    try:
+        watching.wait_for("watching")
+        graphs.write("third.py", SECOND.replace("both", "third"))
+        assert "third → graphs/third.h, graphs/third.cpp" in watching.wait_for(" ms: ")
+        graphs.edit("third.py", "x.exp()", "x.exp() + 1")
+        assert "third → graphs/third.cpp" in watching.wait_for(" ms: ")
+        (graphs.folder / "third.py").unlink()
+        third = graphs.project.generated / "graphs" / "third.cpp"
+        watching.wait_while(third.exists)
+    finally:
+        assert watching.stop() == 0
+
+
+def test_a_graph_file_that_the_watcher_misses_is_seen_all_the_same(graphs: Graphs) -> None:
+    variables = {name: str(getattr(graphs.project, name)) for name in ("specs", "cache", "generated")}
+    inputs = Build(read_config({**variables, "graphs": str(graphs.folder), "families": "graphs"})).inputs
+    inputs.take(None)
+    assert inputs.specs_are_the_same()
+    graphs.write("third.py", SECOND.replace("both", "third"))
+    assert not inputs.specs_are_the_same()
+    (graphs.folder / "third.py").unlink()
+    assert inputs.specs_are_the_same()
+    (graphs.folder / "second.py").unlink()
+    assert not inputs.specs_are_the_same()
 
 
 # ---- what is told

@@ -33,6 +33,10 @@ def powers(x: Tensor) -> Tensor:
     return torch.matmul(x, x) + x.cumsum(0)
 
 
+def written_out(x: Tensor, y: Tensor) -> Tensor:
+    return torch.sum(x, 1, out=y)
+
+
 def half(x: Tensor) -> Tensor:
     return torch.polygamma(1, x)
 """
@@ -112,6 +116,13 @@ def test_a_leaf_that_needs_a_gradient_is_not_written_to(ops: Any) -> None:
     with torch.no_grad():
         ops.doubled(x, square())
     assert torch.equal(x, square(1.0))
+
+
+def test_an_out_argument_is_not_resized(ops: Any) -> None:
+    out = torch.zeros(3, dtype=torch.float64)
+    assert ops.written_out(square(), out) is out and torch.equal(out, square().sum(1))
+    with pytest.raises(RuntimeError, match=r"of shape \[2\] would be resized to \[3\], which a graph does not do"):
+        ops.written_out(square(), torch.zeros(2, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(("name", "inputs"), [("product", 2), ("powers", 1), ("half", 1)])

@@ -47,7 +47,7 @@ class BuildCommand(Command):  # type: ignore[misc]
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
-            with closing(open_build(self.variables())) as build:
+            with closing(self.open()) as build:
                 return self.work(build, opt_values, pos_args)
         except Failed as failed:
             say(failed.report, failed.format)
@@ -61,6 +61,10 @@ class BuildCommand(Command):  # type: ignore[misc]
         except KeyboardInterrupt:
             sys.stderr.write("interrupted: what was written is whole\n")
             return INTERRUPTED
+
+    def open(self) -> Build:
+        """The build that the command works on."""
+        return open_build(self.variables())
 
     def variables(self) -> dict[str, str]:
         """The variables of the command line."""

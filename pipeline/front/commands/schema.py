@@ -1,4 +1,4 @@
-"""`doit schema TYPE`: the JSON Schema of the manifest or of what a stage makes."""
+"""`doit schema TYPE`: the JSON Schema of a spec file, of the manifest or of what a stage makes."""
 
 from __future__ import annotations
 
@@ -16,22 +16,33 @@ class Schema(BuildCommand):
     """Prints a JSON Schema, generated from the data types."""
 
     name = "schema"
-    doc_purpose = "print the JSON Schema of the manifest or of an artifact type"
+    doc_purpose = "print the JSON Schema of a spec file, of the manifest or of an artifact type"
     doc_usage = "TYPE"
     doc_description = (
-        "TYPE is manifest; specset, of descriptions; a stage, specs, schemas, derivatives, infos, foreach, match, emit"
-        " or shard; nodes or units;"
-        " or one of the queries of a stage: infos.targets."
+        "TYPE is derivatives or native_functions, of the YAML files; manifest; specset, of descriptions; a stage,"
+        " specs, schemas, infos, foreach, match, emit or shard; nodes or units;"
+        " or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        from pipeline.reports.editor.spec_schemas import FILES, spec_schema
         from pipeline.reports.json_schemas import json_schema, types
+        from pipeline.stages.schemas import tags
+        from pipeline.stages.set import release
 
         known = types()
         name = " ".join(arguments)
+        if name in FILES:
+            return _print(spec_schema(name, release(build.db), tags(build.db)))
         if name not in known:
-            whole = [each for each in known if "." not in each]
-            raise SpecError(f"schema: no type '{name}'", nearest(name, known) or f"types: {', '.join(whole)}")
-        data = msgspec.json.format(msgspec.json.encode(json_schema(known[name])), indent=2)
-        sys.stdout.write(data.decode() + "\n")
-        return 0
+            whole = [*FILES, *(each for each in known if "." not in each)]
+            raise SpecError(
+                f"schema: no type '{name}'", nearest(name, [*FILES, *known]) or f"types: {', '.join(whole)}"
+            )
+        return _print(json_schema(known[name]))
+
+
+def _print(schema: dict[str, Any]) -> int:
+    data = msgspec.json.format(msgspec.json.encode(schema), indent=2)
+    sys.stdout.write(data.decode() + "\n")
+    return 0

@@ -88,10 +88,13 @@ def _events(build: Build) -> Iterator[list[str]]:
     from watchfiles import Change, watch
 
     inputs = {os.path.abspath(path) for path in build.inputs.spec_paths()}
+    graphs = build.config.graphs
     folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
     found = watch(
         *filter(os.path.isdir, folders),
-        watch_filter=lambda change, path: path in inputs or (_is_source(path) and change != Change.deleted),
+        watch_filter=lambda change, path: (
+            path in inputs or graphs.has(path) or (_is_source(path) and change != Change.deleted)
+        ),
         debounce=DEBOUNCE,
         step=STEP,
         rust_timeout=WAKE,

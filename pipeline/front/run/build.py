@@ -34,7 +34,8 @@ _OTHERS = ("set", "formulas.vocabulary", "layered.files", "layered.taking", "uni
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*GRAPHS, "operators", "graph_text"))
-_BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, "pipeline.query.code")}
+_PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
+_BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_PAGES, "pipeline.query.code")}
 
 Root = tuple[Any, ...]  # a query and its key
 
@@ -68,8 +69,7 @@ class Build:
     @property
     def last_path(self) -> str:
         """Where the last run of this configuration is kept."""
-        config = self.config
-        asked = ",".join(config.families)
+        config, asked = self.config, ",".join(self.config.families)
         graphs = [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
         named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated), *graphs))
         from xxhash import xxh3_64_hexdigest

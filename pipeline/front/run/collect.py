@@ -13,6 +13,7 @@ from pipeline.query.row import Name
 _OWN = ("rows", "rows.seal", "rows.values", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
 
 
+PAGES = "page"  # the folder of a set's pages in that of the set
 LARGE = 1 << 30  # bytes of a store that is collected without anybody asking
 
 
@@ -42,7 +43,9 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | N
 
 
 def _folders(cache: str) -> list[str]:
+    """The folders that may have a store, within the cache: of each spec set its own, and that of its pages."""
     try:
-        return sorted(entry.name for entry in os.scandir(cache) if entry.is_dir())
+        sets = sorted(entry.name for entry in os.scandir(cache) if entry.is_dir())
     except FileNotFoundError:
         return []
+    return [name for each in sets for name in (each, os.path.join(each, PAGES))]

@@ -36,6 +36,8 @@ class Inputs:
         self._code: dict[str, str] = {}
         self._sources: dict[str, Source] = {}
         self.stats: dict[str, Stat | None] = {}
+        self.opened: dict[str, bytes] = {}  # what an editor has of files, by label: it counts in place of the disk's
+        self._paths: list[str] = []  # of the spec set's files, and of the graphs', when they were taken
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
@@ -50,7 +52,8 @@ class Inputs:
 
     def specs_are_the_same(self) -> bool:
         """Whether the files of the spec set are as they were when the inputs were taken."""
-        return all(stat_of(path) == self.stats.get(path) for path in self.spec_paths())
+        paths = self.spec_paths()
+        return paths == self._paths and all(stat_of(path) == self.stats.get(path) for path in paths)
 
     def code(self) -> dict[str, Written]:
         """gradmill's own files, as they were taken."""
@@ -117,12 +120,13 @@ class Inputs:
         graphs = config.graphs.files()
         labels |= {graph_label(name): at for name, at in graphs.items()}
         names = specs.names()
-        self.stats.update({path: stat_of(path) for path in self.spec_paths()})
+        self._paths = self.spec_paths()
+        self.stats.update({path: stat_of(path) for path in self._paths})
         found: dict[str, Taken] = {}
         unreadable = {}
         for label, at in labels.items():
             try:
-                found[label] = Input(at.read())
+                found[label] = Input(self.opened[label] if label in self.opened else at.read())
             except (OSError, KeyError) as error:
                 unreadable[label] = str(getattr(error, "strerror", None) or error)
                 found[label] = Input(None)

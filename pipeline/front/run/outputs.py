@@ -96,11 +96,12 @@ def remove_abandoned(folder: str, names: Iterable[str]) -> None:
     with suppress(OSError):
         for found in os.listdir(folder):
             name, _, writer = found.removesuffix(".tmp").rpartition(".")
-            if found.endswith(".tmp") and name in wanted and writer.isdecimal() and not _runs(int(writer)):
+            if found.endswith(".tmp") and name in wanted and writer.isdecimal() and not runs(int(writer)):
                 os.unlink(os.path.join(folder, found))
 
 
-def _runs(process: int) -> bool:
+def runs(process: int) -> bool:
+    """Whether there is a process of this number."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

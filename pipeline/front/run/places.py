@@ -26,12 +26,12 @@ def check_places(build: Build) -> None:
     for path in (*targets, *([config.stamp] if config.stamp else []), build.manifest_path):
         if os.path.realpath(path) in inputs:
             raise SpecError(f"{path}: this is an input", "name another place for the output")
-    _claim(build)
+    claim_places(build)
     for path in targets:
         build.outputs.check(path)
 
 
-def _claim(build: Build) -> None:
+def claim_places(build: Build) -> None:
     """Notes which set the folders in the cache and of the output belong to; refuses those of another one."""
     config = build.config
     own = config.specs.owner

@@ -109,7 +109,8 @@ class _Planner:
         elif style == "view":
             self.keeper.arguments(step, viewed_argument(operator.schema) or "")
         node = operator.reverse.node if operator.reverse is not None else ""
-        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record))
+        hidden = operator.hidden if style == "library" else ()
+        self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record, hidden))
 
     def _is_reached(self, value: Value) -> bool:
         slot = self.histories.slot(value)
@@ -122,7 +123,7 @@ class _Planner:
 
     def _style(self, operator: Operator) -> Style:
         if operator.reverse is not None:
-            return "own" if operator.printable else "library"
+            return "library" if operator.hidden else "own"
         if operator.schema.name.base in COPIES:
             return "cast"
         if not operator.composite:

@@ -42,6 +42,7 @@ class CallBlock(Struct, frozen=True, tag="call"):
     arguments: tuple[Argument, ...]
     attributes: tuple[SavedAttribute, ...] = ()
     record: str = ""  # what a recorded call is held as
+    hidden: tuple[str, ...] = ()  # why the gradients are the library's Node's: the helpers that nobody else can call
 
 
 class ScatterBlock(Struct, frozen=True, tag="scatter"):

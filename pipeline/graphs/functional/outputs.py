@@ -6,9 +6,9 @@ with what it shared memory with, and its history is the base's.
 
 from __future__ import annotations
 
-from pipeline.graphs.functional.program import Check, Given, Link, Shared, Shown, Update
+from pipeline.graphs.functional.program import Check, Given, Link, Refuse, Shared, Shown, Update
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.storage import Handle
+from pipeline.graphs.functional.storage import DETACHED, Handle
 from pipeline.graphs.model import Item, Many, Output, Ref, Value
 
 
@@ -28,7 +28,9 @@ def _output(state: State, output: Output) -> Given:
 
 def _shown(state: State, handle: Handle) -> Shown:
     alias = handle.alias
-    storage, which = alias.storage, state.which(handle)
+    storage, which = alias.storage, state.which(alias)
+    if alias.has_own_history:
+        state.steps.append(Refuse((state.read(alias),), DETACHED, alias.chain[-1].place))
     if handle.input:
         return Shown(Ref(handle.input), True)
     base: Value = storage.value

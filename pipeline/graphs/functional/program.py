@@ -21,6 +21,7 @@ class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     written: Value | None = None  # the value that it overwrites: the result is to look like it
     view: bool = False  # whether the result is one of the argument it views: only memory in common, no computation
     clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, and what their copies are called
+    sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may if they are empty
 
 
 class Number(Struct, frozen=True, tag_field="step", tag="number"):
@@ -56,6 +57,7 @@ class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
     place: Place
     grad: bool = True  # False: the result keeps the history of the base
     flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all; if not, the result is the base
+    same: bool = False  # whether elements of the view that are one in memory have one value
 
 
 class Choose(Struct, frozen=True, tag_field="step", tag="choose"):
@@ -76,7 +78,15 @@ class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
     place: Place
 
 
-Step = Apply | Number | Scatter | Choose | Refuse
+class Forbid(Struct, frozen=True, tag_field="step", tag="forbid"):
+    """An error at run time where a number is true."""
+
+    flag: str
+    message: str
+    place: Place
+
+
+Step = Apply | Number | Scatter | Choose | Refuse | Forbid
 
 
 class Update(Struct, frozen=True):
@@ -104,7 +114,9 @@ class Shown(Struct, frozen=True, array_like=True, tag="shown"):
     is_input: bool
     chain: tuple[Link, ...] = ()
     listed: bool = False  # whether it is a list of views, or of values
-    which: int = 0  # among the tensors that are shown: one that is shown twice is the same
+    which: tuple[
+        int, ...
+    ] = ()  # of each step of the chain, the tensor that it makes: one that is made twice is the same
     flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all
     otherwise: Value | None = None  # what it is if not
 
@@ -145,6 +157,8 @@ def names_in(part: object) -> set[str]:
     if isinstance(part, (Choose, Scatter)):
         inside = (part.then, part.otherwise) if isinstance(part, Choose) else (part.base, part.value, part.chain)
         return names_in(inside) | set(part.flags)
+    if isinstance(part, Forbid):
+        return {part.flag}
     if isinstance(part, (Apply, Number, Link, Refuse, Update, Check, Shown, Shared)):
         return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
     return set()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
-from pipeline.graphs.functional.program import Apply, Check, Choose, Link, Number, Refuse, Scatter, Step
-from pipeline.graphs.functional.storage import Alias, Handle, Storage
+from pipeline.graphs.functional.program import Apply, Check, Choose, Forbid, Link, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.storage import DETACHED, ITSELF, Alias, Handle, Storage
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
@@ -20,7 +20,8 @@ class State:
         self.tensors: dict[str, Handle] = {}
         self.scalars: dict[str, str] = {}
         self.metadata: list[tuple[str, Link]] = []
-        self.shown: list[Handle] = []
+        self.shown: list[Alias] = []
+        self.selves: list[Alias] = []  # what may be the tensor itself that it was made of
         self.checks: list[Check] = []
         self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
         self.written_inputs: dict[str, Storage] = {}
@@ -80,11 +81,13 @@ class State:
         assert isinstance(value, Ref)
         return value.name
 
-    def which(self, handle: Handle) -> int:
-        """The number of a tensor that is shown."""
-        if handle not in self.shown:
-            self.shown.append(handle)
-        return self.shown.index(handle)
+    def which(self, alias: Alias) -> tuple[int, ...]:
+        """The numbers of the tensors on the way from a storage to one of its views."""
+        if alias.parent is None:
+            return ()
+        if alias not in self.shown:
+            self.shown.append(alias)
+        return (*self.which(alias.parent), self.shown.index(alias))
 
     # ---- reading
 
@@ -127,6 +130,9 @@ class State:
             assert link is not None
             if alias.behind and alias.untracked and link.grad:
                 self.steps.append(Refuse((alias.storage.value,), alias.untracked, link.place))
+            if alias.own:
+                self.steps.append(Refuse((old,), DETACHED, link.place))
+                alias.own = False
             alias.value = self._made(alias, parent, link)
             if link.conditional:
                 alias.value = self._chosen(alias, parent, old, again=again)
@@ -160,7 +166,7 @@ class State:
 
     # ---- views
 
-    def view(self, call: Call, viewed: str, *, differs: bool, conditional: bool) -> None:
+    def view(self, call: Call, viewed: str, *, differs: bool, conditional: bool, itself: bool) -> None:
         """A view, or a list of them; it is made at once."""
         parent = self.handle(call.arguments[viewed]).alias
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != viewed}
@@ -179,10 +185,15 @@ class State:
         )
         self.tensors[result.name] = Handle(made)
         self.read(made)
+        if itself:
+            self.selves.append(made)
 
     def change_looks(self, call: Call, written: str) -> None:
         """An in-place operator that changes what its argument looks like."""
         handle = self.handle(call.arguments[written])
+        for each in self.selves:
+            if handle.alias in (each, each.parent):
+                self.steps.append(Forbid(each.flag, ITSELF, call.place))
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != written}
         link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
         handle.alias = Alias(
@@ -208,16 +219,22 @@ class State:
 
     # ---- writing
 
-    def write(self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False) -> None:
-        """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view."""
+    def write(
+        self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False, same: bool = False
+    ) -> None:
+        """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view.
+
+        `same`: whether elements that are one in memory have one value, as after `fill_`.
+        """
         storage, chain = alias.storage, alias.chain
         if storage.listed:
             raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
-        grad = grad and all(link.grad for link in chain)
         copies = self._copies(alias, value, place, grad=grad)
+        alias.own = alias.own or (grad and alias.cut)
+        grad = grad and all(link.grad for link in chain)
         if chain:
             name = self.names.new(self._stem(storage))
-            self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags))
+            self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags, same))
             storage.value = Ref(name)
         else:
             storage.value = value
@@ -231,14 +248,17 @@ class State:
             self.written_inputs[storage.input] = storage
 
     def _copies(self, alias: Alias, value: Ref, place: Place, *, grad: bool) -> list[tuple[Alias, Ref]]:
-        """The same write for what may be a copy, and `alias` a view of it: it has memory of its own then."""
+        """The same write for what `alias` is a view of: for what may be a copy, and has memory of its own then, and for
+        what was detached, and has a history of its own then."""
         found = []
         above = alias.parent
         while above is not None:
-            if above.flag:
+            if above.flag or above.cut:
                 chain, flags = alias.chain[len(above.chain) :], alias.flags[len(above.flags) :]
-                base, name = self.read(above), self.names.new("copy")
-                self.steps.append(Scatter(base, value, chain, name, place, grad, flags))
+                base, name = self.read(above), self.names.new("copy" if above.flag else "detached")
+                tracked = grad and all(link.grad for link in (chain if above.cut else alias.chain))
+                self.steps.append(Scatter(base, value, chain, name, place, tracked, flags))
+                above.own = above.own or (tracked and above.cut)
                 found.append((above, Ref(name)))
             above = above.parent
         return found

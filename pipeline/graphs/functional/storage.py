@@ -13,7 +13,14 @@ from pipeline.graphs.model import Ref, Value
 
 SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
 _NO_VALUE = Ref("")
-DETACHED = "a detached tensor is written to with a value that needs a gradient: a graph gives it no history"
+DETACHED = (
+    "a detached tensor got a value that needs a gradient: a graph has its history only until what it was detached from"
+    " is written to, and cannot return it"
+)
+ITSELF = (
+    "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous() or to() had "
+    "nothing to do: write the operator that returns a view"
+)
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
 
 
@@ -40,6 +47,7 @@ class Alias:
     value: Value = _NO_VALUE  # the value that it was last given, and when
     seen: int = -1
     made: int = -1  # the version that it was first made of
+    own: bool = False  # whether it is detached and was written to since: its history is then not that of its storage
     listed: bool = False  # whether it is a list of views
     flag: str = ""  # the number that says whether it is a view of its parent, where it may be a copy
     length: int | None = None  # how many there must be
@@ -58,6 +66,16 @@ class Alias:
         if self.parent is None:
             return ()
         return (*self.parent.flags, *([self.flag] if self.flag else []))
+
+    @property
+    def cut(self) -> bool:
+        """Whether it was detached."""
+        return self.link is not None and self.link.cut
+
+    @property
+    def has_own_history(self) -> bool:
+        """Whether it, or what it is a view of, has another history than its storage."""
+        return self.own or (self.parent is not None and self.parent.has_own_history)
 
     @property
     def untracked(self) -> str:
@@ -84,3 +102,8 @@ class Handle:
 
     alias: Alias
     input: str = ""  # the input that it is
+
+    @property
+    def is_whole_value(self) -> bool:
+        """Whether it is all of what a call made: nothing else is of its size."""
+        return self.alias.parent is None and not self.alias.storage.input

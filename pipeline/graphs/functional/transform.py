@@ -13,8 +13,8 @@ from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Given, Number, Scatter, Step, Update, names_in
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.views import MAYBE_COPIES, REFUSED, returns_argument
-from pipeline.graphs.functional.writes import hidden_writes, write_in_place
+from pipeline.graphs.functional.views import MAYBE_COPIES, MAYBE_ITSELF, REFUSED, returns_argument
+from pipeline.graphs.functional.writes import check_write, hidden_writes, write_in_place
 from pipeline.graphs.model import Call, Function, Ref, Result
 from pipeline.graphs.operator import Operator, viewed_argument, written_arguments
 from pipeline.problems.problem import all_of
@@ -111,11 +111,13 @@ def _view(state: State, call: Call, operator: Operator) -> None:
     viewed = viewed_argument(operator.schema)
     assert viewed is not None
     base = operator.schema.name.base
-    state.view(call, viewed, differs=base != "detach", conditional=base in MAYBE_COPIES)
+    differs, conditional = base != "detach", base in MAYBE_COPIES
+    state.view(call, viewed, differs=differs, conditional=conditional, itself=base in MAYBE_ITSELF)
 
 
 def _change_looks(state: State, call: Call, operator: Operator) -> None:
     if operator.functional is None:
         raise GraphError(call.place, f"'{call.op}' has no variant that returns a view", "write the view operator")
     written = written_arguments(operator.schema)[0]
+    check_write(state, call, operator, state.handle(call.arguments[written]).alias, state.arguments(call, operator))
     state.change_looks(call, written)

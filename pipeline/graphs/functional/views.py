@@ -7,7 +7,10 @@ from pipeline.graphs.model import Bool, Call, Float
 # Views of their argument, or copies: it depends on strides, dtypes or devices at run time.
 MAYBE_COPIES = frozenset("reshape reshape_as contiguous to flatten ravel _reshape_alias".split())
 
-# What gives several views at once; none of them may be written to in grad mode.
+# Of these, what gives its argument itself where there is nothing to do.
+MAYBE_ITSELF = frozenset("contiguous flatten to".split())
+
+# What cannot stand in a graph, and what to do instead.
 _NO_STORAGE = "a graph's values keep their own memory: make a new tensor"
 REFUSED = {
     "set_": _NO_STORAGE,

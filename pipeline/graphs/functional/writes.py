@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Apply, Check, Refuse
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.storage import DETACHED, Alias
+from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.model.schema import schema_kind
@@ -42,11 +42,12 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     """An in-place operator with a functional variant."""
     handle = state.handle(call.arguments[name])
     alias, arguments = handle.alias, state.arguments(call, operator)
-    _check(state, call, operator, alias, arguments)
+    check_write(state, call, operator, alias, arguments)
     made = state.names.new(_stem(arguments[name]))
     result = Result(made, "Tensor")
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
-    state.write(alias, Ref(made), grad=call.grad, place=call.place)
+    same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
+    state.write(alias, Ref(made), grad=call.grad, place=call.place, same=same)
     for given in call.results:
         state.tensors[given.name] = handle
 
@@ -60,10 +61,14 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
             )
     arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
+    is_out = schema_kind(operator.schema) == "out"
     for name in names:
-        _check(state, call, operator, handles[name].alias, {} if hidden else arguments)
+        check_write(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments)
     if call.grad:
         state.refuse(operator, arguments, call.place)
+    if call.grad and is_out:
+        _refuse_grad(state, call, operator, arguments)
+    sized = {name: handles[name].is_whole_value for name in names if is_out}
     clones = {name: state.names.new(_stem(arguments[name])) for name in names}
     returned = {
         r.annotation: a.name
@@ -74,7 +79,9 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     }
     held = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
     made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in held)
-    state.steps.append(Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items())))
+    state.steps.append(
+        Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items()), sized=sized)
+    )
     for name, handle in handles.items():
         state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place, silent=hidden)
     for given, result in zip(held, made):
@@ -84,18 +91,30 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
             state.tensors[given.name] = handles[returned[declared.annotation]]
 
 
+def _refuse_grad(state: State, call: Call, operator: Operator, arguments: dict[str, Value]) -> None:
+    """What writes to out arguments has no history: eager refuses tensors that need a gradient."""
+    if operator.outputs or operator.composite:
+        values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
+        name = operator.schema.name.unqualified
+        state.steps.append(Refuse(values, _OUT.format(name=name), call.place))
+
+
+_OUT = (
+    "{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+    "requires grad."
+)
+
+
 def _stem(value: Value) -> str:
     return value.name if isinstance(value, (Ref, Item)) else "value"
 
 
-def _check(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
+def check_write(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
     """Where eager refuses to write: to a leaf that needs a gradient, to one of several views, across no_grad."""
     if not call.grad or not arguments:
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
     chain, storage = alias.chain, alias.storage
-    if any(link.cut for link in chain):
-        state.steps.append(Refuse(values, DETACHED, call.place))
     if storage.input and (alias.untracked or storage.input not in {check.input for check in state.checks}):
         state.checks.append(Check(storage.input, chain, values))
     elif alias.untracked:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.graphs.model import Constant
-from pipeline.graphs.ops import Op
 from pipeline.graphs.python.names import GRAD_MODES, MATH, MODULES, REFUSED_METHODS
 from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS, TORCH
 from pipeline.graphs.resolve.things import (
@@ -95,7 +94,6 @@ def _of_torch(reader: Reader, path: str, given: Sequence[Thing], named: Named, h
     found = [op for op in reader.trace.ops.overloads(operator) if "function" in op.native.variants]
     if not found:
         raise SpecError(f"the spec set has no function '{path}'", reader.trace.ops.near(operator))
-    _refuse_out(found, named)
     return reader.trace.call(operator, given, named, hint=hint)
 
 
@@ -112,13 +110,7 @@ def _explicit(reader: Reader, name: str, given: Sequence[Thing], named: Named, h
     if overload is not None and all(op.native.func.name.overload != overload for op in found):
         names = [op.native.func.name.overload or "default" for op in found]
         raise SpecError(f"'{operator}' has no overload '{parts[2]}'", nearest(parts[2], names))
-    _refuse_out(found, named)
     return reader.trace.call(operator, given, named, hint=hint, overload=overload)
-
-
-def _refuse_out(found: Sequence[Op], named: Named) -> None:
-    if "out" in named and not any(a.name == "out" for op in found for a in op.native.func.inputs):
-        raise SpecError("out arguments are nothing that a graph can have", "write out.copy_(…)")
 
 
 def _of_math(reader: Reader, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:

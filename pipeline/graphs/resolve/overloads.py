@@ -13,7 +13,7 @@ from msgspec import Struct
 from pipeline.graphs.model import Value
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.conversion import converted, default_of
-from pipeline.graphs.resolve.things import Several, Thing, described
+from pipeline.graphs.resolve.things import NONE, Known, Several, Thing, described, is_tensor
 from pipeline.model.schema import Argument, Schema
 from pipeline.problems.problem import SpecError, nearest
 
@@ -39,11 +39,19 @@ class Match(Struct, frozen=True):
 def choose(
     name: str, overloads: Sequence[Op], given: Sequence[Thing], named: Mapping[str, Thing], *, method: bool
 ) -> Match:
-    """The overload that takes the arguments; a SpecError where none does. `given` begins with a method's tensor."""
+    """The overload that takes the arguments; a SpecError where none does. `given` begins with a method's tensor.
+
+    With `out=` it is the one that writes there, found as the one that does not.
+    """
     reasons = []
-    bound = [op for op in overloads if is_bound(op)]
+    inputs, out = {key: thing for key, thing in named.items() if key != "out"}, named.get("out", NONE)
+    bound = [op for op in overloads if is_bound(op, out=out != NONE)]
+    if not bound and out != NONE:
+        raise SpecError(f"'{name}' has no out argument", "write out.copy_(…)")
     for op in ordered(bound):
-        found = _match(op, given, named, method=method)
+        found = _match(op, given, inputs, method=method)
+        if isinstance(found, Match) and out != NONE:
+            found = _with_out(found, out)
         if isinstance(found, Match):
             return found
         reasons.append(found)
@@ -55,11 +63,23 @@ def choose(
     raise SpecError(f"no overload of '{name}' takes ({written})", f"there are {'; '.join(shown)}{more}")
 
 
-def is_bound(op: Op) -> bool:
-    """Whether Python can call an overload: not one with out arguments, with names of dimensions, or generated."""
+def _with_out(match: Match, out: Thing) -> Match | str:
+    """The arguments with those that are written to: one tensor, or several in a tuple."""
+    slots = match.op.native.func.out
+    things = out.items if isinstance(out, Several) else (out,)
+    if len(things) != len(slots) or not all(map(is_tensor, things)):
+        wanted = "one tensor" if len(slots) == 1 else f"{len(slots)} tensors in a tuple"
+        return f"has {wanted} for its out, not {described(out)}"
+    values = {slot.name: thing.value for slot, thing in zip(slots, things) if isinstance(thing, Known)}
+    return Match(match.op, {**match.arguments, **values})
+
+
+def is_bound(op: Op, *, out: bool = False) -> bool:
+    """Whether Python can call an overload, with or without `out=`: none with names of dimensions, none generated."""
     schema = op.native.func
     return (
-        not schema.out
+        bool(schema.out) == out
+        and not any(a.name.startswith("_scratch_") for a in schema.out)
         and not schema.name.functional
         and "generated" not in op.native.tags
         and not any(a.type in ("Dimname", "Dimname[]", "Dimname[1]") for a in schema.inputs)

@@ -15,15 +15,15 @@ from pipeline.graphs.text.registered import registration
 from pipeline.releases.model import Release
 
 RUNTIME = "graph.h"
-_RUNTIME_TEXT = (Path(__file__).parent / RUNTIME).read_text(encoding="utf-8")
-SUPPORT = (RUNTIME,)
-SUPPORT_TEMPLATES = ("graph_formulas.h", "core_helpers.h")
+FORMULAS = "graph_formulas.h"  # what formulas call; of a set with a template of this name, that
+_TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (RUNTIME, FORMULAS)}
+SUPPORT = (RUNTIME, FORMULAS)
+SUPPORT_TEMPLATES = (FORMULAS, "core_helpers.h")
 
 
 def support_text(name: str, release: Release) -> str:
     """The text of a file that all graphs share."""
-    assert name == RUNTIME
-    return f"// {generated_comment('graphs', name)}\n{_RUNTIME_TEXT}"
+    return f"// {generated_comment('graphs', name)}\n{_TEXTS[name]}"
 
 
 # ---- files
@@ -67,7 +67,7 @@ def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
     """What declares the formulas' helpers, or the Nodes of the library, as far as there are any."""
     every = [each for plan in plans for each in (plan, *(variant.plan for variant in plan.variants))]
     styles = {b.style for plan in every for b in plan.backward.blocks if isinstance(b, CallBlock)}
-    found = {"own": '#include "graph_formulas.h"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
+    found = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
     return [line for style, line in found.items() if style in styles]
 
 

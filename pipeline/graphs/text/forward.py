@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.graphs.functional.program import Apply, Choose, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
@@ -51,6 +51,7 @@ _TITLES: dict[type, str] = {
     Scatter: "written into a view",
     Choose: "a view or a copy",
     Refuse: "refused by autograd",
+    Forbid: "one tensor by two names",
 }
 
 
@@ -62,13 +63,15 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
         base = tensor(step.base)
         if any("as_strided" in plan.called[link.identity].struct for link in step.chain if link.identity):
             base = f"graph::whole({base})"
-        text = f"graph::scatter({base}, {tensor(step.value)}, {view})"
+        text = f"graph::{'scatter_same' if step.same else 'scatter'}({base}, {tensor(step.value)}, {view})"
         if step.flags:
             text = f"{' && '.join(step.flags)} ? {text} : {tensor(step.base)}.alias()"
         return [f"const at::Tensor {step.result} = {text};"]
     if isinstance(step, Choose):
         flags = " && ".join(step.flags)
         return [f"const at::Tensor {step.result} = {flags} ? {tensor(step.then)} : {tensor(step.otherwise)};"]
+    if isinstance(step, Forbid):
+        return [f"TORCH_CHECK(!{step.flag}, {quoted(step.message)});"]
     if isinstance(step, Refuse):
         return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
     return _apply(plan, step)
@@ -90,7 +93,11 @@ def _apply(plan: GraphPlan, step: Apply) -> list[str]:
     text = call(signature, arguments)
     if step.written is not None:
         text = f"graph::written({tensor(step.written)}, {text})"
-    return [*lines, *_results(step, text)]
+    after = [
+        f"graph::check_out({clones[name]}, {tensor(step.arguments[name])}, {str(grows).lower()});"
+        for name, grows in step.sized.items()
+    ]
+    return [*lines, *_results(step, text), *after]
 
 
 def _results(step: Apply, text: str) -> list[str]:

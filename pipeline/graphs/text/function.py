@@ -61,10 +61,12 @@ def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
     for step in plan.functional.steps:
         results = step.results if isinstance(step, Apply) else (step.result,) if isinstance(step, Number) else ()
         made |= {r.name: NUMBER_TYPES[r.type] for r in results if not r.type.startswith("Tensor")}
+    views, late, returned = wrapper.views_and_return(plan)
     lines = " ".join(
         [
-            *wrapper.views_and_return(plan)[0],
-            wrapper.views_and_return(plan)[1],
+            *views,
+            *late,
+            returned,
             *guards.metadata(plan),
             *wrapper.updates(plan),
         ]
@@ -121,11 +123,11 @@ def backward_name(place: object) -> str:
 
 
 def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
-    views, returned = wrapper.views_and_return(plan)
+    views, late, returned = wrapper.views_and_return(plan)
     return {
         "name": name,
         "type": guards.result_type(plan),
-        "declared": ",\n    ".join(guards.parameters(plan)),
+        "declared": ",\n".join(guards.parameters(plan)),
         "guards": [*guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
         "checks": guards.checks(plan),
@@ -133,7 +135,7 @@ def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
         "history": _history(plan, name, release),
         "updates": wrapper.updates(plan),
         "views": views,
-        "metadata": guards.metadata(plan),
+        "metadata": [*guards.metadata(plan), *late],
         "return": returned,
     }
 

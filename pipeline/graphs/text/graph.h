@@ -57,11 +57,37 @@ inline Tensor written(const Tensor& self, const Tensor& result) {
   return at::empty_like(self).copy_(result);
 }
 
+// Refuses an out argument that was resized, but an empty one that may grow.
+inline void check_out(const Tensor& after, const Tensor& before, bool grows) {
+  TORCH_CHECK(
+      after.sizes() == before.sizes() || (grows && before.numel() == 0),
+      "an out argument of shape ",
+      before.sizes(),
+      " would be resized to ",
+      after.sizes(),
+      ", which a graph does not do: pass one of that shape");
+}
+
 // `base` with `value` in the place of one of its views.
 template <class View>
 Tensor scatter(const Tensor& base, const Tensor& value, View view) {
   Tensor result = base.clone();
   view(result).copy_(value);
+  return result;
+}
+
+// The same, where elements of the view that are one in memory have one value: each is written once.
+template <class View>
+Tensor scatter_same(const Tensor& base, const Tensor& value, View view) {
+  Tensor result = base.clone();
+  Tensor into = view(result), from = value;
+  for (const auto dim : c10::irange(into.dim())) {
+    if (into.stride(dim) == 0 && into.size(dim) > 1) {
+      into = into.narrow(dim, 0, 1);
+      from = from.narrow(dim, 0, 1);
+    }
+  }
+  into.copy_(from);
   return result;
 }
 

@@ -155,7 +155,8 @@ def _own(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
 
 def _library(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     node = plan.nodes[block.step.identity]
-    lines = [*_attributes(plan, block, named), f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
+    why = f"// libtorch's {block.node}: it keeps {', '.join(block.hidden)} to itself"
+    lines = [why, *_attributes(plan, block, named), f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
     edges = ", ".join(f"{{{_needed(a)}, {_length(a)}}}" for a in block.arguments)
     lines.append(f"node->set_next_edges(graph::edges({{{edges}}}, needed));")
     lines += [f"node->{a.name}_size_ = {_length(a)};" for a in block.arguments if a.listed]

@@ -66,8 +66,8 @@ class _Views:
     def __init__(self, plan: GraphPlan) -> None:
         self.plan = plan
         self.lines: list[str] = []
+        self.late: list[str] = []  # after inputs look otherwise in place
         self.made: dict[tuple[str, int], str] = {}
-        self.items: dict[tuple[str, int | None], int] = {}  # of lists that were made: which tensor each is
 
     def shown(self, shown: Shown) -> str:
         plan = self.plan
@@ -80,42 +80,42 @@ class _Views:
         }
         if text in optional:
             text = f"graph::some({text})"
-        for i, link in enumerate(shown.chain):
-            listed = link.item is None and (
-                (shown.listed and i == len(shown.chain) - 1)
-                or (i + 1 < len(shown.chain) and shown.chain[i + 1].item is not None)
-            )
-            last = i == len(shown.chain) - 1
-            base, text = text, self._step(text, link, listed=listed, which=shown.which if last and not listed else -1)
-            if listed and i + 2 == len(shown.chain):
-                other = self.items.setdefault((text, shown.chain[-1].item), shown.which)
-                if other != shown.which:  # the same item of another list, which is another tensor
-                    text = self._step(base, link, listed=True, which=shown.which)
+        skipped = self._looks(shown)
+        for i, (link, which) in enumerate(zip(shown.chain, shown.which, strict=True)):
+            later = shown.chain[i + 1].item is not None if i + 1 < len(shown.chain) else shown.listed
+            if i >= skipped:
+                text = self._step(text, link, listed=link.item is None and later, which=which, late=bool(skipped))
         if shown.otherwise is not None:
             flags = " && ".join(numbers(plan)(flag) for flag in shown.flags)
             text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
         return text
 
-    def _step(self, base: str, link: Link, *, listed: bool, which: int) -> str:
+    def _looks(self, shown: Shown) -> int:
+        """How many of the first steps are what is done to the input itself: the view is then made afterwards."""
+        base = shown.base.name if shown.is_input and isinstance(shown.base, Ref) else ""
+        done = tuple(link for name, link in self.plan.functional.metadata if name == base)
+        return len(done) if done and shown.chain[: len(done)] == done else 0
+
+    def _step(self, base: str, link: Link, *, listed: bool, which: int, late: bool) -> str:
         text = linked(base, (link,), self.plan.called, numbers(self.plan), modes=True)
         key = (text, which)
         if key not in self.made:
             name = f"view_{len(self.made) + 1}"
             type_ = "std::vector<at::Tensor>" if listed else "at::Tensor"
-            self.lines.append(f"const {type_} {name}_of_base = {text};")
+            (self.late if late else self.lines).append(f"const {type_} {name}_of_base = {text};")
             self.made[key] = f"{name}_of_base"
         return self.made[key]
 
 
-def views_and_return(plan: GraphPlan) -> tuple[list[str], str]:
-    """The views that outputs are, and the return statement."""
+def views_and_return(plan: GraphPlan) -> tuple[list[str], list[str], str]:
+    """The views that outputs are, those that are made after inputs look otherwise, and the return statement."""
     views = _Views(plan)
     texts = [_output(plan, views, given) for given in plan.functional.outputs]
     if not texts:
-        return views.lines, "return;"
+        return views.lines, views.late, "return;"
     if len(texts) == 1:
-        return views.lines, f"return {texts[0]};"
-    return views.lines, f"return {{{', '.join(texts)}}};"
+        return views.lines, views.late, f"return {texts[0]};"
+    return views.lines, views.late, f"return {{{', '.join(texts)}}};"
 
 
 def _output(plan: GraphPlan, views: _Views, given: Given) -> str:

@@ -5,10 +5,10 @@ A formula reads the names that it uses, one by one: what else is declared is not
 
 from __future__ import annotations
 
-from pipeline.cpp.header import ANY, Header, read_header
+from pipeline.cpp.header import ANY, Header, declared_at, read_header
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
+from pipeline.query.query import query, table, unkept
 from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD
 from pipeline.specs.headers import MANUAL
 from pipeline.specs.text import decode_text
@@ -25,6 +25,15 @@ def declared_in(db: Database, header: str) -> Header:
         return read_header(decode_text(db.input(header_label(header)) or b""))
     except SpecError:
         return Header({}, [], [])
+
+
+@unkept
+def declarations(db: Database, header: str) -> dict[str, list[tuple[int, str]]]:
+    """The functions that a header of the set declares, each with the lines and the texts of its declarations."""
+    try:
+        return declared_at(decode_text(db.input(header_label(header)) or b""))
+    except SpecError:
+        return {}
 
 
 @query

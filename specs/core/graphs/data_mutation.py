@@ -119,3 +119,58 @@ def clamped(x: Tensor, y: Tensor) -> Tensor:
     x.clamp_(min=0.1, max=0.8)
     y.lerp_(x, 0.5)
     return y
+
+
+def filled_when_expanded(x: Tensor) -> Tensor:
+    """Several elements of the view are one in memory, and get one value."""
+    e = x[0].expand(3, -1)
+    e.fill_(2)
+    return x * 2
+
+
+def zeroed_when_expanded(x: Tensor) -> Tensor:
+    y = x * 1
+    e = y[0].expand(3, -1)
+    e.zero_()
+    return y + e.sum()
+
+
+def row_of_expanded(x: Tensor) -> Tensor:
+    y = x * 1
+    y[0].expand(3, -1)[1].mul_(3)
+    return y
+
+
+def multiplied_when_expanded(x: Tensor) -> Tensor:
+    """Which value would count is not defined: eager refuses it."""
+    y = x * 1
+    y[0].expand(3, -1).mul_(3)
+    return y
+
+
+def written_when_detached(x: Tensor, y: Tensor) -> Tensor:
+    """The data of x change, and its history does not."""
+    x.detach().copy_(y)
+    return x * y
+
+
+def used_when_detached(x: Tensor, y: Tensor) -> Tensor:
+    """What is detached has a history of its own."""
+    d = x.detach()
+    d.mul_(y)
+    return d * x
+
+
+def row_of_detached(x: Tensor, y: Tensor) -> Tensor:
+    t = x * 1
+    d = t.detach()
+    e = d[0]
+    e.copy_(y[0])
+    return d.sum(0) * t[1] * e
+
+
+def detached_twice_written(x: Tensor, y: Tensor) -> Tensor:
+    d = (x * 1).detach()
+    d.mul_(y)
+    d[1].add_(y[0])
+    return d * 2

@@ -72,3 +72,26 @@ def view_before(x: Tensor) -> Tensor:
     v = x[0]
     x.t_()
     return v * 2 + x[:, 0]
+
+
+def views_before_and_after(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Each is a view of what the input was then."""
+    before = x[0]
+    x.t_()
+    between = x[0]
+    x.unsqueeze_(0)
+    return before, between, x[0]
+
+
+def item_after(x: Tensor) -> tuple[Tensor, Tensor]:
+    """One of several views, which must not find its base changed afterwards."""
+    x.t_()
+    item = x[..., 0].unbind(0)[1]
+    return item, item
+
+
+def looks_of_a_view(x: Tensor) -> Tensor:
+    """Of a leaf that needs a gradient, this is a write."""
+    y = x.unsqueeze(0)
+    y.squeeze_(0)
+    return y * 2

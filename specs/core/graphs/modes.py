@@ -1,4 +1,4 @@
-"""Grad modes, random operators, optional tensors, lists, numbers."""
+"""Grad modes, random operators, optional tensors, lists, numbers, out arguments."""
 
 import torch
 from torch import Tensor
@@ -119,3 +119,42 @@ def batch_normalized(x: Tensor, mean: Tensor, var: Tensor, weight: Tensor, bias:
     """Statistics that are updated in place, without a gradient."""
     y, _, _ = torch._native_batch_norm_legit(x, weight, bias, mean, var, True, 0.1, 1e-5)
     return y.relu()
+
+
+# ---- out arguments: eager refuses those whose gradient is wanted
+
+
+def out_of_input(x: Tensor, y: Tensor) -> Tensor:
+    return torch.mul(x, x, out=y)
+
+
+def out_of_new(x: Tensor) -> Tensor:
+    y = torch.empty_like(x)
+    torch.exp(x, out=y)
+    return y * 2
+
+
+def out_that_grows(x: Tensor) -> Tensor:
+    """An empty out argument gets the size of the result."""
+    y = torch.empty(0, dtype=torch.float64)
+    torch.add(x, x, out=y)
+    return y
+
+
+def out_in_a_column(x: Tensor) -> Tensor:
+    y = torch.zeros_like(x)
+    torch.sum(x, 1, out=y[:, 0])
+    return y
+
+
+def out_of_several(x: Tensor) -> tuple[Tensor, Tensor]:
+    values = torch.empty(4, dtype=torch.float64)
+    places = torch.empty(4, dtype=torch.int64)
+    torch.max(x, 1, out=(values, places))
+    return values, places
+
+
+def out_without_grad(x: Tensor, y: Tensor) -> Tensor:
+    with torch.no_grad():
+        torch.mul(x, 3, out=y)
+    return x * y

@@ -119,3 +119,10 @@ def same_item_of_two_lists(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Two tensors, though they look alike; one of them twice."""
     a, b = x.split(2)[0], x.split(2)[0]
     return a, b, b
+
+
+def perhaps_itself(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What is contiguous already is not copied, and not another tensor."""
+    y = x[0]
+    z = y.contiguous()
+    return z, y, y.clone()

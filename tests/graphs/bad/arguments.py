@@ -42,7 +42,15 @@ def maybe_none_method(b: Tensor | None) -> Tensor:
 
 
 def out_argument(x: Tensor, y: Tensor) -> Tensor:
-    return torch.mul(x, x, out=y)
+    return torch.relu(x, out=y)
+
+
+def one_out_argument(x: Tensor, y: Tensor) -> Tensor:
+    return torch.max(x, 1, out=y)[0]
+
+
+def number_for_out(x: Tensor) -> Tensor:
+    return torch.mul(x, x, out=2)
 
 
 def reduction(x: Tensor, y: Tensor) -> Tensor:

@@ -1,0 +1,177 @@
+"""From a key to what is shown of it, in an editor: `python -m bench.lsp`.
+
+Opens both YAML files of the installed torch in `gradmill lsp`, as an editor does, and measures from the change that is
+sent to the diagnostics that come back, and from a question to its answer: wall time here, and processor time of the
+server. The set was built before, as is mostly so; `--clean` opens one that never was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+from bench.scenarios import ROOT
+from bench.specs import SpecFolder, make
+
+LIMIT = 100  # milliseconds
+_PAUSE = 0.4  # seconds between two keys: what nobody waits for is done by then
+_TICK = 1e3 / os.sysconf("SC_CLK_TCK")  # milliseconds
+
+Taken = list[tuple[float, float]]  # milliseconds of wall and of processor time
+
+
+class Client:
+    """An editor, as far as it is measured."""
+
+    def __init__(self) -> None:
+        self.client = LanguageClient("bench", "1")
+        self._shown: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        self._versions: dict[str, int] = {}
+        self._process = 0
+
+        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def shown(params: types.PublishDiagnosticsParams) -> None:
+            self._shown.put_nowait(params)
+
+    async def start(self, *words: str) -> None:
+        self.client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: print(params.message, file=sys.stderr))
+        await self.client.start_io(sys.executable, "-m", "pipeline", "lsp", *words, cwd=ROOT)
+        self._process = self.client._server.pid  # type: ignore[union-attr]
+        await self.client.initialize_async(types.InitializeParams(capabilities=types.ClientCapabilities()))
+        self.client.initialized(types.InitializedParams())
+
+    def cpu(self) -> float:
+        """Processor time of the server, in milliseconds."""
+        with open(f"/proc/{self._process}/stat") as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) * _TICK
+
+    async def open(self, path: Path) -> None:
+        uri = path.as_uri()
+        self._versions[uri] = 1
+        item = types.TextDocumentItem(uri, "yaml", 1, path.read_text())
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        await self.shown(uri)
+
+    async def shown(self, uri: str) -> types.PublishDiagnosticsParams:
+        """Waits for what is shown of the text as it is now."""
+        while True:
+            params = await self._shown.get()
+            if params.uri == uri and params.version == self._versions[uri]:
+                return params
+
+    async def key(self, path: Path, line: int, start: int, end: int, text: str) -> None:
+        """Types something, and waits for what is shown of it."""
+        uri = path.as_uri()
+        self._versions[uri] += 1
+        places = types.Range(types.Position(line, start), types.Position(line, end))
+        document = types.VersionedTextDocumentIdentifier(self._versions[uri], uri)
+        change = types.TextDocumentContentChangePartial(places, text)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+        await self.shown(uri)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser("python -m bench.lsp", description=__doc__)
+    parser.add_argument("--keys", type=int, default=20, metavar="N", help="how many of each kind (20)")
+    parser.add_argument("--clean", action="store_true", help="a set that was never built")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="gradmill-lsp-") as folder:
+        asyncio.run(_measure(Path(folder).resolve(), arguments.keys, clean=arguments.clean))
+
+
+async def _measure(place: Path, keys: int, *, clean: bool) -> None:
+    specs = make(place / "set", 1)
+    words = [f"specs={specs.folder}", f"generated={place / 'generated'}", f"cache={place / 'cache'}"]
+    if not clean:
+        build = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "doit", *words, cwd=ROOT, stdout=asyncio.subprocess.DEVNULL
+        )
+        if await build.wait():
+            raise SystemExit("the build failed")
+    client = Client()
+    await client.start(*words)
+    begin = time.perf_counter()
+    await client.open(specs.derivatives)
+    print(f"opened after {time.perf_counter() - begin:.2f} s")
+    await client.open(specs.native)
+    await asyncio.sleep(2)
+    for name, ask in _kinds(client, specs).items():
+        print(_told(name, [await _timed(client, ask, number) for number in range(keys)]), flush=True)
+    await client.client.shutdown_async(None)
+    client.client.exit(None)
+    await client.client.stop()
+
+
+async def _timed(client: Client, ask: Callable[[int], Awaitable[object]], number: int) -> tuple[float, float]:
+    await asyncio.sleep(_PAUSE)
+    cpu, begin = client.cpu(), time.perf_counter()
+    await ask(number)
+    wall = (time.perf_counter() - begin) * 1e3
+    return wall, client.cpu() - cpu
+
+
+def _told(name: str, taken: Taken) -> str:
+    wall = sorted(wall for wall, _ in taken)
+    cpu = statistics.mean(cpu for _, cpu in taken)
+    above = sum(each > LIMIT for each in wall)
+    middle = f"median {statistics.median(wall):.0f} ms ({wall[0]:.0f} to {wall[-1]:.0f})"
+    return f"{name:<42} {middle:<32} CPU {cpu:.0f} ms; {above} above {LIMIT} ms"
+
+
+def _kinds(client: Client, specs: SpecFolder) -> dict[str, Callable[[int], Awaitable[object]]]:
+    """What is measured: each takes the number of its turn."""
+    formula = _line(specs.derivatives, "- name: mv(") + 1
+    schema = _line(specs.native, "- func: mv(")
+    blank = schema - 1
+    column = len("  self: ")
+    document = types.TextDocumentIdentifier(specs.derivatives.as_uri())
+    place = {"text_document": document, "position": types.Position(formula, column + 2)}
+    api = client.client
+
+    async def toggled(path: Path, line: int, at: int, text: str, number: int) -> None:
+        """Types something in one turn, and takes it back in the next."""
+        await client.key(path, line, at, at + len(text) * (number % 2), "" if number % 2 else text)
+
+    return {
+        "a key in a formula": lambda n: client.key(specs.derivatives, formula, column, column, str(n % 10)),
+        "an unknown name, and back": lambda n: toggled(specs.derivatives, formula, column, "grd * ", n),
+        "a formula that is no YAML, and back": lambda n: toggled(specs.derivatives, formula, column, "{", n),
+        "a key in a comment of native_functions": lambda n: toggled(specs.native, blank, 0, "# a comment", n),
+        "native_functions is no YAML, and back": lambda n: toggled(specs.native, schema, len("- func: "), "[", n),
+        "an argument renamed in a schema, and back": lambda n: toggled(
+            specs.native, schema, len("- func: mv(Tensor self, Tensor vec"), "tor", n
+        ),
+        "an operator that is not in the set, and back": lambda n: toggled(
+            specs.native, schema, len("- func: m"), "x", n
+        ),
+        "completion in a formula": lambda n: api.text_document_completion_async(types.CompletionParams(**place)),
+        "hover": lambda n: api.text_document_hover_async(types.HoverParams(**place)),
+        "definition": lambda n: api.text_document_definition_async(types.DefinitionParams(**place)),
+        "code lenses of derivatives": lambda n: api.text_document_code_lens_async(types.CodeLensParams(document)),
+        "code lenses of native_functions": lambda n: api.text_document_code_lens_async(
+            types.CodeLensParams(types.TextDocumentIdentifier(specs.native.as_uri()))
+        ),
+    }
+
+
+def _line(path: Path, start: str) -> int:
+    lines = path.read_text().split("\n")
+    found = [number for number, line in enumerate(lines) if line.startswith(start)]
+    if not found:
+        raise SystemExit(f"{path.name} of this torch has no {start}")
+    return found[0]
+
+
+if __name__ == "__main__":
+    main()

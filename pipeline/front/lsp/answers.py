@@ -1,0 +1,129 @@
+"""What an editor asks about a place, answered from the session's database in the terms of the protocol."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from msgspec import Struct
+
+from pipeline.front.lsp.buffers import path_of
+from pipeline.problems.problem import Role, SpecError
+from pipeline.reports.editor.completion import Context, Kind, complete
+from pipeline.reports.editor.cursor import Cursor, cursor_at
+from pipeline.reports.editor.hover import hover
+from pipeline.reports.editor.places import Files, Spot, declarations
+from pipeline.reports.editor.renaming import rename, target_at
+from pipeline.specs.spec_set import ROLES
+
+if TYPE_CHECKING:
+    from pipeline.front.lsp.buffers import Text
+    from pipeline.front.lsp.server import Server
+    from pipeline.front.lsp.sessions.session import Session
+
+KINDS: dict[Kind, types.CompletionItemKind] = {
+    "key": types.CompletionItemKind.Property,
+    "operator": types.CompletionItemKind.Method,
+    "argument": types.CompletionItemKind.Variable,
+    "tag": types.CompletionItemKind.EnumMember,
+    "dispatch key": types.CompletionItemKind.EnumMember,
+    "helper": types.CompletionItemKind.Function,
+    "value": types.CompletionItemKind.Keyword,
+}
+
+
+class Asked(Struct, frozen=True):
+    """A place that an editor asks about."""
+
+    server: Server
+    session: Session
+    path: str
+    text: Text
+    cursor: Cursor
+
+    @property
+    def files(self) -> Files:
+        """The spec files of the set, as the editor has them."""
+        found: dict[Role, list[tuple[str, list[str]]]] = {}
+        for role in ROLES:
+            for at in self.session.locations(role):
+                path = os.path.realpath(at.path)
+                found.setdefault(role, []).append((path, self.server.text(path).lines))
+        headers = {name: os.path.realpath(at.path) for name, at in self.session.headers().items()}
+        return Files(found, {name: (path, self.server.text(path).lines) for name, path in headers.items()})
+
+    def location(self, spot: Spot) -> types.Location:
+        """A place in a file."""
+        text = self.server.text(spot.path)
+        return types.Location(
+            self.server.uri(spot.path), text.range(spot.line, spot.start, spot.end, self.server.encoding)
+        )
+
+
+def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
+    """The place, None where its file is no spec file of any set."""
+    path = path_of(uri)
+    session = server.sets.of(path) if path in server.buffers else None
+    role = session.role(path) if session is not None else None
+    if session is None or role is None:
+        return None
+    server.catch_up()
+    text = server.text(path)
+    column = text.offset(place, server.encoding) - text.starts[min(place.line, len(text.starts) - 1)]
+    return Asked(server, session, path, text, cursor_at(role, text.lines, place.line, column))
+
+
+def completions(at: Asked) -> types.CompletionList:
+    """What may stand there."""
+    context = Context(at.session.db, at.cursor, tuple(at.text.lines))
+    choices = complete(context)
+    place = at.text.range(at.cursor.line, choices.start, choices.end, at.server.encoding)
+    items = [
+        types.CompletionItem(
+            choice.label,
+            kind=KINDS[choice.kind],
+            detail=choice.detail or None,
+            sort_text=f"{number:04}",
+            filter_text=choice.text if choice.kind == "operator" and choice.insert else None,
+            text_edit=types.TextEdit(place, choice.text),
+        )
+        for number, choice in enumerate(choices.found)
+    ]
+    return types.CompletionList(is_incomplete=choices.more, items=items)
+
+
+def hovered(at: Asked) -> types.Hover | None:
+    """What there is to say of it."""
+    found = hover(at.session.db, at.cursor)
+    _, start, end = at.cursor.word
+    place = at.text.range(at.cursor.line, start, end, at.server.encoding)
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found), place) if found else None
+
+
+def declared(at: Asked) -> list[types.Location]:
+    """Where it is declared."""
+    return [at.location(spot) for spot in declarations(at.session.db, at.cursor, at.files)]
+
+
+def renamable(at: Asked) -> types.PrepareRenamePlaceholder | None:
+    """The name that can be changed there."""
+    target = target_at(at.cursor)
+    if target is None:
+        return None
+    place = at.text.range(at.cursor.line, target.start, target.end, at.server.encoding)
+    return types.PrepareRenamePlaceholder(place, target.old)
+
+
+def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
+    """All changes that another name takes. A SpecError where it cannot be had."""
+    target = target_at(at.cursor)
+    if target is None:
+        raise SpecError("there is no operator's name here", "go to one: func:, name:, structured_delegate:, autogen:")
+    if any(at_.member for role in ROLES for at_ in at.session.locations(role)):
+        raise SpecError("the spec set is inside of an archive", "unpack it first")
+    changes: dict[str, list[types.TextEdit]] = {}
+    for spot, text in rename(at.session.db, target, new, at.cursor, at.files):
+        found = at.location(spot)
+        changes.setdefault(found.uri, []).append(types.TextEdit(found.range, text))
+    return at.server.edit(changes)

@@ -1,0 +1,43 @@
+"""`gradmill lsp`: the language server of the YAML files, on standard input and output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from doit.exceptions import InvalidCommand
+
+from pipeline.front.commands.command import BuildCommand
+from pipeline.front.config import read_config
+from pipeline.problems.problem import SpecError
+
+_MISSING = "lsp: pygls is not installed\n  pip install 'gradmill[lsp]'"
+
+
+class Lsp(BuildCommand):
+    """Serves one editor until that ends it."""
+
+    name = "lsp"
+    doc_purpose = "serve an editor: the language server for derivatives.yaml and native_functions.yaml"
+    doc_usage = "[specs=SET …]"
+    doc_description = (
+        "Speaks the Language Server Protocol on standard input and output. Without specs=, a file belongs to the"
+        " nearest spec set around it. Nothing is written but to the cache, and nothing there that a run reads."
+    )
+
+    def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
+        if pos_args:
+            raise InvalidCommand(f"lsp: '{pos_args[0]}' is not expected here\n  say gradmill lsp [specs=SET]")
+        try:
+            from pipeline.front.lsp.server import serve
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+                raise
+            raise InvalidCommand(_MISSING) from None
+        variables = self.variables()
+        if "specs" in variables:
+            try:
+                read_config(variables)
+            except SpecError as error:
+                raise InvalidCommand(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
+        serve(variables)
+        return 0

@@ -1,0 +1,119 @@
+"""What the server can do: each request of the protocol, and who answers it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from pipeline.front.lsp import answers
+from pipeline.front.lsp.diagnostics import fix, is_certain
+from pipeline.front.lsp.lenses import lenses
+from pipeline.problems.problem import SpecError
+from pipeline.reports.editor.remade import costs
+
+if TYPE_CHECKING:
+    from pipeline.front.lsp.server import Server
+
+_INVALID = -32602  # the protocol's number of "invalid params"
+_TRIGGERS = (":", ".", " ", ",", "(")  # characters after which something may be offered
+
+
+class Refused(JsonRpcException):
+    """What somebody asks for cannot be had."""
+
+
+def register(server: Server) -> None:
+    """Tells the server what it can do."""
+    _files(server)
+    _places(server)
+    _renaming(server)
+    _of_files(server)
+
+
+def _files(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        server.open(document.uri, document.text, document.version)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+        server.change(params.text_document.uri, list(params.content_changes), params.text_document.version)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+        server.leave(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+        server.saved(params.text_document.uri)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def changed_on_disk(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
+        for change in params.changes:
+            server.saved(change.uri)
+
+
+def _places(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=_TRIGGERS))
+    def completion(ls: Server, params: types.CompletionParams) -> types.CompletionList | None:
+        at = answers.asked(server, params.text_document.uri, params.position)
+        return None if at is None else answers.completions(at)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+        at = answers.asked(server, params.text_document.uri, params.position)
+        return None if at is None else answers.hovered(at)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(ls: Server, params: types.DefinitionParams) -> list[types.Location] | None:
+        at = answers.asked(server, params.text_document.uri, params.position)
+        return None if at is None else answers.declared(at)
+
+
+def _renaming(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepare(ls: Server, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        at = answers.asked(server, params.text_document.uri, params.position)
+        return None if at is None else answers.renamable(at)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def rename(ls: Server, params: types.RenameParams) -> types.WorkspaceEdit | None:
+        at = answers.asked(server, params.text_document.uri, params.position)
+        try:
+            return None if at is None else answers.renamed(at, params.new_name)
+        except SpecError as error:
+            raise Refused(f"{error.problem}: {error.hint}", _INVALID) from None
+
+
+def _of_files(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        at = answers.asked(server, params.text_document.uri, types.Position(0, 0))
+        if at is None or at.session.failed:
+            return None
+        key = at.session.key(at.path)
+        return lenses(costs(at.session.db, at.cursor.role, key), at.text, server.encoding)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    )
+    def action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        return [
+            _action(server, params.text_document.uri, found)
+            for found in params.context.diagnostics
+            if is_certain(found)
+        ]
+
+
+def _action(server: Server, uri: str, found: types.Diagnostic) -> types.CodeAction:
+    title, edit = fix(found)
+    return types.CodeAction(
+        title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[found],
+        edit=server.edit({uri: [edit]}),
+        is_preferred=True,
+    )

@@ -1,0 +1,214 @@
+"""The language server: what an editor says and asks, handed to the session of the file's set.
+
+Keys that are pressed faster than they can be answered are taken together. Whoever asks something is answered of the
+text as it is by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.uris import from_fs_path
+
+from pipeline import __version__
+from pipeline.front.lsp import diagnostics, features
+from pipeline.front.lsp.buffers import Buffer, Text, path_of
+from pipeline.front.lsp.sessions.session import Session
+from pipeline.front.lsp.sessions.sets import Sets
+from pipeline.front.run.inputs import CodeChanged
+from pipeline.problems.problem import SpecError
+from pipeline.query.files import read_file
+from pipeline.specs.text import decode_text
+
+PAUSE = 0.004  # seconds in which more of what was typed may arrive
+PATIENCE = 0.05  # seconds that typing may go on before it is answered
+IDLE = 0.2  # seconds after which nobody is typing, and memory is tidied up
+
+_CHANGED = "gradmill's own code changed: start the language server again"
+
+
+class Protocol(LanguageServerProtocol):
+    """pygls's own, but for the texts of files: those are kept by `Server`."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Any:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Any:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Any:
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+
+class Server(LanguageServer):
+    """One editor, the files that it has open, the sets that these belong to."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__("gradmill", __version__, protocol_cls=Protocol, max_workers=1)
+        self.sets = Sets(variables)
+        self.buffers: dict[str, Buffer] = {}  # by path
+        self._behind: dict[Session, None] = {}  # sessions that something changed for
+        self._shown: dict[str, list[types.Diagnostic]] = {}
+        self._since = 0.0  # when the first change came that is not answered yet
+        self._timer: asyncio.TimerHandle | None = None
+        self._idle: asyncio.TimerHandle | None = None
+
+    @property
+    def encoding(self) -> str:
+        """What the editor counts characters in."""
+        found = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
+        return types.PositionEncodingKind(found).value
+
+    # ---- files
+
+    def open(self, uri: str, text: str, version: int) -> None:
+        """A file was opened."""
+        path = path_of(uri)
+        self.buffers[path] = Buffer(uri, text, version)
+        session = self.sets.of(path)
+        if session is not None:
+            self._later(session)
+        elif path in self.sets.why:
+            self._publish(path, [diagnostics.outside(self.sets.why[path])])
+
+    def change(self, uri: str, changes: list[types.TextDocumentContentChangeEvent], version: int) -> None:
+        """A file was changed, and not saved."""
+        path = path_of(uri)
+        buffer = self.buffers.get(path)
+        if buffer is None:
+            return
+        for each in changes:
+            buffer = buffer.changed(each, version, self.encoding)
+        self.buffers[path] = buffer
+        session = self.sets.of(path)
+        if session is not None:
+            self._later(session)
+
+    def leave(self, uri: str) -> None:
+        """A file was closed: what the disk has counts again."""
+        path = path_of(uri)
+        self.buffers.pop(path, None)
+        session = self.sets.of(path)
+        if session is not None:
+            self._later(session)
+        elif path in self._shown:
+            self._publish(path, [])
+
+    def saved(self, uri: str) -> None:
+        """A file was saved, or changed on the disk."""
+        path = path_of(uri)
+        self.sets.forget(path)
+        for session in self.sets.open():
+            self._later(session)
+        for other in self.buffers:
+            found = self.sets.of(other)
+            if found is not None:
+                self._later(found)
+
+    def text(self, path: str) -> Text:
+        """A file as the editor has it, or the disk."""
+        found = self.buffers.get(path)
+        if found is not None:
+            return found
+        try:
+            return Text(decode_text(read_file(path) or b""))
+        except SpecError:
+            return Text("")
+
+    def uri(self, path: str) -> str:
+        """What the editor calls a file."""
+        found = self.buffers.get(path)
+        return found.uri if found is not None else from_fs_path(path) or ""
+
+    def edit(self, changes: dict[str, list[types.TextEdit]]) -> types.WorkspaceEdit:
+        """Changes of files; with the versions of those that are open, where the editor takes that."""
+        workspace = self.client_capabilities.workspace
+        edits = workspace.workspace_edit if workspace is not None else None
+        if edits is None or not edits.document_changes:
+            return types.WorkspaceEdit(changes=changes)
+        versions = {buffer.uri: buffer.version for buffer in self.buffers.values()}
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)), found)
+                for uri, found in changes.items()
+            ]
+        )
+
+    # ---- keeping up
+
+    def _later(self, session: Session) -> None:
+        """Answers in a moment, unless more is typed until then."""
+        now = time.monotonic()
+        self._since = self._since if self._behind else now
+        self._behind[session] = None
+        for timer in (self._timer, self._idle):
+            if timer is not None:
+                timer.cancel()
+        pause = PAUSE if now - self._since < PATIENCE else 0
+        self._timer = asyncio.get_running_loop().call_later(pause, self.catch_up)
+
+    def catch_up(self) -> None:
+        """Brings up to date what is behind, and shows what came of it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        behind, self._behind = list(self._behind), {}
+        for session in behind:
+            self._bring(session)
+        if behind:
+            self._idle = asyncio.get_running_loop().call_later(IDLE, _tidy)
+
+    def _bring(self, session: Session) -> None:
+        opened = {path: buffer.data for path, buffer in self.buffers.items() if session.has(path)}
+        try:
+            session.update(opened)
+        except CodeChanged:
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, _CHANGED))
+            return
+        found = diagnostics.by_file(session.report(), self.text, self.encoding)
+        for path in {**found, **{path: None for path in (*opened, *self._shown) if session.has(path)}}:
+            self._publish(path, found.get(path, []))
+        asyncio.get_running_loop().call_soon(session.settle)
+
+    def _publish(self, path: str, found: list[types.Diagnostic]) -> None:
+        buffer = self.buffers.get(path)
+        if buffer is None and self._shown.get(path, []) == found:
+            return
+        self._shown[path] = found
+        uri = self.uri(path)
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, found, buffer.version if buffer is not None else None)
+        )
+
+
+def _tidy() -> None:
+    """Collects garbage while nobody waits: the process does not do so by itself."""
+    gc.collect()
+    gc.freeze()
+
+
+def serve(variables: Mapping[str, str]) -> None:
+    """Serves the editor on standard input and output until it ends that."""
+    log = logging.StreamHandler(sys.stderr)
+    log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
+    logging.basicConfig(level=logging.ERROR, handlers=[log])
+    server = Server(variables)
+    features.register(server)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):  # the protocol's alone
+        try:
+            server.start_io(stdout=out)
+        finally:
+            server.sets.close()

@@ -1,0 +1,65 @@
+"""A copy of a set's rows for one editor: what was typed and never saved is remembered there, and nowhere else.
+
+It starts as what the last run left, so that a large set is there at once, and so that what differs from it is what a
+run would make again. It is removed with the process; what a killed one left, by the next.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+
+from xxhash import xxh3_64_hexdigest
+
+from pipeline.front.run.outputs import runs
+from pipeline.query.files import seal_of, set_seal, stat_of
+
+_FOLDER = "editor."  # then the number of the process, and what tells sets of one name apart
+_VALUES = ".values"
+
+
+class Private:
+    """A store of this process's own, beside the one that runs share."""
+
+    def __init__(self, shared: str, owner: str) -> None:
+        self._shared = shared
+        self.seal = f"{shared}.seal"  # changes with every run
+        name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}"  # two sets may have one name
+        self._folder = os.path.join(os.path.dirname(shared), name)
+        self.path = os.path.join(self._folder, os.path.basename(shared))
+
+    def take(self) -> bool:
+        """Copies what runs left; whether there was something that is whole."""
+        self.remove()
+        self._remove_abandoned()
+        shared = [self._shared, self._shared + _VALUES]
+        before = list(map(stat_of, shared))
+        if None in before or before != seal_of(self._shared):
+            return False
+        own = [self.path, self.path + _VALUES]
+        try:
+            os.makedirs(self._folder, exist_ok=True)
+            for source, target in zip(shared, own):
+                shutil.copyfile(source, target)
+        except OSError:
+            self.remove()
+            return False
+        if list(map(stat_of, shared)) != before:
+            self.remove()
+            return False
+        set_seal(*own)
+        return True
+
+    def remove(self) -> None:
+        """Removes the copy."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _remove_abandoned(self) -> None:
+        """Removes the copies of processes that are no more."""
+        beside = os.path.dirname(self._shared)
+        with suppress(OSError):
+            for name in os.listdir(beside):
+                writer = name.removeprefix(_FOLDER).partition(".")[0]
+                if name.startswith(_FOLDER) and writer.isdecimal() and not runs(int(writer)):
+                    shutil.rmtree(os.path.join(beside, name), ignore_errors=True)

@@ -1,0 +1,169 @@
+"""A spec set as an editor sees it: the texts of open files over those on the disk, brought up to date in memory.
+
+It is a build like any other: the same queries, the same problems. Its rows are this process's own, and it writes no
+generated file. What counts as changed, counts from the last run on, not from the last key that was pressed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from pipeline.front.config import Config
+from pipeline.front.lsp.sessions import broken
+from pipeline.front.lsp.sessions.private import Private
+from pipeline.front.lsp.sessions.since import Since
+from pipeline.front.run.build import Build
+from pipeline.front.run.resident import ROOM
+from pipeline.front.run.sources import Sources
+from pipeline.problems.causes import causes
+from pipeline.problems.problem import Problem, Role
+from pipeline.problems.render import MAX_SHOWN
+from pipeline.problems.report import Report, report_of
+from pipeline.query.account import problems
+from pipeline.query.database import Database
+from pipeline.query.files import Stat, stat_of
+from pipeline.specs.location import DESCRIPTION, Location
+from pipeline.specs.spec_set import ROLES
+from pipeline.stages.layered.files import of_file
+from pipeline.stages.set import spec_label, template_label
+
+
+class Session:
+    """One spec set, open in an editor."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._private = Private(os.path.join(config.folder, "rows"), config.specs.owner)
+        self._labels = _labels(config)
+        specs = config.specs
+        self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in specs.files}
+        self._open()
+
+    def _open(self) -> None:
+        """Starts from what the last run left."""
+        self.build = Build(self.config)
+        self._last_run: Stat | None = stat_of(self._private.seal)
+        self._had_run = self._private.take()
+        self.build.store_path = self._private.path
+        self.build.room = ROOM
+        self.build.nothing_changed = False
+        self._since: Since | None = None  # the last run, or what was there when the set was opened
+        self._read: dict[str, broken.Read] = {}
+        self._good: dict[str, bytes] = {}  # what files said when they could last be read
+        self._found: list[Problem] = []
+        self.mistakes: list[Problem] = []  # of files that cannot be read
+
+    def has(self, path: str) -> bool:
+        """Whether a file is one of the set's."""
+        return os.path.realpath(path) in self._labels
+
+    def describes(self, path: str) -> bool:
+        """Whether a file says what the set is."""
+        specs = self.config.specs
+        found = [specs.version_file, *(at.path for key, at in specs.files.items() if key == DESCRIPTION)]
+        return os.path.realpath(path) in [os.path.realpath(each) for each in found if each]
+
+    def role(self, path: str) -> Role | None:
+        """What a file's entries are; None of one that has none."""
+        found = self.key(path).partition(":")[0]
+        return next((role for role in ROLES if role == found), None)
+
+    # ---- keeping up
+
+    def update(self, opened: Mapping[str, bytes]) -> None:
+        """Brings everything up to date with the texts of open files, by path, and the disk."""
+        if stat_of(self._private.seal) != self._last_run:  # somebody ran
+            self.close()
+            self._open()
+        found = ((self._labels.get(os.path.realpath(path)), data) for path, data in opened.items())
+        texts = {label: data for label, data in found if label is not None}
+        self.mistakes = []
+        self.build.inputs.opened = {label: self._readable(label, data) for label, data in texts.items()}
+        self._round()
+        self._found = problems(self.build.db, self.build.roots(), Problem)
+        self._note()
+
+    def _readable(self, label: str, data: bytes) -> bytes:
+        """The bytes of a file, or what it said when it could last be read."""
+        role = self._roles.get(label)
+        if role is None:
+            return data
+        before = self._read.get(label, broken.Read())
+        found = broken.read(data, role, before.pieces)
+        if found.mistake is not None and label in self._good:
+            self.mistakes.append(of_file(role, found.mistake))
+            return self._good[label]
+        if found.mistake is None:
+            self._read[label], self._good[label] = found, data
+        return data
+
+    def _round(self) -> None:
+        build = self.build
+        if self._since is None:
+            build.db  # noqa: B018  # its first round
+        else:
+            build.refresh()
+            self._since.begin(build.db)
+        build.bring()
+
+    def _note(self) -> None:
+        """Notes what is replaced by now; where there was no run, what there is counts as run."""
+        first, self._since = self._since is None, self._since or Since()
+        if self._had_run or not first:
+            self._since.end(self.build.db)
+
+    def settle(self) -> None:
+        """Keeps what was found, for the next key that is pressed; apart from `update`, as nobody waits for it."""
+        if self.build.inputs.code_is_the_same():
+            self.build.db.commit()
+
+    # ---- what there is to tell
+
+    @property
+    def failed(self) -> bool:
+        """Whether the set has mistakes that stop a build."""
+        return bool(self.mistakes) or self.build.failed(self._found)
+
+    def report(self) -> Report:
+        """What a run would tell, in its order, as far as it tells it."""
+        roles = {problem.role for problem in self.mistakes}
+        found = broken.beside(self._found, roles, self.mistakes) if roles else causes(self._found)
+        return report_of(found, Sources(self.build), strict=self.config.strict, most=MAX_SHOWN)
+
+    # ---- what answers are made from
+
+    @property
+    def db(self) -> Database:
+        """The database, of the last round."""
+        return self.build.db
+
+    def headers(self) -> dict[str, Location]:
+        """The headers that declare what formulas call; none that is inside of an archive."""
+        return {name: at for name, at in self.config.specs.headers.items() if not at.member}
+
+    def locations(self, role: Role) -> list[Location]:
+        """The files of a role."""
+        return [at for key, at in self.config.specs.files.items() if key.partition(":")[0] == role]
+
+    def key(self, path: str) -> str:
+        """What a spec file goes by in the set."""
+        return self._labels.get(os.path.realpath(path), "").removeprefix(spec_label(""))
+
+    def close(self) -> None:
+        """Lets go of the database, and removes it."""
+        self.build.close()
+        self._private.remove()
+
+
+def has_file(config: Config, path: str) -> bool:
+    """Whether a file is one of those that a configuration reads."""
+    return os.path.realpath(path) in _labels(config)
+
+
+def _labels(config: Config) -> dict[str, str]:
+    """What the files of a set go by among the inputs, by their paths."""
+    specs = config.specs
+    located = {spec_label(key): at for key, at in specs.files.items()}
+    located |= {template_label(name): at for name, at in specs.templates.items()}
+    return {os.path.realpath(at.path): label for label, at in located.items() if not at.member}

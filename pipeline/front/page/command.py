@@ -1,0 +1,75 @@
+"""`doit page`: writes a folder of HTML in which the spec set can be browsed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from pipeline.front.commands.command import BuildCommand, Failed
+from pipeline.front.config import Config, read_against
+from pipeline.front.loader import open_build
+from pipeline.front.page.build import PageBuild, facts_of, set_name
+from pipeline.front.run.build import Build
+from pipeline.problems.problem import SpecError
+
+
+class Page(BuildCommand):
+    """Writes the pages whose bytes changed."""
+
+    name = "page"
+    doc_purpose = "write a folder of HTML: every operator, its formulas, what they become"
+    doc_usage = "[against=SET] [specs=SET …]"
+    doc_description = (
+        "The folder is page/ beneath the generated files; open its index.html. With against=SET, pages also say what"
+        " changed since that spec set, which may be core, torch, a folder or a wheel."
+    )
+
+    def open(self) -> Build:
+        variables = self.variables()
+        self._against: Config | None = None
+        if "against" in variables:
+            self._against = read_against(variables)
+            if self._against.warning:
+                sys.stderr.write(f"warning: {self._against.warning}\n")
+        named = set_name(self._against) if self._against is not None else ""
+        return open_build(variables, lambda config: PageBuild(config, named))
+
+    def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        assert isinstance(build, PageBuild)
+        if arguments:
+            raise SpecError(f"page: '{arguments[0]}' is not expected here", "say doit page [against=SET] [specs=SET]")
+        index = build.path("index.html")
+        if build.nothing_changed and build.last is not None:
+            sys.stderr.write(build.last.report)
+            sys.stdout.write(f"{index}: {build.last.units} files, none written\n")
+            return 0
+        if self._against is not None:
+            facts, build.stats, mistakes = facts_of(self._against)
+            if mistakes:
+                raise Failed(mistakes, build.config.format)
+            build.inputs.against = facts
+        report = _checked(build)
+        done = build.write()
+        build.keep(report, done.files)
+        sys.stderr.write(report)
+        removed = f", {done.removed} removed" if done.removed else ""
+        sys.stdout.write(f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}\n")
+        return 0
+
+
+def _checked(build: PageBuild) -> str:
+    """Brings all pages up to date; gives the warnings. Failed where the specs have mistakes: those that lookups among
+    functions find come first, as nothing can be said of functions then."""
+    from pipeline.problems.causes import causes
+    from pipeline.problems.problem import Problem
+    from pipeline.query.account import problems
+
+    report = ""
+    for root in (build.root("match"), build.page_root):
+        query, *args = root
+        build.db.digest(query, *args)
+        found = causes(problems(build.db, [root], Problem))
+        report = build.report(found)
+        if build.failed(found):
+            raise Failed(report, build.config.format)
+    return report

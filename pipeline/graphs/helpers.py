@@ -1,0 +1,88 @@
+"""Which formulas a graph's source can print: those that call nothing but what libtorch gives to others.
+
+A formula calls operators, methods, the standard library, and helpers that PyTorch wrote for its formulas. Of the
+helpers libtorch exports a few (`Release.exported_helpers`), and `graph_formulas.h` has some of gradmill's own
+(`OWN_HELPERS`); an operator whose formula calls another one gets its gradients from the library's Node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+
+# What `text/graph_formulas.h` defines, under the names that PyTorch's formulas call it by.
+OWN_HELPERS = frozenset(
+    """
+    cat_tensors_backward clamp_backward cumsum_backward div_tensor_other_backward div_tensor_self_backward
+    evenly_distribute_backward handle_r_to_c index_backward log1p_backward masked_fill_backward maybe_multiply
+    mean_backward mm_mat1_backward mm_mat2_backward mul_tensor_backward permute_backwards pow_backward
+    pow_backward_exponent pow_backward_self repeat_backward slice_backward_wrapper split_backward
+    split_with_sizes_backward stack_tensors_backward sum_backward unbind_backward unsqueeze_to
+    """.split()
+)
+
+_TEXT = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_NAME = re.compile(r"(?<![\w.])(?:::)?([A-Za-z_]\w*+(?:::\w++)*+)\s*+([<({]?)")
+_MEMBER = re.compile(r"(?:\.|->)\s*+(?:template\s++)?\w++")
+_WORDS = frozenset(
+    """
+    alignof auto bool const const_cast decltype double else float for if int int64_t noexcept operator return
+    size_t sizeof static_cast switch template typename while
+    ArrayRef IntArrayRef Scalar ScalarType SymInt Tensor TensorGeometry TensorList TensorOptions variable_list
+    """.split()
+)
+# What at:: has in headers besides operators, and what its namespaces export.
+_ATEN = frozenset(
+    """
+    ArrayRef IntArrayRef OptionalIntArrayRef Scalar ScalarType SymIntArrayRef Tensor TensorGeometry TensorList
+    TensorOptions isComplexType isFloatingType isIntegralType sum_to symint
+    """.split()
+)
+_OPEN = ("std::", "c10::")  # what these have is exported, or in headers
+_ARGUMENTS = 200  # characters that template arguments may take up
+
+
+def missing_helpers(
+    formulas: Iterable[str], is_operator: Callable[[str], bool], exported: Collection[str]
+) -> tuple[str, ...]:
+    """The names that formulas call and a graph's source cannot; sorted.
+
+    `is_operator` says of a name whether `at::` has a function of it. What is not known is missing: the library's Node
+    is right for it, and the compiler would tell nobody else.
+    """
+    found = {name for formula in formulas for name in called_names(formula)}
+    return tuple(sorted(name for name in found if not _is_there(name, is_operator, exported)))
+
+
+def called_names(formula: str) -> set[str]:
+    """The functions and types that a formula calls by name, qualified as they are written; no members."""
+    text = _MEMBER.sub(" . ", _TEXT.sub(' "" ', formula))
+    found = set()
+    for match in _NAME.finditer(text):
+        name, after = match.groups()
+        if after == "<":
+            after = _after_arguments(text, match.end() - 1)
+        if after in ("(", "{"):
+            found.add(name)
+    return found
+
+
+def _after_arguments(text: str, at: int) -> str:
+    """What stands behind template arguments; "" where these are none but a comparison."""
+    depth = 0
+    for i in range(at, min(len(text), at + _ARGUMENTS)):
+        depth += {"<": 1, ">": -1}.get(text[i], 0)
+        if depth == 0:
+            return text[i + 1 :].lstrip()[:1]
+        if text[i] in ";?&|":
+            return ""
+    return ""
+
+
+def _is_there(name: str, is_operator: Callable[[str], bool], exported: Collection[str]) -> bool:
+    if name in _WORDS or name in OWN_HELPERS or name in exported or name.startswith(_OPEN):
+        return True
+    inner = name.removeprefix("at::")
+    if "::" in inner or (name != inner and inner in _ATEN):
+        return inner in _ATEN
+    return is_operator(inner) or (inner.endswith("_symint") and is_operator(inner.removesuffix("_symint")))

@@ -1,0 +1,225 @@
+"""What may stand at the cursor: keys, operators, arguments, tags, dispatch keys, helpers. One table a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from pipeline.cpp.bindings import return_names
+from pipeline.model.schema import Schema
+from pipeline.query.database import Database
+from pipeline.reports.editor.cursor import Cursor, heads, operator_at
+from pipeline.reports.editor.helpers import all_names
+from pipeline.reports.editor.hover import WORDS, schema_of
+from pipeline.rules.native.entry import DEVICE_CHECKS, KEYS
+from pipeline.stages import schemas
+from pipeline.stages.set import release
+
+Kind = Literal["key", "operator", "argument", "tag", "dispatch key", "helper", "value"]
+MOST = 300  # that are offered at once; more letters leave fewer
+
+_OUTPUT = "output_differentiability"
+_MEMBER = re.compile(r"(?:\.|->)\s*\w*$")
+_ATEN = re.compile(r"\bat::\s*\w*$")
+
+
+class Choice(Struct, frozen=True):
+    """Something that may stand at the cursor."""
+
+    label: str
+    kind: Kind
+    detail: str = ""
+    insert: str = ""  # what is written; the label, where it is empty
+
+    @property
+    def text(self) -> str:
+        return self.insert or self.label
+
+
+class Choices(Struct, frozen=True):
+    """What may stand between two columns of the cursor's line, and whether there is more than is told."""
+
+    start: int
+    end: int
+    found: tuple[Choice, ...]
+    more: bool = False
+
+
+class Context(Struct, frozen=True):
+    """Where something is to be completed."""
+
+    db: Database
+    cursor: Cursor
+    lines: tuple[str, ...]  # of the file
+
+
+def complete(context: Context) -> Choices:
+    """What may stand at a place."""
+    cursor = context.cursor
+    whole = cursor.role == "derivatives" and cursor.path == ("name",)
+    word, start, _ = operator_at(cursor) if _takes_operators(cursor) else cursor.word
+    if whole:
+        start = _value_start(cursor)
+        word = cursor.text[start : cursor.column]
+    typed = word[: max(cursor.column - start, 0)]
+    end = len(cursor.text) if whole else cursor.column
+    found = [choice for choice in _choices(context) if _matches(choice.label, typed)]
+    found.sort(key=lambda choice: not choice.label.startswith(typed))
+    return Choices(start, end, tuple(found[:MOST]), len(found) > MOST)
+
+
+def _matches(label: str, typed: str) -> bool:
+    """Whether the letters that were typed are in a name, in their order, the first one at a word's start."""
+    if not typed or label.startswith(typed):
+        return True
+    return typed.lower() in label.lower()
+
+
+def _takes_operators(cursor: Cursor) -> bool:
+    return cursor.path[:1] in (("structured_delegate",), ("autogen",), ("name",))
+
+
+def _value_start(cursor: Cursor) -> int:
+    after = cursor.text.find(":") + 1
+    return after + len(cursor.text[after:]) - len(cursor.text[after:].lstrip())
+
+
+def _choices(context: Context) -> Iterable[Choice]:
+    cursor = context.cursor
+    if cursor.role == "tags" or cursor.entry is None:
+        return _ENTRIES.get(cursor.role, ())
+    if cursor.role == "native":
+        found = _NATIVE.get((cursor.path[0] if cursor.path else "", cursor.in_value))
+        return found(context) if found is not None else ()
+    return _derivatives(context)
+
+
+# ---- native_functions.yaml
+
+
+def _keys(context: Context) -> Iterator[Choice]:
+    assert context.cursor.entry is not None
+    there = {*context.cursor.entry.keys} - {context.cursor.word[0]}
+    return (Choice(key, "key", insert=f"{key}: ") for key in sorted(KEYS - there))
+
+
+def _operators(context: Context) -> Iterator[Choice]:
+    listed = schemas.all_heads(context.db)
+    if not listed:  # its text is no YAML at the moment
+        return (Choice(head.partition("(")[0], "operator", head) for _, head in heads(context.lines))
+    return (Choice(head.name, "operator", head.schema) for _, head in listed)
+
+
+def _tags(context: Context) -> Iterator[Choice]:
+    return (Choice(tag, "tag") for tag in schemas.tags(context.db))
+
+
+def _kernel_keys(context: Context) -> Iterator[Choice]:
+    return (Choice(key, "dispatch key", insert=f"{key}: ") for key in sorted(release(context.db).kernel_keys))
+
+
+def _types(context: Context) -> Iterator[Choice]:
+    return (Choice(type_, "value") for type_ in release(context.db).base_types)
+
+
+def _values(*words: str) -> Callable[[Context], Iterable[Choice]]:
+    return lambda context: [Choice(word, "value") for word in words]
+
+
+_FLAGS = (
+    "structured use_const_ref_for_mutable_tensors device_guard manual_kernel_registration manual_cpp_binding".split()
+)
+# By the key of the entry, and whether its value is meant; "" stands for no key.
+_NATIVE: dict[tuple[str, bool], Callable[[Context], Iterable[Choice]]] = {
+    ("", False): _keys,
+    ("func", True): _types,
+    ("variants", True): _values("function", "method"),
+    ("tags", True): _tags,
+    ("dispatch", False): _kernel_keys,
+    ("structured_delegate", True): _operators,
+    ("structured_inherits", True): _values("TensorIteratorBase"),
+    ("autogen", True): _operators,
+    ("device_check", True): _values(*DEVICE_CHECKS),
+    **{(flag, True): _values("True", "False") for flag in _FLAGS},
+}
+_ENTRIES: dict[str, tuple[Choice, ...]] = {
+    "native": (Choice("func", "key", insert="- func: "),),
+    "derivatives": (Choice("name", "key", insert="- name: "),),
+    "tags": (Choice("tag", "key", insert="- tag: "), Choice("desc", "key", insert="desc: ")),
+}
+
+
+# ---- derivatives.yaml
+
+
+def _derivatives(context: Context) -> Iterable[Choice]:
+    cursor = context.cursor
+    assert cursor.entry is not None
+    if cursor.path == ("name",):
+        return _schemas(context)
+    if cursor.path[:1] == (_OUTPUT,):
+        return _values("True", "False")(context)
+    schema = schema_of(context.db, cursor.entry.head)
+    if cursor.in_value:
+        return _formula(context, schema)
+    if cursor.path == ("dispatch",):
+        keys = sorted(release(context.db).autograd_keys)
+        return (Choice(key, "dispatch key", insert=f"{key}:") for key in ("Default", *keys))
+    own = () if cursor.path else ("output_differentiability", "dispatch")
+    there = {*cursor.entry.keys} - {cursor.word[0]} if not cursor.path else set()
+    names = [*_inputs(schema), *_outputs(schema), *own]
+    return (Choice(name, "key", insert=f"{name}: ") for name in names if name not in there)
+
+
+def _schemas(context: Context) -> Iterator[Choice]:
+    return (
+        Choice(head.name, "operator", head.schema, head.schema)
+        for _, head in schemas.all_heads(context.db)
+        if not head.generated and head.kind != "out"
+    )
+
+
+def _inputs(schema: Schema | None) -> list[str]:
+    return [] if schema is None else [argument.name for argument in schema.inputs if argument.type.startswith("Tensor")]
+
+
+def _outputs(schema: Schema | None) -> list[str]:
+    if schema is None:
+        return []
+    named = [name for name in return_names(schema) if name != "self"]
+    return named or ["result"]
+
+
+def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
+    """What a formula may be written with; behind a point or `at::`, the functions of operators alone."""
+    before = context.cursor.text[: context.cursor.column]
+    aten = _MEMBER.search(before) or _ATEN.search(before)
+    if not aten:
+        yield from _names(context.cursor, schema)
+        for name, text in all_names(context.db):
+            yield Choice(name, "helper", text)
+    for name, text in {head.unqualified: head.schema for _, head in schemas.all_heads(context.db)}.items():
+        yield Choice(name, "operator", text)
+
+
+def _names(cursor: Cursor, schema: Schema | None) -> Iterator[Choice]:
+    """Arguments, outputs, gradients; in a forward formula tangents and primals."""
+    if schema is None:
+        return
+    outputs = _outputs(schema)
+    forward = bool({*cursor.path} & {"result", *outputs}) and not {*cursor.path} & {a.name for a in schema.inputs}
+    for argument in schema.arguments:
+        yield Choice(argument.name, "argument", str(argument))
+        if forward and argument.type.startswith("Tensor"):
+            yield Choice(f"{argument.name}_t", "argument", f"the tangent of {argument.name}")
+            yield Choice(f"{argument.name}_p", "argument", f"{argument.name} as it was")
+    for name in outputs:
+        yield Choice(name, "argument", "an output")
+        if not forward and len(outputs) > 1:
+            yield Choice(f"grad_{name}", "argument", f"the gradient of {name}")
+    for word, meaning in WORDS.items():
+        if word.startswith("auto_") == forward or word in ("result", "grad_input_mask"):
+            yield Choice(word, "value", meaning)

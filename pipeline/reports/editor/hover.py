@@ -1,0 +1,140 @@
+"""What an editor shows of the word under the cursor, as Markdown: facts first, then their text."""
+
+from __future__ import annotations
+
+from pipeline.grammar.schema import parser
+from pipeline.model.schema import Schema
+from pipeline.problems.problem import SpecError
+from pipeline.query.database import Database
+from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.helpers import declared
+from pipeline.reports.editor.operators import NodeFacts, OperatorFacts, facts_of, name_of
+from pipeline.stages.set import release
+from pipeline.stages.specs import entries, value
+
+_LINES = 60  # of C++ that are shown at once
+_MANY = 6  # Nodes that are shown with their C++
+
+WORDS = {
+    "grad": "the gradient of the first output that has one",
+    "grads": "the gradients of all outputs: `grads[0]`, `grads[1]`, …",
+    "result": "the output of the operator, as the forward pass left it",
+    "grad_input_mask": "which inputs of this formula need a gradient",
+    "retain_variables": "whether the graph is kept for another backward pass",
+    "non_differentiable": "this input has no gradient",
+    "auto_element_wise": "the forward formula is made of the backward one: the operator is elementwise",
+    "auto_linear": "the forward formula is the operator itself: it is linear in this input",
+}
+
+
+def hover(db: Database, cursor: Cursor) -> str:
+    """What there is to say of the place, "" where that is nothing."""
+    if cursor.entry is None:
+        return ""
+    word, op = cursor.word[0], operator_at(cursor)[0]
+    if cursor.role == "tags":
+        return _tag(db, word)
+    if cursor.role == "native":
+        return _tag(db, word) if cursor.path[:1] == ("tags",) else _native(db, cursor, op)
+    if cursor.path[:1] in ((), ("name",)) or not word:
+        return _operator(db, name_of(cursor.entry.head))
+    return _in_formula(db, cursor)
+
+
+def _native(db: Database, cursor: Cursor, op: str) -> str:
+    """A reference to another operator, or the one of the entry."""
+    own = name_of(cursor.entry.head if cursor.entry is not None else "")
+    if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
+        return _operator(db, name_of(op))
+    return _operator(db, own)
+
+
+def _in_formula(db: Database, cursor: Cursor) -> str:
+    assert cursor.entry is not None
+    word, _, end = cursor.word
+    schema = schema_of(db, cursor.entry.head)
+    if not cursor.in_value:
+        return _operator(db, name_of(cursor.entry.head))
+    if cursor.text[end : end + 1] == "(" and (helpers := declared(db, word)):
+        return _cpp("\n".join(helper.text for helper in helpers))
+    found = _argument(schema, word)
+    if found or word in WORDS:
+        return found or f"`{word}`: {WORDS[word]}"
+    return _operator(db, word)
+
+
+def schema_of(db: Database, text: str) -> Schema | None:
+    """The schema that an entry is for, as it is written there."""
+    try:
+        return parser(frozenset(release(db).base_types)).parse(text.rpartition("::")[2])
+    except SpecError:
+        return None
+
+
+def _argument(schema: Schema | None, word: str) -> str:
+    """An argument or an output of the operator, its tangent (`self_t`) or its primal (`self_p`)."""
+    if schema is None:
+        return ""
+    for suffix, what in (("", "an argument"), ("_t", "the tangent of an argument"), ("_p", "an argument as it was")):
+        for argument in schema.arguments:
+            if word == f"{argument.name}{suffix}":
+                return f"`{argument}`: {what} of `{schema.name}`"
+    for place, each in enumerate(schema.returns):
+        name = each.name or (f"result{place}" if len(schema.returns) > 1 else "result")
+        if word in (name, f"result{place}"):
+            return f"`{each}`: output {place} of `{schema.name}`"
+        if word == f"grad_{name}":
+            return f"the gradient of output {place} of `{schema.name}`"
+    return ""
+
+
+def _operator(db: Database, name: str) -> str:
+    found = facts_of(db, name) if name else None
+    return operator_text(found) if found is not None else ""
+
+
+def operator_text(facts: OperatorFacts) -> str:
+    """An operator as Markdown."""
+    namespace = "" if facts.namespace == "aten" else f"{facts.namespace}::"
+    lines = [f"```\n{namespace}{facts.schema}\n```"]
+    said = [facts.kind]
+    if facts.generated_from:
+        said.append(f"generated from `{name_of(facts.generated_from)}`")
+    if facts.tags:
+        said.append(f"tags: {', '.join(facts.tags)}")
+    lines.append(" · ".join(said))
+    if facts.dispatch:
+        lines.append("dispatch: " + ", ".join(f"{key}: `{kernel}`" for key, kernel in facts.dispatch))
+    if facts.served_by:
+        lines.append(f"differentiated by the formulas of `{facts.served_by}`")
+    if not facts.nodes:
+        lines.append("no Node: nothing is saved, and no gradient is computed")
+    shown = [_node(found, cpp=place < _MANY) for place, found in enumerate(facts.nodes)]
+    return "\n\n".join((*lines, *shown))
+
+
+def _node(found: NodeFacts, *, cpp: bool) -> str:
+    key = "" if found.dispatch_key == "Default" else f" under {found.dispatch_key}"
+    saved = ", ".join(f"`{name}` ({type_})" for name, type_ in found.saved) or "nothing"
+    lines = [
+        f"**{found.node}**{key}: gradients of {', '.join(f'`{name}`' for name in found.inputs)}",
+        f"saves {saved}",
+        f"forward mode: {', '.join(found.tangents) or 'no formula'}",
+    ]
+    if cpp and found.cpp:
+        lines.append(_cpp(found.cpp))
+    return "\n\n".join(lines)
+
+
+def _tag(db: Database, word: str) -> str:
+    for entry in db.names(entries, "tags"):
+        declared = value(db, "tags", entry)
+        if isinstance(declared, dict) and declared.get("tag") == word:
+            return f"**{word}**\n\n{declared.get('desc', '')}"
+    return ""
+
+
+def _cpp(text: str) -> str:
+    lines = text.split("\n")
+    shown = lines if len(lines) <= _LINES else [*lines[:_LINES], f"// … {len(lines) - _LINES} more lines"]
+    return "\n".join(("```cpp", *shown, "```"))

@@ -1,0 +1,115 @@
+"""What is known of the operators that somebody points at: functions, Nodes, what these save, their C++."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.families.table import FAMILIES
+from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.nodes import NodeRow, Pair
+from pipeline.query.database import Database
+from pipeline.stages import infos, schemas
+from pipeline.stages.emit import text
+from pipeline.stages.match import info, node, pairs
+from pipeline.stages.units import families
+
+
+class NodeFacts(Struct, frozen=True):
+    """A Node: what it is for, what it keeps, how it is computed."""
+
+    node: str
+    dispatch_key: str
+    schema: str
+    synthesized: bool
+    inputs: tuple[str, ...]  # that it has gradients of
+    saved: tuple[tuple[str, str], ...]  # names and C++ types
+    tangents: tuple[str, ...]  # outputs with a forward formula
+    cpp: str  # the declaration, and the gradient function
+
+
+class OperatorFacts(Struct, frozen=True):
+    """A function, and the derivatives that serve it."""
+
+    schema: str
+    namespace: str
+    kind: str  # functional, inplace, out, …
+    generated_from: str
+    dispatch: tuple[tuple[str, str], ...]  # dispatch keys and kernels
+    tags: tuple[str, ...]
+    served_by: str  # the operator whose formulas these are, where it is another one
+    nodes: tuple[NodeFacts, ...]
+
+
+def name_of(schema: str) -> str:
+    """The operator, with its overload, that a schema or a name in YAML is about; its namespace is left out."""
+    return schema.partition("(")[0].strip().rpartition("::")[2]
+
+
+def functions_named(db: Database, name: str) -> list[tuple[str, FunctionHead]]:
+    """The functions of a name: with the overload that it has, or any where it has none that is exact."""
+    found = [(key, head) for key, head in schemas.all_heads(db) if name in (head.name, head.unqualified)]
+    return [each for each in found if each[1].name == name] or found
+
+
+def facts_of(db: Database, name: str) -> OperatorFacts | None:
+    """What is known of the function of a name, None where there is none."""
+    named = functions_named(db, name_of(name))
+    native = schemas.function(db, named[0][0]) if named else None
+    if native is None:
+        return None
+    function, head = named[0]
+    pair = next((pair for pair in pairs(db) if pair.function == function), None)
+    rows = _rows(db, pair) if pair is not None else []
+    other = next((row.schema for row in rows if row.function != function), "")
+    return OperatorFacts(
+        head.schema,
+        head.namespace,
+        head.kind,
+        native.generated_from or "",
+        tuple((key, kernel.name) for key, kernel in native.dispatch.items()),
+        native.tags,
+        name_of(other),
+        tuple(_node(db, row) for row in rows if row.node),
+    )
+
+
+def nodes_of(db: Database, definition: str) -> list[NodeFacts]:
+    """The Nodes that are made from an entry of derivatives.yaml."""
+    found = (row for row in infos.rows(db) if row.definition == definition and row.node)
+    return [_node(db, row) for row in found]
+
+
+def _rows(db: Database, pair: Pair) -> list[NodeRow]:
+    found = (node(db, infos.keyed(function, key)) for key, function in (pair.source or {}).items())
+    return [row for row in found if row is not None]
+
+
+def _node(db: Database, row: NodeRow) -> NodeFacts:
+    found = info(db, row.function, row.dispatch_key)
+    assert found is not None
+    saved = (*found.all_saved_inputs, *found.all_saved_outputs)
+    return NodeFacts(
+        row.node or "",
+        row.dispatch_key,
+        row.schema,
+        row.synthesized,
+        tuple(given.name for given in found.args_with_derivatives),
+        tuple(sorted((attribute.name, attribute.type) for attribute in saved)),
+        tuple(name for derivative in found.forward_derivatives for name in derivative.var_names),
+        _cpp(db, infos.keyed(row.function, row.dispatch_key)),
+    )
+
+
+def _cpp(db: Database, unit: str) -> str:
+    """The C++ of a Node that a reader wants to see: its struct and its gradient function."""
+    if "nodes" not in families(db):
+        return ""
+    assert FAMILIES["nodes"].unit == "Node"
+    pieces = text(db, "nodes", unit)
+    function, brace, _ = pieces.get("definition", "").partition("\n}\n")
+    return "\n\n".join(filter(None, (pieces.get("declaration", ""), function + brace.rstrip("\n"))))
+
+
+def arguments_of(native: NativeFunction) -> dict[str, str]:
+    """The arguments of a function, by name, as the schema has them."""
+    return {argument.name: str(argument) for argument in native.func.arguments}

@@ -1,0 +1,98 @@
+"""Where what stands under the cursor is declared: a formula's operator, an operator's schema, a helper's header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from pipeline.problems.problem import Role
+from pipeline.query.database import Database
+from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.helpers import Helper, declared
+from pipeline.reports.editor.operators import name_of
+
+_VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")
+_OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
+
+
+class Spot(Struct, frozen=True):
+    """A piece of a line; counted from 0."""
+
+    path: str
+    line: int
+    start: int
+    end: int
+
+
+class Files(Struct, frozen=True):
+    """The texts of a set's spec files, by role: paths and lines."""
+
+    by_role: Mapping[Role, Sequence[tuple[str, Sequence[str]]]]
+    headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by what the set calls them: paths and lines
+
+    def lines(self, role: Role) -> Iterator[tuple[str, int, str]]:
+        """The lines that entries of a role start at: path, number, text."""
+        for path, lines in self.by_role.get(role, ()):
+            for at, line in enumerate(lines):
+                if _VALUE.match(line):
+                    yield path, at, line
+
+
+def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
+    """Where the thing under the cursor is declared: of a helper its header, of an argument its schema, of an operator
+    its entry in native_functions.yaml; there, where derivatives are defined for it."""
+    if cursor.entry is None:
+        return []
+    op = name_of(operator_at(cursor)[0])
+    own = name_of(cursor.entry.head)
+    if cursor.role == "native":
+        if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
+            return schemas_of(files, op)
+        return list(_entries(files, "derivatives", lambda name: name == own))
+    if cursor.role != "derivatives":
+        return []
+    if cursor.path == ("name",) or not cursor.path:
+        return schemas_of(files, own)
+    return _of_formula(db, cursor, files, own)
+
+
+def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Spot]:
+    word, _, end = cursor.word
+    helpers = declared(db, word) if cursor.in_value and cursor.text[end : end + 1] == "(" else []
+    if helpers:
+        return [spot for helper in helpers for spot in _of_helper(helper, files)]
+    argument = re.sub(r"_[tp]$", "", word)
+    spots = schemas_of(files, own)
+    found = [_argument(spot, files, name) for spot in spots for name in dict.fromkeys((word, argument))]
+    here = [spot for spot in found if spot is not None]
+    return here[:1] or schemas_of(files, word) or spots
+
+
+def _of_helper(helper: Helper, files: Files) -> Iterator[Spot]:
+    path, lines = files.headers.get(helper.header, ("", ()))
+    found = re.search(rf"\b{helper.name}\b", lines[helper.line - 1]) if helper.line <= len(lines) else None
+    if found is not None:
+        yield Spot(path, helper.line - 1, found.start(), found.end())
+
+
+def schemas_of(files: Files, name: str) -> list[Spot]:
+    """The entries of native_functions.yaml that declare an operator; all overloads, where none is exact."""
+    exact = list(_entries(files, "native", lambda other: other == name))
+    return exact or list(_entries(files, "native", lambda other: other.partition(".")[0] == name))
+
+
+def _entries(files: Files, role: Role, wanted: Callable[[str], bool]) -> Iterator[Spot]:
+    for path, at, line in files.lines(role):
+        start = _VALUE.match(line)
+        found = _OVERLOAD.match(line, start.end()) if start is not None else None
+        if found is not None and wanted(name_of(found.group())):
+            yield Spot(path, at, found.start(), found.end())
+
+
+def _argument(spot: Spot, files: Files, name: str) -> Spot | None:
+    """An argument in the schema at a place."""
+    lines = next(lines for path, lines in files.by_role["native"] if path == spot.path)
+    found = re.compile(rf"[\s)]{re.escape(name)}(?=[=,)\s])").search(lines[spot.line], spot.end)
+    return Spot(spot.path, spot.line, found.start() + 1, found.end()) if found is not None and name else None

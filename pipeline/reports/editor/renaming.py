@@ -1,0 +1,117 @@
+"""An operator under another name, in all files of a set: its schemas, its definitions, and whoever refers to it.
+
+With the cursor on the name, all overloads and variants of the operator are renamed (`add`, `add_`, `add.out`, and
+`add_copy` where that is the copy of a view), in formulas too; with the cursor on an overload, that one alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pipeline.problems.problem import SpecError
+from pipeline.query.database import Database
+from pipeline.reports.editor.cursor import Cursor, operator_at
+from pipeline.reports.editor.helpers import declared
+from pipeline.reports.editor.places import Files, Spot
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_LINE = re.compile(r"\s*(?:-\s+)?(func|name|structured_delegate|autogen)\s*:\s*[\"']?")
+_OPERATOR = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
+_COMMENT = re.compile(r"(?:^|\s)#.*")
+_ROLES = ("native", "derivatives")
+_DUNDER = re.compile(r"__\w+__")
+
+
+class Target(Struct, frozen=True):
+    """What is to be renamed."""
+
+    base: str  # `add` of `add_.Tensor`
+    overload: str  # `Tensor`, where that is meant
+    old: str  # what stands there: `add_`, or `Tensor`
+    start: int  # in the cursor's line
+    end: int
+
+
+def target_at(cursor: Cursor) -> Target | None:
+    """What the cursor is on; None where that is no operator's name."""
+    line = _LINE.match(cursor.text)
+    if line is None or cursor.column < line.end():
+        return None
+    if line[1] in ("func", "name") and cursor.column > cursor.text.find("(", line.end()) >= 0:
+        return None
+    text, start, end = operator_at(cursor)
+    found = _OPERATOR.fullmatch(text)
+    if found is None or _DUNDER.fullmatch(found[2]):
+        return None
+    if found[3] and cursor.column >= start + found.start(3):
+        return Target(base_of(found[2]), found[3], found[3], start + found.start(3), end)
+    return Target(base_of(found[2]), "", found[2], start + found.start(2), start + found.end(2))
+
+
+def base_of(name: str) -> str:
+    """`add` of `add_`."""
+    return name.rstrip("_") if name.strip("_") else name
+
+
+def rename(db: Database, target: Target, new: str, cursor: Cursor, files: Files) -> list[tuple[Spot, str]]:
+    """Every place that has to change, with what is to stand there. A SpecError where the name cannot be taken."""
+    base = new if target.overload else base_of(new)
+    if not _NAME.fullmatch(base):
+        raise SpecError(f"'{new}' is not a name", "write letters, digits and underscores")
+    if target.overload:
+        return list(_overload(target, new, operator_at(cursor)[0], files))
+    if new.endswith("_") and not target.old.endswith("_"):
+        raise SpecError(f"'{new}' is the name of an in-place variant", "leave the underscore out: variants follow")
+    taken = {base_of(found[2]) for *_, found in _names(files)}
+    if base in taken - {target.base}:
+        raise SpecError(f"there is an operator '{base}'", "take another name")
+    return [*_bases(target, base, files), *_calls(db, target, base, files)]
+
+
+def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
+    names_there = {found[2] for *_, found in _names(files)}
+    copy = f"{target.base}_copy"
+    names = {target.base: base, f"{target.base}_": f"{base}_"}
+    if copy in names_there:
+        names[copy] = f"{base}_copy"
+    for path, line, at, found in _names(files):
+        new = names.get(found[2])
+        if new is not None:
+            yield Spot(path, line, at + found.start(2), at + found.end(2)), new
+
+
+def _overload(target: Target, new: str, old: str, files: Files) -> Iterator[tuple[Spot, str]]:
+    """The overload of one operator, wherever its whole name stands."""
+    for path, line, at, found in _names(files):
+        if found[3] and found.group().rpartition("::")[2] == old.rpartition("::")[2]:
+            yield Spot(path, line, at + found.start(3), at + found.end(3)), new
+
+
+def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
+    """Where operators' names stand: path, line, column, name."""
+    for role in _ROLES:
+        for path, lines in files.by_role.get(role, ()):  # type: ignore[call-overload]
+            for number, line in enumerate(lines):
+                key = _LINE.match(line)
+                if key is None:
+                    continue
+                text = _COMMENT.sub("", line[key.end() :])
+                if key[1] in ("func", "name"):
+                    text = text.partition("(")[0]
+                for match in _OPERATOR.finditer(text):
+                    yield path, number, key.end(), match
+
+
+def _calls(db: Database, target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
+    """Where formulas call the operator: bare, as `at::name(…)` or as a method; not where a helper has the name."""
+    free = "" if declared(db, target.base) else r"(?<![\w:.>])|"
+    called = re.compile(rf"(?:{free}(?<=\bat::)|(?<=\.)){re.escape(target.base)}(_?)(?=(?:_symint)?\s*\()")
+    for path, lines in files.by_role.get("derivatives", ()):
+        for number, line in enumerate(lines):
+            if _LINE.match(line):
+                continue
+            for match in called.finditer(_COMMENT.sub("", line)):
+                yield Spot(path, number, match.start(), match.end()), f"{base}{match[1]}"

@@ -1,0 +1,91 @@
+"""Formulas, schemas and YAML as HTML in which the words that mean something are marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from html import escape
+
+_CODE = re.compile(
+    r"""(?P<string>"(?:\\.|[^"\\])*")
+      | (?P<number>\b\d[\w.]*)
+      | (?P<word>[A-Za-z_]\w*(?:::\w+)*)
+      | (?P<rest>[^\w"]+|.)""",
+    re.VERBOSE,
+)
+_KEYWORDS = frozenset("auto bool const else false for if int int64_t double nullptr return true template".split())
+_GRADIENT = re.compile(r"grads?|grad_\w+|grads_\w+")
+_RESULT = re.compile(r"results?|result\d+")
+_CALL = re.compile(r"\s*(<[\w:, ]*>)?\(")
+
+
+def formula(text: str, inputs: Iterable[str] = ()) -> str:
+    """A formula: gradients, inputs with their tangents and primals, results, functions that are called."""
+    known = frozenset(inputs)
+
+    def kind(word: str, start: int, end: int) -> str:
+        if word in _KEYWORDS:
+            return "k"
+        if _CALL.match(text, end):
+            return "f"
+        base = word.removesuffix("_t").removesuffix("_p")
+        if _GRADIENT.fullmatch(word) and word not in known:
+            return "g"
+        if base in known:
+            return "t" if word.endswith("_t") and word not in known else "v"
+        if _RESULT.fullmatch(base):
+            return "r"
+        return ""
+
+    return _marked(text, kind)
+
+
+_TYPES = frozenset(
+    """Tensor Scalar int float bool str SymInt SymBool Generator Dimname Storage Stream Device DeviceIndex Layout
+    MemoryFormat ScalarType QScheme ConstQuantizerPtr complex""".split()
+)
+
+
+def schema(text: str) -> str:
+    """A schema: its name, types, arguments, defaults."""
+    name, bracket, rest = text.partition("(")
+
+    def kind(word: str, start: int, end: int) -> str:
+        if word in _TYPES:
+            return "y"
+        if word in ("True", "False", "None"):
+            return "n"
+        return "v" if rest[start - 1 : start] == " " and rest[end : end + 1] in (",", ")", "=") else ""
+
+    return f"<b>{escape(name)}</b>{bracket}{_marked(rest, kind)}"
+
+
+_MARKS = {"string": "s", "number": "n"}
+
+
+def _marked(text: str, kind: Callable[[str, int, int], str]) -> str:
+    found = []
+    for match in _CODE.finditer(text):
+        word, group = match.group(), match.lastgroup
+        mark = kind(word, match.start(), match.end()) if group == "word" else _MARKS.get(group or "", "")
+        shown = word if group == "word" else escape(word)
+        found.append(f"<i class={mark}>{shown}</i>" if mark else shown)
+    return "".join(found)
+
+
+_LINE = re.compile(r"^(?P<before>\s*(?:- )?)(?:(?P<key>[\w, ]+)(?P<colon>:(?=\s|$)))?(?P<value>[^\n]*)$", re.MULTILINE)
+
+
+def yaml_line(line: str) -> str:
+    """A line of YAML: comments and keys."""
+    if line.lstrip().startswith("#"):
+        return f"<i class=c>{escape(line, quote=False)}</i>"
+    match = _LINE.match(line)
+    if match is None or match["key"] is None:
+        return escape(line, quote=False)
+    return f"{match['before']}<i class=k>{match['key']}</i>:{escape(match['value'], quote=False)}"
+
+
+def yaml(text: str) -> str:
+    """YAML of a few lines."""
+    return "\n".join(map(yaml_line, text.split("\n")))

@@ -1,0 +1,122 @@
+"""Which functions share a page, and what functions have to do with one another. Reads heads and lookups, no formula."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipeline.families.file import File
+from pipeline.families.table import FAMILIES
+from pipeline.problems.problem import Role
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.reports.page.model import Placed, Ref, Relations
+from pipeline.reports.page.names import page_of, ref_to, title_of
+from pipeline.stages import foreach, infos, specs
+from pipeline.stages.layered.taking import participants
+from pipeline.stages.match import pairs
+from pipeline.stages.schemas import all_heads, views
+from pipeline.stages.set import template_label
+from pipeline.stages.shard import files
+from pipeline.stages.units import families
+
+_AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments behind an entry, which are about the next one
+NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that nothing differentiates through
+
+
+@table
+def members(db: Database) -> dict[str, list[str]]:
+    """The functions of each page, in the order of their file, the generated ones last."""
+    taking = {name for name, _ in participants(db)}
+    found: dict[str, list[str]] = {}
+    for name, head in all_heads(db):
+        if name in taking:
+            found.setdefault(page_of(head), []).append(name)
+    return dict(sorted(found.items(), key=lambda item: (item[0].strip("_"), item[0])))
+
+
+@table
+def relations(db: Database) -> dict[str, Relations]:
+    """What each function has to do with others, by identity."""
+    heads = dict(all_heads(db))
+    serves: dict[str, dict[str, list[str]]] = {}
+    for pair in pairs(db):
+        if heads[pair.function].kind not in NOT_DIFFERENTIATED:
+            for key, source in (pair.source or {}).items():
+                if source != pair.function:
+                    serves.setdefault(source, {}).setdefault(key, []).append(pair.function)
+    followers: dict[str, list[str]] = {}
+    references = {name: given.reference for name, given in foreach.references(db).items()}
+    for name, reference in references.items():
+        followers.setdefault(reference, []).append(name)
+    copies = dict(views(db).copies)
+    copied = {copy: view for view, copy in copies.items()}
+    return {
+        name: Relations(
+            page_of(head),
+            title_of(head),
+            serves.get(name, {}),
+            tuple(followers.get(name, ())),
+            references.get(name, ""),
+            (copies[name],) if name in copies else (),
+            copied.get(name, ""),
+        )
+        for name, head in heads.items()
+    }
+
+
+@table
+def refs(db: Database) -> dict[str, Ref]:
+    """Where each function is, by identity."""
+    return {name: ref_to(head) for name, head in all_heads(db)}
+
+
+def ref(db: Database, name: str) -> Ref:
+    """Where a function is."""
+    found = refs.item(db, name)
+    assert found is not None
+    return found
+
+
+@query
+def shown_families(db: Database) -> list[str]:
+    """The families whose units belong to functions, of those that are made."""
+    return [family for family in families(db) if FAMILIES[family].unit != "graph"]
+
+
+@table
+def placed(db: Database, layout: str, shards: int, family: str) -> dict[str, list[Placed]]:
+    """The files that have pieces of each unit of a family, and which."""
+    found: dict[str, list[Placed]] = {}
+    for file in files(db, layout, shards).values():
+        if file.family == family and not file.whole:
+            here = Placed(file.name, tuple(_pieces(db, file)))
+            for unit in file.units if here.pieces else ():
+                found.setdefault(unit, []).append(here)
+    return found
+
+
+def _pieces(db: Database, file: File) -> Iterator[str]:
+    """The pieces that a file takes: those whose holes its template has."""
+    data = db.input(template_label(file.template)) if file.template else None
+    text = "\n".join([(data or b"").decode(errors="replace"), file.before, *file.first.values()])
+    for hole, piece in file.slots.items():
+        if hole in text:
+            yield piece
+
+
+@table
+def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
+    """The file that each entry is in, and its text there."""
+    named = specs.files_of(db, role)
+    texts = (_AFTER.sub("", piece.text) for piece in specs.texts(db, role))
+    return {entry: (named[entry], text) for entry, text in zip(db.names(specs.entries, role), texts)}
+
+
+@table
+def keys_of(db: Database) -> dict[str, list[str]]:
+    """The dispatch keys of the derivatives that each function has of its own."""
+    found: dict[str, list[str]] = {}
+    for row in (*infos.rows(db), *foreach.rows(db)):
+        found.setdefault(row.function, []).append(row.dispatch_key)
+    return found

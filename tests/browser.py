@@ -1,0 +1,142 @@
+"""A headless Chromium, spoken to through a pipe: no library and no port is needed for that."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+MISSING = "Chromium is absent: apt-get install chromium"
+
+_FLAGS = """
+    --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+    --disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --remote-debugging-pipe
+""".split()
+_PATIENCE = 60  # seconds that anything may take on a busy machine
+
+Message = dict[str, Any]
+
+
+class Browser:
+    """A browser with one page, and all that the page complained of."""
+
+    def __init__(self) -> None:
+        self._profile = tempfile.mkdtemp(prefix="chromium-")
+        (read, self._out), (self._in, write) = os.pipe(), os.pipe()
+        command = [CHROMIUM, *_FLAGS, f"--user-data-dir={self._profile}", "about:blank"]
+        # The browser reads from 3 and writes to 4; by way of high numbers, as the pipes may have these themselves.
+        script = f'exec 8<&{read} 9>&{write}; exec "$@" 3<&8 4>&9'
+        self._process = subprocess.Popen(
+            ["bash", "-c", script, "bash", *command], pass_fds=(read, write), stderr=subprocess.DEVNULL
+        )
+        os.close(read)
+        os.close(write)
+        self._buffer, self._last, self._session = b"", 0, ""
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self._loaded = False
+        self._attach()
+
+    def _attach(self) -> None:
+        targets = self.call("Target.getTargets")["targetInfos"]
+        target = next(each["targetId"] for each in targets if each["type"] == "page")
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> Message:
+        """Calls a method of the protocol."""
+        self._last += 1
+        message = {"id": self._last, "method": method, "params": parameters}
+        message |= {"sessionId": self._session} if self._session else {}
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            found = self._read()
+            if found.get("id") == self._last:
+                assert "error" not in found, f"{method}: {found['error']}"
+                result: Message = found["result"]
+                return result
+
+    def _read(self) -> Message:
+        """The next message; what it says of the page is noted."""
+        while b"\0" not in self._buffer:
+            data = os.read(self._in, 1 << 16)
+            assert data, "the browser ended"
+            self._buffer += data
+        data, _, self._buffer = self._buffer.partition(b"\0")
+        message: Message = json.loads(data)
+        given = message.get("params", {})
+        match message.get("method"):
+            case "Runtime.exceptionThrown":
+                self.complaints.append(str(given["exceptionDetails"]))
+            case "Runtime.consoleAPICalled" if given["type"] in ("error", "warning", "assert"):
+                self.complaints.append(str(given["args"]))
+            case "Log.entryAdded" if given["entry"]["level"] in ("error", "warning"):
+                self.complaints.append(str(given["entry"]))
+            case "Network.requestWillBeSent":
+                self.requests.append(given["request"]["url"])
+            case "Page.loadEventFired":
+                self._loaded = True
+        return message
+
+    # ---- what a reader does
+
+    def open(self, address: str | Path) -> None:
+        """Opens a page, and waits until it is there."""
+        self._loaded = False
+        self.call("Page.navigate", url=address.as_uri() if isinstance(address, Path) else address)
+        self.until(lambda: self._loaded and self.run("document.readyState") == "complete")
+
+    def run(self, script: str) -> Any:
+        """The value of an expression on the page."""
+        found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def until(self, holds: Callable[[], Any]) -> None:
+        """Waits until something is true."""
+        end = time.monotonic() + _PATIENCE
+        while not holds():
+            assert time.monotonic() < end, "it never was so"
+            self.run("new Promise(done => setTimeout(done, 10))")
+
+    def type(self, text: str) -> None:
+        """Types letters, one after another."""
+        for letter in text:
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
+
+    def press(self, key: str) -> None:
+        """Presses a key that writes nothing."""
+        code = {"Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40, "Tab": 9}[key]
+        more = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+
+    def size(self, width: int, height: int, *, dark: bool = False, mobile: bool = False, scale: float = 1) -> None:
+        """Shows the page at a size, on a light or a dark system."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
+
+    def picture(self) -> bytes:
+        """What the page looks like, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+    def close(self) -> None:
+        """Ends the browser."""
+        self._process.kill()
+        self._process.wait()
+        os.close(self._out)
+        os.close(self._in)
+        shutil.rmtree(self._profile, ignore_errors=True)

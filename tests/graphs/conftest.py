@@ -1,0 +1,13 @@
+"""Fixtures: a planner of functions, for tests of the steps before C++."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphs.planning import Planner
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Planner:
+    """Plans a function that stands in a test, with the operators of the core set."""
+    return Planner(tmp_path_factory.mktemp("plans"))

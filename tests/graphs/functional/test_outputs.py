@@ -1,0 +1,69 @@
+"""Outputs that alias: each is made again outside, from the input or the value that it is a view of."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from graphs.planning import Planner, outputs
+
+
+def test_a_view_of_an_input_is_made_of_that_input(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        return x[0].unsqueeze(1)
+
+    found = plan(f)
+    assert outputs(found.functional) == ["select.int.unsqueeze of input x"]
+    assert (found.returned, found.backward.blocks) == ((), ())
+
+
+def test_a_view_of_a_value_makes_that_value_an_output_of_the_forward(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        y = x.exp()
+        return y.t()
+
+    found = plan(f)
+    assert outputs(found.functional) == ["t of y"]
+    assert [each.name for each in found.returned] == ["y"]
+
+
+def test_views_of_one_value_share_it(plan: Planner) -> None:
+    def f(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        y = x.exp()
+        return y.t(), y[0], y
+
+    found = plan(f)
+    assert outputs(found.functional) == ["t of y", "select.int of y", "y"]
+    assert [each.name for each in found.returned] == ["y"]
+
+
+def test_an_input_that_is_returned_is_that_input(plan: Planner) -> None:
+    def f(x: Tensor) -> tuple[Tensor, Tensor]:
+        return x, x.exp()
+
+    assert outputs(plan(f).functional) == ["input x", "exp"]
+
+
+def test_what_is_returned_twice_is_one_tensor_and_two_equal_views_are_two(plan: Planner) -> None:
+    def f(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        a = x[0]
+        return a, a, x[0]
+
+    one, two, three = plan(f).functional.outputs
+    assert one == two and one != three
+
+
+def test_items_of_several_views_go_by_their_place(plan: Planner) -> None:
+    def f(x: Tensor) -> tuple[Tensor, Tensor]:
+        a, b = x.split(2)
+        return b, a
+
+    assert outputs(plan(f).functional) == ["split.Tensor.[1] of input x", "split.Tensor.[0] of input x"]
+
+
+def test_a_view_of_what_was_written_is_made_after_it_was_copied_back(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        v = x[0]
+        x.sin_()
+        return v
+
+    assert outputs(plan(f).functional) == ["select.int of input x"]

@@ -1,0 +1,162 @@
+"""Which formulas are printed with the real specs, and which gradients stay the library's Nodes'."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+from cpp import toolchain
+from project import Project
+
+from graphs import compare, library
+from graphs.samples import samples, tensor
+from pipeline.graphs.helpers import OWN_HELPERS, called_names, missing_helpers
+from pipeline.graphs.text.files import FORMULAS, support_text
+from pipeline.releases import resolve
+
+RELEASE = resolve("2.13")
+SOURCE = """\
+import torch
+from torch import Tensor
+
+
+def waves(x: Tensor, y: Tensor) -> Tensor:
+    return x.sin() * y
+
+
+def grown(x: Tensor) -> Tensor:
+    return x.exp() + 1
+
+
+def restrided(x: Tensor) -> Tensor:
+    return torch.as_strided(x, (2, 2), (2, 1)) * 2
+"""
+
+
+def missing(formula: str) -> tuple[str, ...]:
+    """Of a set whose only operators are `where` and `sum`."""
+    return missing_helpers([formula], {"where", "sum"}.__contains__, RELEASE.exported_helpers)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "grad * self.cos().conj()",
+        "where(self > 0, grad, at::where(mask, grad, 0))",
+        "grad.sum_symint(x) / sum_symint(grad, 1)",
+        "not_implemented(\"f: 'helper(x)'\")",
+        "std::tuple<Tensor, Tensor>{grad, Tensor()}",
+        "a < b ? static_cast<int64_t>(1) : c10::SymInt(2)",
+        "GradMode::is_enabled() ? grad : /* hidden(x) */ grad",
+        "mul_tensor_backward(grad, other, self_scalar_type)",
+        "node->helper(grad).other<int>(1)",
+    ],
+)
+def test_what_libtorch_gives_can_be_printed(formula: str) -> None:
+    assert missing(formula) == ()
+
+
+@pytest.mark.parametrize(
+    ("formula", "names"),
+    [
+        ("as_strided_backward(grad, TensorGeometry(self), size)", ("as_strided_backward",)),
+        ("mask ? svd_backward(grad) : norm_backward(grad, p)", ("norm_backward", "svd_backward")),
+        ("at::native::helper(grad)", ("at::native::helper",)),
+        ("at::unknown(grad)", ("at::unknown",)),
+        ("x?f(a):g<int>(b)", ("f", "g")),
+        ("mine::helper(grad)", ("mine::helper",)),
+    ],
+)
+def test_what_it_keeps_to_itself_cannot(formula: str, names: tuple[str, ...]) -> None:
+    assert missing(formula) == names
+
+
+def test_names_are_found_in_linear_time() -> None:
+    assert called_names("f<" * 20_000 + "(") == set()
+    assert called_names("a::" * 20_000 + "(") == set()
+
+
+def test_the_header_defines_all_helpers_that_are_listed() -> None:
+    text = support_text(FORMULAS, RELEASE)
+    defined = set(re.findall(r"^(?:inline )?(?:Tensor|std::vector<Tensor>) (\w+)\(", text, re.MULTILINE))
+    assert defined >= OWN_HELPERS
+    assert {name for name in defined if name.endswith(("_backward", "_backwards", "_to", "_to_c"))} <= OWN_HELPERS
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="nm is not installed")
+def test_what_is_listed_as_exported_is_exported_or_in_a_header() -> None:
+    folder = toolchain.torch_folder()
+    symbols = subprocess.run(
+        ["nm", "-D", "--defined-only", str(folder / "lib" / "libtorch_cpu.so")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    details = set(re.findall(r"_ZN5torch8autograd9generated7details\d+([a-z_]\w*?)E", symbols))
+    header = (folder / "include" / "torch/csrc/autograd/FunctionsManual.h").read_text()
+    inline = set(re.findall(r"^(?:inline [\w:<> ]+|struct TORCH_API) (\w+)[ (]", header, re.MULTILINE))
+    listed = {name for name in RELEASE.exported_helpers if "::" not in name}
+    assert listed <= details | inline
+    assert not listed & OWN_HELPERS and not OWN_HELPERS & details
+
+
+# ---- a copy of the real specs
+
+
+def made(project: Project) -> tuple[list[str], list[str]]:
+    (project.folder / "mine.py").write_text(SOURCE)
+    run = project.run(graphs=project.folder / "mine.py", families="graphs")
+    assert run.status == 0, run.stderr
+    return run.units, [name for name in run.shards if name.endswith(".cpp")]
+
+
+def test_an_edited_formula_of_a_copy_of_the_real_specs_makes_the_graphs_again_that_use_it(
+    torch_project: Project,
+) -> None:
+    assert made(torch_project) == (["waves", "grown", "restrided"], ["graphs/mine.cpp"])
+    torch_project.set_formula("exp", "self", "grad * result.conj() * 3")
+    assert made(torch_project) == (["grown"], ["graphs/mine.cpp"])
+    text = (torch_project.generated / "graphs" / "mine.cpp").read_text()
+    assert "grad * result.conj() * 3" in text
+    assert "// libtorch's AsStridedBackward0: it keeps as_strided_backward to itself" in text
+    torch_project.set_formula("as_strided", "self", "grad.new_zeros(4)")
+    assert made(torch_project)[0] == ["restrided"]
+    assert "libtorch's" not in (torch_project.generated / "graphs" / "mine.cpp").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_an_edited_formula_of_a_copy_of_the_real_specs_is_the_gradient(torch_project: Project, tmp_path: Path) -> None:
+    torch_project.set_formula("exp", "self", "grad * result.conj() * 3")
+    (tmp_path / "mine.py").write_text(SOURCE)
+    ops = library.build(tmp_path / "mine.py", tmp_path, "edited", str(torch_project.specs))
+    x = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    (grad,) = torch.autograd.grad(ops.grown(x).sum(), [x])
+    assert torch.allclose(grad, 3 * x.exp())
+
+
+SPECIAL: dict[str, list[compare.Make]] = {
+    "real_and_complex": [lambda: [tensor(4, 6), torch.complex(tensor(4, 6), tensor(4, 6))]],
+    "masked": [lambda: [tensor(4, 6), torch.rand((), dtype=torch.float64)]],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_the_helpers_give_the_gradients_of_eager(tmp_path: Path) -> None:
+    path = Path(__file__).with_name("formulas.py")
+    ops = library.build(path, tmp_path, "formulas", "torch")
+    text = (tmp_path / "generated" / "graphs" / "formulas.cpp").read_text()
+    assert "libtorch's" not in text
+    assert {name for name in OWN_HELPERS if f"{name}(" not in text} == set()
+    wrong = []
+    for name, function in library.functions(path).items():
+        for make in SPECIAL.get(name) or samples(function):
+            for which in compare.choices(len(compare.tensors(make()))):
+                found = compare.differences(function, getattr(ops, name), make, which)
+                wrong += [f"{name} {which}: {what}" for what in found[:1]]
+    assert wrong == []

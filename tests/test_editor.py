@@ -1,0 +1,175 @@
+"""What the language server shows in an editor, as it is typed: what a run would tell, where it would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from copies import copy_of
+from editor import DERIVATIVES, NATIVE, TAGS, Editor
+from lsprotocol import types
+from project import Project
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+EXP = "- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj()\n"
+SHUFFLE = "pixel_shuffle(Tensor self, "
+
+
+@pytest.fixture(scope="module")
+def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return copy_of(small_built, tmp_path_factory.mktemp("shown"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def editor(project: Project) -> AsyncIterator[Editor]:
+    """One editor for all tests here, with all files open."""
+    found = await Editor.of(project)
+    for name in (DERIVATIVES, NATIVE, TAGS):
+        assert await found.open(project.path(name)) == []
+    yield found
+    assert (await found.end(), found.errors.read_text()) == (0, "")
+
+
+@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+async def restored(editor: Editor) -> AsyncIterator[None]:
+    yield
+    await editor.restore()
+
+
+async def test_a_mistake_is_shown_while_it_is_typed_and_gone_when_mended(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
+    (found,) = await editor.edit(path, EXP, EXP.replace("result.conj", "reslt.conj"))
+    assert found.message == "exp: self: unknown name 'reslt'\nhint: did you mean 'result'?"
+    assert found.severity == types.DiagnosticSeverity.Warning
+    assert editor.text_at(path.as_uri(), found.range) == "reslt"
+    assert await editor.edit(path, "reslt.conj", "result.conj") == []
+
+
+async def test_places_are_counted_in_the_units_of_the_editor(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
+    text = "grad * /* \U0001f600\u00e9 */ reslt.conj()\n"
+    face, found = await editor.edit(path, "grad * result.conj()\n", text)
+    assert editor.text_at(path.as_uri(), face.range) == "\U0001f600"
+    line = "  self: grad * /* \U0001f600\u00e9 */ "
+    assert found.range.start.character == len(line) + 1  # the face counts twice
+    assert editor.text_at(path.as_uri(), found.range) == "reslt"
+    _, found = await editor.edit(path, "reslt.conj()\n", "rslt.conj()\n")
+    assert editor.text_at(path.as_uri(), found.range) == "rslt"
+
+
+async def test_what_is_shown_is_what_a_run_tells(editor: Editor, project: Project) -> None:
+    """Mistakes in three files at once: the same messages, at the same places, as of a run over what was saved."""
+    edits = {
+        DERIVATIVES: [("- name: mul.Tensor(", "- name: mul.Tensr("), (EXP, EXP.replace("self:", "slef:"))],
+        NATIVE: [("- func: sin(Tensor self) -> Tensor\n", "- func: sin(Tensr self) -> Tensor\n")],
+        TAGS: [("- tag: inplace_view\n  desc: |\n", "- tag: inplace_view\n  description: |\n")],
+    }
+    for name, changes in edits.items():
+        for old, new in changes:
+            await editor.edit(project.path(name), old, new)
+    found = shown(editor)
+    assert found == run_tells(editor, project)
+    assert {name for name, *_ in found} == {DERIVATIVES, NATIVE, TAGS}
+
+
+def shown(editor: Editor) -> set[tuple[str, int, int, str]]:
+    """What is shown in all files: the file, line and column, the message."""
+    return {
+        (Path(uri).name, each.range.start.line + 1, each.range.start.character + 1, each.message.partition("\n")[0])
+        for uri, published in editor.shown.items()
+        for each in published.diagnostics
+    }
+
+
+def run_tells(editor: Editor, project: Project) -> set[tuple[str, int, int, str]]:
+    """The same of what a run over these texts tells."""
+    paths = {project.path(name): project.path(name).read_text() for name in (DERIVATIVES, NATIVE, TAGS)}
+    try:
+        for path in paths:
+            path.write_text(editor.texts[path.as_uri()])
+        run = project.run("check", format="json")
+    finally:
+        for path, text in paths.items():
+            path.write_text(text)
+    return {
+        (Path(p["file"]).name, p["line"], p["column"], ": ".join(filter(None, (p["op"], *p["field"], p["problem"]))))
+        for p in json.loads(run.stdout)["problems"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("broken", "old", "new"),
+    [
+        (DERIVATIVES, "  self: grad * result.conj()\n", "  self: {grad * result.conj()\n"),
+        (NATIVE, "- func: sin(Tensor self) -> Tensor\n", "- func: [sin(Tensor self) -> Tensor\n"),
+        (NATIVE, "- func: sin(Tensor self) -> Tensor\n", "- func: sin(Tensor self) -> \x08Tensor\n"),
+        (TAGS, "- tag: core\n", "- tag: {core\n"),
+    ],
+)
+async def test_a_text_that_is_no_yaml_is_shown_as_a_run_tells_it(
+    editor: Editor, project: Project, broken: str, old: str, new: str
+) -> None:
+    """With mistakes in the other files, of which some only follow from it."""
+    await editor.edit(project.path(DERIVATIVES), "- name: mul.Tensor(", "- name: mul.Tensr(")
+    await editor.edit(project.path(NATIVE), "- func: cos(Tensor self)", "- func: cos(Tensr self)")
+    await editor.edit(project.path(DERIVATIVES), "  self: -grad * self.sin().conj()\n", "  self:\n")
+    before = shown(editor)
+    await editor.edit(project.path(broken), old, new)
+    assert shown(editor) == run_tells(editor, project)
+    await editor.edit(project.path(broken), new, old)
+    assert shown(editor) == before
+
+
+async def test_a_mistake_in_one_file_is_shown_in_another(editor: Editor, project: Project) -> None:
+    """Also where that is not open; and gone with the text that nobody saved."""
+    native, derivatives = project.path(NATIVE), project.path(DERIVATIVES)
+    editor.close(derivatives)
+    await editor.edit(native, "- func: pixel_shuffle(Tensor self, int upscale_factor)", f"- func: {SHUFFLE}int factor)")
+    (found,) = editor.shown[derivatives.as_uri()].diagnostics
+    assert found.message.startswith("pixel_shuffle: name: no function in native_functions.yaml has the schema")
+    await editor.open(derivatives)
+    (found,) = await editor.edit(derivatives, f"{SHUFFLE}int upscale_factor)", f"{SHUFFLE}int factor)")
+    assert "unknown name 'upscale_factor'" in found.message
+    assert await editor.edit(derivatives, "unshuffle(grad, upscale_factor)", "unshuffle(grad, factor)") == []
+    editor.close(native)
+    await editor.until(lambda: editor.shown[derivatives.as_uri()].diagnostics)
+    assert await editor.open(native) == []
+
+
+async def test_what_is_typed_fast_is_shown_as_it_is_in_the_end(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
+    told_before = len(editor.told)
+    old = "grad * result.conj()\n"
+    for new in (f"grad * reslt{number}.conj()\n" for number in range(60)):
+        editor.type(path, old, new)
+        old = new
+    (found,) = await editor.diagnostics(path)
+    assert "unknown name 'reslt59'" in found.message
+    editor.type(path, old, "grad * result.conj()\n")
+    assert await editor.diagnostics(path) == []
+    versions = [params.version for params in editor.told[told_before:] if params.uri == path.as_uri()]
+    assert versions == sorted(versions)
+    assert len(versions) < 60, "nothing was taken together"
+
+
+async def test_a_certain_correction_is_offered(editor: Editor, project: Project) -> None:
+    path = project.path(DERIVATIVES)
+    found = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
+    params = types.CodeActionParams(
+        types.TextDocumentIdentifier(path.as_uri()), found[0].range, types.CodeActionContext(found)
+    )
+    (action,) = await editor.client.text_document_code_action_async(params)
+    assert action.title == "Write 'result' for 'reslt'"
+    assert editor.applied(action.edit) == {DERIVATIVES: path.read_text()}
+
+
+async def test_text_that_is_no_text_is_shown(editor: Editor, project: Project) -> None:
+    """Half a character, as an editor may send it."""
+    path = project.path(DERIVATIVES)
+    (found,) = await editor.edit(path, "grad * result.conj()\n", "grad * \x1b result.conj()\n")
+    assert "control character U+001B" in found.message
+    assert await editor.edit(path, "\x1b ", "") == []

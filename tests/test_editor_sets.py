@@ -1,0 +1,160 @@
+"""The language server beside runs, in sets that nobody named, and where there is none: what it leaves alone."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import forked
+import pytest
+import pytest_asyncio
+from editor import DERIVATIVES, Editor
+from lsprotocol import types
+from project import ROOT, Project
+
+
+@pytest_asyncio.fixture
+async def editor(built: Project) -> AsyncIterator[Editor]:
+    """An editor on a project that was built."""
+    found = await Editor.of(built)
+    yield found
+    assert (await found.end(), found.errors.read_text()) == (0, "")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def wandering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
+    """An editor that was told of no set."""
+    folder = tmp_path_factory.mktemp("wandering")
+    found = await Editor.start(folder, f"cache={folder / 'cache'}")
+    yield found
+    assert (await found.end(), found.errors.read_text()) == (0, "")
+
+
+@pytest.mark.asyncio
+async def test_what_nobody_saved_is_in_no_file_and_no_cache(editor: Editor, built: Project) -> None:
+    """The tree is as it was, and a run has nothing to do."""
+    before = built.tree()
+    path = built.path(DERIVATIVES)
+    await editor.open(path)
+    await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
+    await editor.edit(path, "grad * 2 * result.conj()\n", "{grad * 2 * reslt.conj()\n")
+    during = built.tree()
+    files = {path for path in before if Path(path).is_file()}
+    assert {path: during[path] for path in files} == {path: before[path] for path in files}
+    assert built.run().ran == []
+
+
+@pytest.mark.asyncio
+async def test_a_run_beside_it_starts_the_count_again(editor: Editor, built: Project) -> None:
+    """What was saved and run is made, and costs nothing more."""
+    path = built.path(DERIVATIVES)
+    await editor.open(path)
+    await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
+    line = "- name: exp(Tensor self) -> Tensor"
+    assert (await editor.lenses(path))[line].startswith("edited: re-makes 2 units")
+    editor.save(path)
+    assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
+    await editor.edit(path, "- name: mv(", "# a comment\n- name: mv(")
+    assert (await editor.lenses(path))[line] == "2 units made from it"
+
+
+@pytest.mark.slow
+@pytest.mark.asyncio
+async def test_a_killed_editor_leaves_nothing_for_long(built: Project) -> None:
+    """The rows of its own that it left go with the next one."""
+    first = await Editor.of(built)
+    await first.open(built.path(DERIVATIVES))
+    assert first.client._server is not None
+    first.client._server.kill()
+    await first.client._server.wait()
+    await first.client.stop()
+    (left,) = built.rows.parent.glob("editor.*")
+    second = await Editor.of(built)
+    await second.open(built.path(DERIVATIVES))
+    assert not left.exists()
+    assert await second.end() == 0
+    assert list(built.rows.parent.glob("editor.*")) == []
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_file_belongs_to_the_nearest_set_around_it(wandering: Editor, built: Project, tmp_path: Path) -> None:
+    """Without specs=: no set has to be named, and files of two sets do not meet."""
+    editor = wandering
+    other = Project(tmp_path / "other", built.specs, (built.specs / "RELEASE").read_text())
+    for project in (built, other):
+        assert await editor.open(project.path(DERIVATIVES)) == []
+    await editor.edit(other.path(DERIVATIVES), "grad * result.conj()\n", "grad * reslt.conj()\n")
+    assert len(await editor.diagnostics(other.path(DERIVATIVES))) == 1
+    assert await editor.diagnostics(built.path(DERIVATIVES)) == []
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_file_of_no_set_is_told_so_or_left_alone(wandering: Editor, built: Project, tmp_path: Path) -> None:
+    """Derivatives alone are no set: one says so. Of other YAML files nothing is said."""
+    lonely, other = tmp_path / "alone" / DERIVATIVES, tmp_path / "alone" / "workflow.yaml"
+    lonely.parent.mkdir()
+    for path in (lonely, other):
+        path.write_text("- name: mv(Tensor self, Tensor vec) -> Tensor\n  self: grad\n")
+    (found,) = await wandering.open(lonely)
+    assert found.severity == types.DiagnosticSeverity.Information
+    assert "part of no spec set" in found.message
+    await wandering.open(other, wait=False)
+    assert await wandering.hover(other, "- name: mv(", 9) == ""
+    assert await wandering.open(built.path(DERIVATIVES)) == []
+    assert other.as_uri() not in wandering.shown
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_file_that_is_broken_when_it_is_opened_is_mended(wandering: Editor, built: Project) -> None:
+    path = built.path(DERIVATIVES)
+    text = path.read_text()
+    path.write_text(text.replace("grad * result.conj()\n", "{grad * result.conj()\n"))
+    (found,) = await wandering.open(path)
+    assert "not YAML" in found.message
+    assert await wandering.edit(path, "{grad", "grad") == []
+
+
+def test_it_says_what_to_install(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['pygls'] = None; from pipeline.front.start.command import run; run()"
+    command = [sys.executable, "-c", code, "lsp"]
+    run = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert run.returncode == 3
+    assert run.stderr == "ERROR: lsp: pygls is not installed\n  pip install 'gradmill[lsp]'\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lsp", "specs=nowhere"], "specs=nowhere: there is no such spec set"),
+        (["lsp", "file.yaml"], "lsp: 'file.yaml' is not expected here"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(project: Project, words: list[str], message: str) -> None:
+    run = forked.gradmill(words, project.folder)
+    assert run[0] == 3
+    assert message in run[2]
+
+
+@pytest.mark.slow
+@pytest.mark.asyncio
+async def test_the_files_of_a_backend_are_those_of_its_layers(torch_specs: Path, tmp_path: Path) -> None:
+    """The description is found above the file; names are those of the base and of the layer; lines are the file's."""
+    shutil.copytree(ROOT / "examples" / "vendor", tmp_path / "vendor")
+    derivatives = tmp_path / "vendor" / "specs" / "toy_derivatives.yaml"
+    functions = tmp_path / "vendor" / "specs" / "toy_functions.yaml"
+    editor = await Editor.start(tmp_path, f"cache={tmp_path / 'cache'}")
+    assert await editor.open(derivatives) == []
+    assert await editor.open(functions) == []
+    line = next(line for line in derivatives.read_text().split("\n") if "- name: " in line)
+    op = line.partition("name: ")[2].partition("(")[0]
+    assert f"{op}(" in await editor.hover(derivatives, line, after=line.index(op) + 1)
+    assert any(title.endswith("made from it") for title in (await editor.lenses(derivatives)).values())
+    (found,) = await editor.edit(derivatives, line, line.replace("(Tensor self", "(Tensor slf"))
+    assert "has the schema" in found.message
+    assert editor.text_at(derivatives.as_uri(), found.range) == op.partition(".")[0]
+    await editor.edit(derivatives, line.replace("(Tensor self", "(Tensor slf"), "      - {" + line)
+    assert await editor.edit(derivatives, "      - {" + line, line) == []
+    assert (await editor.end(), editor.errors.read_text()) == (0, "")

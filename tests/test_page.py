@@ -1,0 +1,326 @@
+"""`doit page`: what the pages say, that their links hold, which of them an edit writes again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from project import ROOT, Project
+from site_of_pages import Site
+
+from pipeline.front.config import read_config
+from pipeline.front.page.build import PageBuild
+from pipeline.query.files import set_seal
+from pipeline.reports.page.model import Operator, Step
+from pipeline.reports.page.subjects import operator
+
+
+@pytest.fixture(scope="module")
+def written(small_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The pages of a part of core; not to be changed."""
+    project = Project(tmp_path_factory.mktemp("page"), small_specs, "2.13.0", kernels=True)
+    make(project)
+    return project
+
+
+@pytest.fixture(scope="module")
+def site(written: Project) -> Site:
+    return site_of(written)
+
+
+@pytest.fixture
+def edited(tmp_path: Path, written: Project) -> Project:
+    """A copy of them, to change."""
+    shutil.copytree(written.folder, tmp_path, dirs_exist_ok=True)
+    project = Project.at(tmp_path)
+    folder = project.cache / "set"
+    for path in (project.cache / "outputs", folder / "set"):
+        path.write_text(path.read_text().replace(str(written.folder), str(tmp_path)))
+    for path in (folder / "page").glob("last-*"):
+        path.unlink()
+    set_seal(str(folder / "page" / "rows"), str(folder / "page" / "rows.values"))
+    return project
+
+
+def site_of(project: Project) -> Site:
+    return Site(project.generated / "page")
+
+
+def make(project: Project, **variables: object) -> str:
+    """Writes the pages; gives what is said of it."""
+    run = project.run("page", **variables)
+    assert run.status == 0, run.stderr
+    return run.stdout.rpartition(": ")[2].strip()
+
+
+def rewritten(project: Project, **variables: object) -> set[str]:
+    """The files that the next run writes."""
+    before = site_of(project).times()
+    make(project, **variables)
+    after = site_of(project).times()
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+# ---- what they say
+
+
+def test_every_link_of_every_page_leads_somewhere_within_the_folder(site: Site) -> None:
+    assert len(site.pages) > 40
+    assert sum(len(page.links) for page in site.pages.values()) > 1000
+    assert list(site.broken()) == []
+
+
+def test_no_anchor_is_there_twice(site: Site) -> None:
+    assert [name for name, page in site.pages.items() if len(page.ids) != len(set(page.ids))] == []
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Site) -> None:
+    elsewhere = re.compile(rb"(?i)(https?:)?//\w+\.\w|url\(|@import")
+    assert [name for name, data in site.bytes().items() if elsewhere.search(data)] == []
+
+
+def test_the_page_of_mv_says_what_its_gradient_is_what_it_saves_and_its_cpp(site: Site, written: Project) -> None:
+    page = site.page("mv")
+    assert "∂self grad.unsqueeze(1) * vec.conj()" in page.text
+    assert "∂vec self.t().conj().mv(grad)" in page.text
+    assert "→result at::mv(self_t, vec_p) + at::mv(self_p, vec_t)" in page.text
+    assert "Saves vec at::Tensor self at::Tensor" in page.text
+    (shown,) = written.run("show", "emit", "MvBackward0").rows
+    for piece in filter(None, shown["pieces"].values()):
+        assert " ".join(piece.split()) in page.text
+    assert {"MvBackward0", "mv", "mv.out"} <= set(page.ids)
+
+
+def test_every_function_and_every_node_can_be_searched_for_and_has_its_anchor(site: Site, written: Project) -> None:
+    found = site.data("search.js")
+    functions = {name: page for page, names, _ in found for name in names}
+    nodes = {name: page for page, _, names in found for name in names}
+    shown = written.run("show", "schemas").rows
+    assert set(functions) == {row["func"].partition("(")[0] for row in shown}
+    units = [row["unit"] for row in written.run("show", "emit").rows if row["family"] == "nodes"]
+    assert set(nodes) == set(units)
+    for name, page in (*functions.items(), *nodes.items()):
+        assert name in site.pages[f"op/{page}.html"].ids
+
+
+def test_all_cpp_that_is_generated_is_on_some_page(site: Site, written: Project) -> None:
+    text = "\n".join(site.pages[f"op/{page}.html"].text for page, _, _ in site.data("search.js"))
+    rows = written.run("show", "emit").rows
+    assert {row["family"] for row in rows} >= {"nodes", "variable_type", "trace_type", "inplace_or_view", "view_funcs"}
+    pieces = [" ".join(piece.split()) for row in rows for piece in row["pieces"].values()]
+    assert len(pieces) > 500
+    assert [piece for piece in pieces if piece not in text] == []
+
+
+def test_entries_are_linked_where_they_stand(site: Site, written: Project) -> None:
+    lines = written.path("derivatives.yaml").read_text().splitlines()
+    known = site.data("lines.js")["derivatives.yaml"]
+    assert lines[known["mv"] - 1].startswith("- name: mv(")
+    source = site.pages["source/derivatives.yaml.html"]
+    assert {"mv", f"L{known['mv']}", f"L{len(lines)}"} <= set(source.ids)
+    assert "../source/derivatives.yaml.html#mv" in site.page("mv").links
+
+
+def test_relations_lead_from_page_to_page(site: Site) -> None:
+    exp, foreach, transpose = site.page("exp"), site.page("_foreach_exp"), site.page("transpose")
+    assert "../op/_foreach_exp.html#_foreach_exp" in exp.links
+    assert "made from the formulas of exp" in foreach.text
+    assert "Also serves" in exp.text
+    assert "Differentiated by the formulas of exp" in exp.text  # exp_
+    assert "../op/transpose_copy.html#transpose_copy.int" in transpose.links
+    assert "copy of the view transpose.int" in site.page("transpose_copy").text.lower()
+
+
+def test_formulas_are_marked_by_what_they_mean(site: Site) -> None:
+    text = site.page("exp").source
+    assert "<i class=g>grad</i> * <i class=r>result</i>.<i class=f>conj</i>()" in text
+
+
+def test_the_list_of_nodes_agrees_with_the_report_of_coverage(site: Site, written: Project) -> None:
+    told = written.run("coverage", "--format", "json").stdout
+    totals = re.search(r'"nodes": (\d+),\s*"forward": (\d+)', told)
+    assert totals is not None
+    assert f"Nodes with a forward derivative {totals[2]} of {totals[1]}" in site.pages["index.html"].text
+    assert site.pages["nodes.html"].text.count("Backward") >= int(totals[1])
+
+
+def test_text_of_the_specs_is_never_taken_for_html(edited: Project) -> None:
+    edited.set_formula("exp", "self", '"grad * (result < 1).conj() /* <b>&amp; */"')
+    make(edited)
+    page = site_of(edited).page("exp")
+    assert "<b>&amp;" not in page.source
+    assert "(result < 1).conj() /* <b>&amp; */" in page.text
+
+
+def test_operators_of_another_namespace_have_pages_too(edited: Project) -> None:
+    edited.append("native_functions.yaml", "- func: toy::cube(Tensor self) -> Tensor\n  variants: function")
+    make(edited)
+    site = site_of(edited)
+    assert "toy::cube" in site.page("toy.cube").text
+    assert "toy-cube" in site.page("toy.cube").ids
+    assert list(site.broken()) == []
+
+
+# ---- what an edit re-makes
+
+
+def steps(project: Project, page: str, op: str, edit: str) -> tuple[set[str], set[str]]:
+    """The units and the files that the page of an operator says an edit of a part of an entry makes again."""
+    build = PageBuild(read_config({"specs": str(project.specs), "cache": str(project.cache)}))
+    try:
+        found: Operator = operator(build.db, "upstream", 0, page)
+    finally:
+        build.close()
+    told: list[Step] = [
+        step for each in found.derivatives if each.function == op for step in each.steps if step.edit == edit
+    ]
+    return {step.unit.title for step in told}, {file for step in told for file in step.files}
+
+
+@pytest.mark.parametrize(
+    ("page", "op", "edit", "field", "formula"),
+    [
+        ("exp", "exp", "backward formula", "self", "result.conj() * grad"),
+        ("mul", "mul.Tensor", "backward formula", "other", "match_domain(other.scalar_type(), self.conj() * grad)"),
+        ("mul", "mul.Tensor", "forward formula", "result", "other_t * self_p + self_t * other_p"),
+        ("sub", "sub.Scalar", "what is saved", "self", "match_domain(self.scalar_type(), grad * other)"),
+    ],
+)
+def test_the_graph_says_what_an_edit_makes_again(
+    edited: Project, page: str, op: str, edit: str, field: str, formula: str
+) -> None:
+    units, files = steps(edited, page, op, edit)
+    edited.build()
+    before = edited.mtimes()
+    edited.set_formula(op, field, formula)
+    run = edited.run()
+    after = edited.mtimes()
+    changed = {name for name in before if before[name] != after[name]}
+    if edit == "what is saved":  # this edit changes some of what such edits change
+        assert set(run.units) <= units and changed <= files
+        assert "Functions.h" in changed and "VariableType::sub_Scalar" in run.units
+    else:
+        assert set(run.units) == units
+        assert changed == files
+
+
+# ---- which files are written
+
+
+def test_nothing_changed_writes_nothing(edited: Project) -> None:
+    before = site_of(edited).times()
+    make(edited)  # what was copied is looked at once
+    assert make(edited).endswith("none written")
+    assert site_of(edited).times() == before
+
+
+def test_an_edited_formula_writes_the_pages_that_show_it_and_no_other(edited: Project) -> None:
+    edited.set_formula("exp", "self", "result.conj() * grad")
+    shown = {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}
+    assert rewritten(edited) == shown
+
+
+def test_a_line_more_moves_entries_and_writes_no_page_of_theirs(edited: Project) -> None:
+    path = edited.path("derivatives.yaml")
+    path.write_text("# a comment\n" + path.read_text())
+    assert rewritten(edited) == {"lines.js", "source/derivatives.yaml.html"}
+
+
+def test_what_was_removed_leaves_no_page_behind(edited: Project) -> None:
+    path = edited.path("native_functions.yaml")
+    path.write_text(path.read_text() + "\n- func: wholly_new(Tensor self) -> Tensor\n")
+    make(edited)
+    page = edited.generated / "page" / "op" / "wholly_new.html"
+    assert page.exists()
+    own = page.with_name("own.html")
+    own.write_text("<!doctype html>\nsomebody's own\n")
+    path.write_text(path.read_text().replace("\n- func: wholly_new(Tensor self) -> Tensor\n", ""))
+    assert make(edited).endswith("1 removed")
+    assert not page.exists()
+    assert own.exists()
+
+
+def test_pages_that_were_damaged_are_put_back_whatever_is_known(edited: Project, site: Site) -> None:
+    folder = edited.generated / "page"
+    (folder / "op" / "mv.html").unlink()
+    (folder / "page.css").write_text("/* @" + "generated by somebody */")
+    make(edited)
+    assert site_of(edited).bytes() == site.bytes()
+    shutil.rmtree(edited.cache)
+    assert make(edited).endswith("none written")
+    assert site_of(edited).bytes() == site.bytes()
+
+
+def test_a_file_of_somebody_else_is_never_written_over(edited: Project) -> None:
+    folder = edited.generated / "page"
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / "nodes.html").write_text("mine")
+    run = edited.run("page")
+    assert run.status != 0
+    assert "nodes.html: there is a file that gradmill did not make" in run.stderr
+    assert [path.name for path in folder.iterdir()] == ["nodes.html"]
+
+
+def test_mistakes_are_told_with_their_place_and_change_no_page(edited: Project) -> None:
+    before = site_of(edited).bytes()
+    edited.replace("derivatives.yaml", "- name: exp(Tensor self)", "- name: exq(Tensor self)")
+    run = edited.run("page")
+    assert run.status != 0
+    assert re.search(r"derivatives\.yaml:\d+:\d+: error: ", run.stderr)
+    assert "Traceback" not in run.stderr
+    assert site_of(edited).bytes() == before
+
+
+def test_a_word_that_means_nothing_is_refused(written: Project) -> None:
+    run = written.run("page", "mv")
+    assert run.status != 0
+    assert "'mv' is not expected here" in run.stderr
+
+
+# ---- what changed since another set
+
+
+def test_changes_since_another_set_are_on_the_pages_that_they_are_about(edited: Project, written: Project) -> None:
+    edited.set_formula("exp", "self", "result.conj() * grad * 1")
+    make(edited, against=written.specs, against_release="2.13.0")
+    site = site_of(edited)
+    assert list(site.broken()) == []
+    assert "Changed since set (PyTorch 2.13.0)" in site.page("exp").text
+    assert "Changed since" not in site.page("mv").text
+    assert "result.conj() <ins>* grad </ins>* 1" in site.page("exp").source or "<ins>" in site.page("exp").source
+    assert "../op" not in site.pages["changes.html"].source
+    assert {"exp", "_foreach_exp"} <= set(site.pages["changes.html"].ids)
+    assert make(edited, against=written.specs, against_release="2.13.0").endswith("none written")
+    make(edited)
+    assert "Nothing to compare with was named" in Site(site.folder).pages["changes.html"].text
+
+
+# ---- what others notice of it
+
+
+def test_a_run_without_pages_knows_nothing_of_them(edited: Project) -> None:
+    """Neither the library nor a module nor a row of theirs."""
+    told = """
+import sys
+from pipeline.front.main import main
+assert not main(sys.argv[1:]), "the run failed"
+print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "pipeline.reports.page"))])
+"""
+    edited.set_formula("exp", "self", "result.conj() * grad")
+    words = [f"{name}={getattr(edited, name)}" for name in ("specs", "generated", "cache")]
+    run = subprocess.run([sys.executable, "-c", told, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_gc_keeps_what_pages_are_made_from(edited: Project) -> None:
+    make(edited)
+    run = edited.run("gc")
+    assert run.status == 0, run.stderr
+    edited.set_formula("exp", "self", "result.conj() * grad")
+    assert rewritten(edited) == {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}

@@ -1,0 +1,215 @@
+"""The pages of torch's specs in a browser: no complaint, the search finds and is quick, keys, links, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import browser
+import pytest
+from browser import Browser
+from project import Project
+from site_of_pages import Site
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not browser.CHROMIUM, reason=browser.MISSING),
+]
+
+QUICK = 100  # milliseconds that a search may take
+
+
+@pytest.fixture(scope="module")
+def site(torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The pages of all of torch."""
+    folder = tmp_path_factory.mktemp("pages")
+    project = Project(folder, torch_specs, "2.13.0", packaged=True, kernels=True)
+    run = project.run("page")
+    assert run.status == 0, run.stderr
+    return Site(project.generated / "page")
+
+
+@pytest.fixture
+def chromium() -> Iterator[Browser]:
+    """A browser, which must not complain of anything, nor ask for anything but files."""
+    found = Browser()
+    yield found
+    found.close()
+    assert found.complaints == []
+    assert [address for address in found.requests if not address.startswith(("file:", "data:"))] == []
+
+
+def here(chromium: Browser) -> str:
+    """The page that is open, with its anchor."""
+    path: str = chromium.run("location.pathname.split('/').slice(-2).join('/') + location.hash")
+    return path
+
+
+def found(chromium: Browser) -> list[str]:
+    """What the search shows."""
+    names: list[str] = chromium.run("[...document.querySelectorAll('#found li .code')].map(item => item.textContent)")
+    return names
+
+
+def test_all_links_of_all_pages_hold(site: Site) -> None:
+    assert len(site.pages) > 1300
+    assert list(site.broken()) == []
+    assert [name for name, page in site.pages.items() if len(page.ids) != len(set(page.ids))] == []
+
+
+def test_the_folder_is_not_too_large(site: Site) -> None:
+    assert sum(map(len, site.bytes().values())) < 60_000_000
+
+
+def test_pages_of_every_kind_open_without_a_complaint(site: Site, chromium: Browser) -> None:
+    pages = ["index", "operators", "nodes", "changes", "op/mv", "op/add", "op/_foreach_div", "op/squeeze"]
+    for page in (*pages, "source/derivatives.yaml", "source/native_functions.yaml"):
+        chromium.open(site.folder / f"{page}.html")
+        assert chromium.run("document.querySelector('h1').textContent.trim().length > 0")
+
+
+@pytest.mark.parametrize(
+    ("typed", "first", "place"),
+    [
+        ("mv", "mv", "op/mv.html"),
+        ("MvBack", "MvBackward0", "op/mv.html#MvBackward0"),
+        ("add_.Tensor", "add_.Tensor", "op/add.html#add_.Tensor"),
+        ("foreach exp", "_foreach_exp", "op/_foreach_exp.html"),
+        ("scaled_dot_prod", "scaled_dot_product_attention", "op/scaled_dot_product_attention.html"),
+    ],
+)
+def test_the_search_finds_and_is_quick(site: Site, chromium: Browser, typed: str, first: str, place: str) -> None:
+    chromium.open(site.folder / "index.html")
+    chromium.type("/")
+    chromium.until(lambda: chromium.run("document.activeElement.id") == "search")
+    took = []
+    for letter in typed:
+        chromium.type(letter)
+        chromium.until(lambda: chromium.run("document.getElementById('search').dataset.took"))
+        took.append(float(chromium.run("document.getElementById('search').dataset.took")))
+    assert found(chromium)[0] == first
+    assert max(took) < QUICK, took
+    chromium.press("Enter")
+    chromium.until(lambda: here(chromium) == place)
+    chromium.until(lambda: chromium.run("document.readyState") == "complete")
+
+
+def test_the_first_search_of_a_page_is_quick_with_its_index(site: Site, chromium: Browser) -> None:
+    """From the key to what is shown, the index read and taken apart."""
+    chromium.open(site.folder / "op" / "mv.html")
+    script = """new Promise(done => {
+        const box = document.getElementById("search"), start = performance.now();
+        box.value = "conv"; box.focus(); box.dispatchEvent(new Event("input"));
+        const look = () => document.querySelector("#found li") ? done(performance.now() - start) : setTimeout(look, 1);
+        look(); })"""
+    assert chromium.run(script) < QUICK
+    assert "conv1d" in found(chromium)
+
+
+def test_arrows_choose_and_escape_closes(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "op" / "exp.html")
+    chromium.type("/")
+    chromium.until(lambda: chromium.run("document.activeElement.id") == "search")
+    chromium.type("mv")
+    chromium.until(lambda: len(found(chromium)) > 2)
+    chosen = "document.querySelector('#found [aria-selected=true]').id"
+    assert chromium.run(chosen) == "found-0"
+    chromium.press("ArrowDown")
+    chromium.press("ArrowDown")
+    assert chromium.run(chosen) == "found-2"
+    chromium.press("ArrowUp")
+    assert chromium.run(chosen) == "found-1"
+    assert chromium.run("document.activeElement.getAttribute('aria-activedescendant')") == "found-1"
+    second = found(chromium)[1]
+    chromium.press("Escape")
+    assert chromium.run("document.getElementById('found').hidden")
+    chromium.press("Escape")
+    assert chromium.run("document.activeElement.id") != "search"
+    chromium.type("/")
+    chromium.until(lambda: len(found(chromium)) > 2)
+    chromium.press("ArrowDown")
+    chromium.press("Enter")
+    chromium.until(lambda: second.partition(".")[0] in here(chromium))
+
+
+def test_what_is_not_there_is_said_to_be_missing(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "index.html")
+    chromium.type("/")
+    chromium.until(lambda: chromium.run("document.activeElement.id") == "search")
+    chromium.type("qqzzxx")
+    chromium.until(
+        lambda: "Nothing is called so" in (chromium.run("document.getElementById('found').textContent") or "")
+    )
+    chromium.press("Enter")
+    assert here(chromium).endswith("index.html")
+
+
+def test_entries_show_their_lines_and_lead_there(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "op" / "mv.html")
+    line = site.data("lines.js")["derivatives.yaml"]["mv"]
+    assert chromium.run("document.querySelector('.derivative .place').textContent") == f"derivatives.yaml:{line}"
+    chromium.run("document.querySelector('.derivative .place').click()")
+    chromium.until(lambda: here(chromium) == "source/derivatives.yaml.html#mv")
+    chromium.until(lambda: chromium.run("document.readyState") == "complete")
+    assert chromium.run("document.querySelector(':target').textContent").startswith("- name: mv(")
+    top = "document.querySelector(':target').getBoundingClientRect().top"
+    chromium.until(lambda: 0 <= chromium.run(top) < 600)
+
+
+def test_cpp_is_coloured_when_it_is_opened_and_stays_the_same_text(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "op" / "mv.html")
+    box = "document.getElementById('cpp-MvBackward0')"
+    assert not chromium.run(f"{box}.open")
+    before = chromium.run(f"{box}.textContent")
+    chromium.run(f"{box}.querySelector('summary').click()")
+    chromium.until(lambda: chromium.run(f"{box}.querySelectorAll('i.k').length > 5"))
+    assert chromium.run(f"{box}.textContent") == before
+    assert "MvBackward0_apply_functional" in before
+
+
+def test_a_link_to_a_kernel_opens_it(site: Site, chromium: Browser) -> None:
+    chromium.open(f"{(site.folder / 'op' / 'mv.html').as_uri()}#variable_type-mv")
+    assert chromium.run("document.getElementById('variable_type-mv').open")
+
+
+def test_lists_are_filtered_by_text_and_by_trait(site: Site, chromium: Browser) -> None:
+    chromium.open(site.folder / "nodes.html")
+    shown = "[...document.querySelectorAll('#rows tbody tr')].filter(row => !row.hidden).length"
+    count = chromium.run(shown)
+    chromium.run("document.querySelector('[data-trait=missing]').click()")
+    missing = chromium.run(shown)
+    assert 0 < missing < count / 4
+    chromium.run("document.getElementById('filter').focus()")
+    chromium.type("acosh")
+    chromium.until(lambda: chromium.run(shown) < missing)
+    assert chromium.run("document.getElementById('shown').textContent") == f"{chromium.run(shown)} of {count}"
+
+
+def colours(chromium: Browser) -> tuple[int, int]:
+    """How bright the back and the text are, from 0 to 765."""
+    script = "(name => getComputedStyle(document.body)[name].match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0))"
+    return chromium.run(f"{script}('backgroundColor')"), chromium.run(f"{script}('color')")
+
+
+def test_light_and_dark_follow_the_system_and_the_switch(site: Site, chromium: Browser) -> None:
+    page = site.folder / "op" / "mv.html"
+    for dark in (False, True):
+        chromium.size(1200, 800, dark=dark)
+        chromium.open(page)
+        back, text = colours(chromium)
+        assert (back < text) is dark
+        assert abs(back - text) > 400
+    chromium.run("document.getElementById('theme').click()")
+    assert colours(chromium)[0] > 600
+    chromium.open(site.folder / "index.html")
+    assert colours(chromium)[0] > 600, "the choice is kept"
+
+
+@pytest.mark.parametrize("page", ["index", "operators", "nodes", "op/mv", "op/add", "op/_foreach_div", "changes"])
+def test_a_phone_shows_pages_at_their_width(site: Site, chromium: Browser, page: str) -> None:
+    chromium.size(390, 844, mobile=True)
+    chromium.open(site.folder / f"{page}.html")
+    assert chromium.run("document.documentElement.scrollWidth") <= 390
+    small = """[...document.querySelectorAll("main p, main dd, main code.formula, main td")]
+        .filter(item => item.offsetParent && parseFloat(getComputedStyle(item).fontSize) < 12).length"""
+    assert chromium.run(small) == 0

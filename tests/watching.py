@@ -1,0 +1,69 @@
+"""`doit watch` on a project, as a process that tests talk to."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import IO
+
+from project import Project
+
+from pipeline.front.run import last as last_run
+from pipeline.query.files import stat_of
+
+
+class Watching:
+    """A `doit watch` on a project."""
+
+    def __init__(self, project: Project, **variables: object) -> None:
+        signal.signal(
+            signal.SIGINT, signal.default_int_handler
+        )  # a shell's background jobs ignore it, and what they start
+        self.process = project.start("watch", **variables)
+        assert self.process.stdout is not None and self.process.stderr is not None
+        self._lines: queue.Queue[str] = queue.Queue()
+        streams = (self.process.stdout, self.process.stderr)
+        self._readers = [threading.Thread(target=self._collect, args=(stream,), daemon=True) for stream in streams]
+        for reader in self._readers:
+            reader.start()
+
+    def _collect(self, stream: IO[str]) -> None:
+        for line in stream:
+            self._lines.put(line)
+
+    def wait_for(self, text: str) -> str:
+        """The next line that holds `text`."""
+        while True:
+            line = self._lines.get(timeout=60)
+            if text in line:
+                return line
+
+    def wait_until_kept(self, project: Project) -> None:
+        """Until the files that it wrote are noted, which it does after it has said so."""
+        self.wait_while(lambda: not _is_kept(project))
+
+    def wait_while(self, holds: Callable[[], bool]) -> None:
+        """Until something holds no more."""
+        end = time.monotonic() + 60
+        while holds():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def rest(self) -> str:
+        """What it said that nobody waited for, once it has ended."""
+        for reader in self._readers:
+            reader.join(timeout=60)
+        return "".join(self._lines.queue)
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=60)
+
+
+def _is_kept(project: Project) -> bool:
+    (path,) = project.rows.parent.glob("last-*")
+    last = last_run.load(str(path))
+    return last is not None and all(stat_of(file) == made.stat for file, made in last.outputs.items())
