@@ -65,7 +65,7 @@ def vocabulary(db: Database) -> dict[str, tuple[int, int]]:
     found |= {CALL + name: _ANY for name in functions}
     found |= {METHOD + name: _ANY for name in (*known.methods, *own)}
     found |= {f"{CONSTANT}k{dtype}": _ANY for dtype in release(db).dtypes}
-    return found
+    return dict(sorted(found.items()))
 
 
 class Vocabulary:
