@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pipeline.front.config import Config
+from pipeline.front.console.progress import Progress
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build, Root
 from pipeline.front.run.collect import PAGES
@@ -94,6 +95,16 @@ class PageBuild(Build):
 
         return (stage, *self.layout)
 
+    def bring(self) -> None:
+        """Brings all pages up to date; a terminal shows how far that is."""
+        from pipeline.reports.page.pages import files
+
+        named, progress = files(self.db, *self.layout), Progress(sys.stderr)
+        for count, file in enumerate(named.values()):
+            progress.show(f"page {count} of {len(named)}")
+            self.db.digest(*file)
+        progress.clear()
+
     def write(self) -> Written:
         """Writes the pages whose bytes changed, and removes those of what is no more; SpecError where something that is
         not ours is in the way. The specs have no mistakes."""
@@ -141,7 +152,7 @@ class PageBuild(Build):
         stats = self.inputs.other_stats() | self.stats | {path: stat_of(path) for path in beside}
         outputs = self.outputs.there()
         complete = kept and len(outputs) == names and last_run.settled(self.inputs.spec_paths())
-        self.last = Last(stats, code, outputs, (), names, report, complete)
+        self.last = Last(stats, code, outputs, (), names, report, complete, self.warned, self.config.format)
         try:
             last_run.save(self.last_path, self.last)
         except OSError as error:
