@@ -225,7 +225,7 @@ class Tasks:
         wanted = made(build.db, *build.layout, name).xxh3
         written = self._writing[name].written if name in self._writing else None
         if written is not None:
-            build.outputs.known[path] = Written(written, wanted)
+            build.outputs.known[os.path.abspath(path)] = Written(written, wanted)
         return build.outputs.holds(path, wanted)
 
     def _stamp(self, selected: Sequence[str]) -> None:
