@@ -21,6 +21,8 @@ _ANY = (0, ANY)
 @query
 def declared_in(db: Database, header: str) -> Header:
     """What a header of the set declares; nothing where it cannot be read as text."""
+    from pipeline.cpp.header import read_header  # for those who read headers
+
     try:
         return read_header(decode_text(db.input(header_label(header)) or b""))
     except SpecError:
