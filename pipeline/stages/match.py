@@ -254,6 +254,12 @@ def used_keys(db: Database) -> list[str]:
     return sorted({key for shape in infos.shapes_of_all(db) for key, _ in shape.keys})
 
 
+@query
+def underived(db: Database) -> str:
+    """A function whose kernel no derivatives serve; "" where there is none."""
+    return next((pair.schema for pair in kernels(db).values() if not pair.source), "")
+
+
 def matched(db: Database, pair: Pair) -> list[Keyed]:
     """The infos that serve a function, by dispatch key."""
     found = ((key, info(db, name, key)) for key, name in (pair.source or {}).items())

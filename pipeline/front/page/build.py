@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
@@ -122,13 +122,13 @@ class PageBuild(Build):
             if not self.outputs.holds(path, digest):
                 self.outputs.write(path, bytes_of(self.db, file))
                 written.append(path)
-        return Written(len(found), tuple(written), self._remove(found))
+        return Written(len(found), tuple(written), self._remove({os.path.abspath(path) for path in found}))
 
-    def _remove(self, current: Mapping[str, object]) -> int:
+    def _remove(self, current: Set[str]) -> int:
         """Removes pages of what is no more, and what killed runs left half-written."""
-        there = [path for path in self._pages() if path not in current]
+        there = [path for path in map(os.path.abspath, self._pages()) if path not in current]
         known = [path for path in self.outputs.known if path not in current]
-        lost = [path for path in there if path not in self.outputs.known and is_generated(path)]
+        lost = [path for path in there if path not in self.outputs and is_generated(path)]
         old = dict.fromkeys([*known, *lost])
         self.outputs.remove(old)
         for folder in {os.path.dirname(path) for path in current}:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from msgspec import Struct
@@ -67,13 +67,14 @@ class Outputs:
                 f"{path}: there is a file that gradmill did not make", "move it, or name another folder: generated=DIR"
             )
 
-    def remove(self, paths: Iterable[str]) -> None:
-        """Removes files that are no longer part of the output, unless somebody changed them since."""
+    def remove(self, paths: Iterable[str], made: Callable[[str, bytes], bool] | None = None) -> None:
+        """Removes files that are no longer part of the output, unless somebody changed them since. `made`: whether
+        another run, in another layout, may have left a file with the bytes of this digest."""
         for path in paths:
             known = self.known.pop(os.path.abspath(path), None)
             if known is not None and stat_of(path) != known.stat:
                 data = read_file(path)
-                if data is None or digest(data) != known.digest:
+                if data is None or (digest(data) != known.digest and not (made and made(path, digest(data)))):
                     continue
             with suppress(OSError):
                 os.unlink(path)
