@@ -546,6 +546,16 @@ def test_code_that_changes_while_the_specs_are_read_ends_the_run(
         build.inputs.take(None)
 
 
+def test_a_folder_that_is_spelt_otherwise_is_the_same_folder(built: Project) -> None:
+    otherwise = {"generated": "generated", "cache": "cache"}
+    assert built.gradmill(**otherwise).ran == []
+    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    assert built.gradmill(**otherwise).shards == ["Functions.cpp"]
+    os.truncate(built.generated / "Functions.cpp", 10)  # nothing in it says any more that it is generated
+    assert built.gradmill().shards == ["Functions.cpp"]
+    assert_clean(built)
+
+
 SLOW = pytest.mark.slow
 
 

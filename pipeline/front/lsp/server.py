@@ -22,6 +22,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path
 
 from pipeline import __version__
+from pipeline.front.commands.command import reason
 from pipeline.front.lsp import diagnostics, features
 from pipeline.front.lsp.buffers import Buffer, Text, path_of
 from pipeline.front.lsp.sessions.session import Session
@@ -175,8 +176,9 @@ class Server(LanguageServer):
         opened = {path: buffer.data for path, buffer in self.buffers.items() if session.has(path)}
         try:
             session.update(opened)
-        except CodeChanged:
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, _CHANGED))
+        except (CodeChanged, OSError) as error:
+            why = reason(error) if isinstance(error, OSError) else _CHANGED
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
             return
         found = diagnostics.by_file(session.report(), self.text, self.encoding)
         for path in {**found, **{path: None for path in (*opened, *self._shown) if session.has(path)}}:

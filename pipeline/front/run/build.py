@@ -101,13 +101,13 @@ class Build:
                 raise
         return self._db
 
-    def refresh(self) -> None:
-        """Takes the inputs anew, and starts a round."""
+    def refresh(self, *, again: bool = False) -> None:
+        """Takes the inputs anew, and starts a round. `again`: all but gradmill's own code."""
         assert self._db is not None
         layered = _LAYERED if self.config.specs.described is not None else ()
         for name in (*_MODULES, *layered, *(_FOR_GRAPHS if self.config.graphs.given else ())):
             import_module(name)
-        self._db.begin(self.inputs.take(self.last))
+        self._db.begin(self.inputs.take_again() if again else self.inputs.take(self.last))
         self._forget()
 
     def _forget(self) -> None:
@@ -261,7 +261,8 @@ class Build:
         code = self.inputs.code()
         beside = (*last_run.folders(code), self.store_path, f"{self.store_path}.values", self.notes_path)
         outputs = self.outputs.there()
-        complete = complete and all(path in outputs for path in (*map(self.path, files), self.manifest_path))
+        places = map(os.path.abspath, (*map(self.path, files), self.manifest_path))
+        complete = complete and all(path in outputs for path in places)
         last = last_run.Last(
             self.inputs.other_stats() | {path: stat_of(path) for path in beside},
             code,

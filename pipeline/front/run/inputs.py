@@ -35,16 +35,21 @@ class Inputs:
         self._config = config
         self._code: dict[str, str] = {}
         self._sources: dict[str, Source] = {}
+        self._taken: dict[str, Taken] = {}  # of code
         self.stats: dict[str, Stat | None] = {}
         self.opened: dict[str, bytes] = {}  # what an editor has of files, by label: it counts in place of the disk's
         self._paths: list[str] = []  # of the spec set's files, and of the graphs', when they were taken
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
-        code, specs = self._take_code(last), self._take_specs()
+        self._taken, specs = self._take_code(last), self._take_specs()
         if not self.code_is_the_same():  # else what runs and what it reads might never have been there together
             raise CodeChanged
-        return code | specs
+        return self._taken | specs
+
+    def take_again(self) -> Mapping[str, Taken]:
+        """The same with the code as it was taken, which whoever asks looks at before anything is kept."""
+        return self._taken | self._take_specs()
 
     def code_is_the_same(self) -> bool:
         """Whether gradmill's own files are as they were when the inputs were taken."""

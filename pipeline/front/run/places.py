@@ -46,11 +46,11 @@ def claim_places(build: Build) -> None:
 def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and what killed runs left half-written."""
     names = build.file_names()
-    current = {build.path(name) for name in names}
-    current |= {f"{build.path(name)}.d" for name in names} if build.config.layout == "split" else set()
+    current = {os.path.abspath(build.path(name)) for name in names}
+    current |= {f"{path}.d" for path in current} if build.config.layout == "split" else set()
     folders = {os.path.abspath(folder) for folder in _folders(build)}
-    known = [path for path in build.outputs.known if os.path.dirname(os.path.abspath(path)) in folders]
-    lost = [path for path in _lookalikes(build) if path not in build.outputs.known]
+    known = [path for path in build.outputs.known if os.path.dirname(path) in folders]
+    lost = [path for path in map(os.path.abspath, _lookalikes(build)) if path not in build.outputs]
     build.outputs.remove((path for path in (*known, *lost) if path not in current), partial(_left, build))
     called = list(map(os.path.basename, names))
     for folder in folders:
@@ -64,7 +64,7 @@ def _left(build: Build, path: str, found: bytes) -> bool:
     for name in os.listdir(build.config.folder):
         last = last_run.load(os.path.join(build.config.folder, name)) if name.startswith("last-") else None
         for other, made in last.outputs.items() if last is not None else ():
-            if made.digest == found and os.path.abspath(other) == os.path.abspath(path):
+            if made.digest == found and other == path:
                 return True
     return False
 
@@ -82,7 +82,7 @@ def _lookalikes(build: Build) -> Iterator[str]:
             source = path.removesuffix(".d")
             name = os.path.relpath(source, build.config.generated)
             if any(family.owns(name) for family in FAMILIES.values()) and (
-                is_generated(path) or (path != source and path not in build.outputs.known)
+                is_generated(path) or (path != source and path not in build.outputs)
             ):
                 yield path
 

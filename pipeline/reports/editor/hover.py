@@ -9,11 +9,13 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.helpers import declared
 from pipeline.reports.editor.operators import NodeFacts, OperatorFacts, facts_of, name_of
+from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, value
 
 _LINES = 60  # of C++ that are shown at once
 _MANY = 6  # Nodes that are shown with their C++
+_COMPOSITE = "no Node of its own: its gradients are those of the functions that it calls"
 
 WORDS = {
     "grad": "the gradient of the first output that has one",
@@ -108,7 +110,8 @@ def operator_text(facts: OperatorFacts) -> str:
     if facts.served_by:
         lines.append(f"differentiated by the formulas of `{facts.served_by}`")
     if not facts.nodes:
-        lines.append("no Node: nothing is saved, and no gradient is computed")
+        composite = any(key == IMPLICIT for key, _ in facts.dispatch)
+        lines.append(_COMPOSITE if composite else "no Node: it has no derivatives")
     shown = [_node(found, cpp=place < _MANY) for place, found in enumerate(facts.nodes)]
     return "\n\n".join((*lines, *shown))
 

@@ -16,7 +16,7 @@ from pipeline.specs.entries import cut, parse_pieces, parse_plain, parse_whole, 
 
 
 class Read(Struct, frozen=True):
-    """What a text came to: its entries one by one, as far as it can be cut, and what keeps it from being read."""
+    """What a text came to: entries that can be read, and what keeps the text from being read."""
 
     pieces: frozenset[str] = frozenset()
     mistake: SpecError | None = None
@@ -30,7 +30,7 @@ def read(data: bytes, role: Role, good: Collection[str]) -> Read:
         if not pieces or not all(_stands_alone(piece, role) for piece in pieces - frozenset(good)):
             parse_whole(text, role)
     except SpecError as error:
-        return Read(mistake=error)
+        return Read(frozenset(good), error)
     return Read(pieces)
 
 

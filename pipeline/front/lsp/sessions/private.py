@@ -10,10 +10,11 @@ import os
 import shutil
 from contextlib import suppress
 
+import msgspec
 from xxhash import xxh3_64_hexdigest
 
 from pipeline.front.run.outputs import runs
-from pipeline.query.files import seal_of, set_seal, stat_of
+from pipeline.query.files import read_file, seal_of, set_seal, stat_of
 
 _FOLDER = "editor."  # then the number of the process, and what tells sets of one name apart
 _VALUES = ".values"
@@ -25,6 +26,7 @@ class Private:
     def __init__(self, shared: str, owner: str) -> None:
         self._shared = shared
         self.seal = f"{shared}.seal"  # changes with every run
+        self._owner = owner
         name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}"  # two sets may have one name
         self._folder = os.path.join(os.path.dirname(shared), name)
         self.path = os.path.join(self._folder, os.path.basename(shared))
@@ -35,7 +37,7 @@ class Private:
         self._remove_abandoned()
         shared = [self._shared, self._shared + _VALUES]
         before = list(map(stat_of, shared))
-        if None in before or before != seal_of(self._shared):
+        if None in before or before != seal_of(self._shared) or not self._is_ours():
             return False
         own = [self.path, self.path + _VALUES]
         try:
@@ -50,6 +52,14 @@ class Private:
             return False
         set_seal(*own)
         return True
+
+    def _is_ours(self) -> bool:
+        """Whether the runs were of this set, and not of another one of the same name."""
+        try:
+            noted = read_file(os.path.join(os.path.dirname(self._shared), "set")) or b"{}"
+            return msgspec.json.decode(noted, type=dict[str, str]).get("", self._owner) == self._owner
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return False
 
     def remove(self) -> None:
         """Removes the copy."""

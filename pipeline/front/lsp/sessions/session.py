@@ -17,7 +17,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.resident import ROOM
 from pipeline.front.run.sources import Sources
 from pipeline.problems.causes import causes
-from pipeline.problems.problem import Problem, Role
+from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
 from pipeline.query.account import problems
@@ -25,6 +25,7 @@ from pipeline.query.database import Database
 from pipeline.query.files import Stat, stat_of
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
+from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import of_file
 from pipeline.stages.set import spec_label, template_label
 
@@ -49,7 +50,8 @@ class Session:
         self.build.room = ROOM
         self.build.nothing_changed = False
         self._since: Since | None = None  # the last run, or what was there when the set was opened
-        self._read: dict[str, broken.Read] = {}
+        self._same_code = True
+        self._read: dict[str, tuple[bytes, broken.Read]] = {}  # what files said last, and what that came to
         self._good: dict[str, bytes] = {}  # what files said when they could last be read
         self._found: list[Problem] = []
         self.mistakes: list[Problem] = []  # of files that cannot be read
@@ -89,13 +91,15 @@ class Session:
         role = self._roles.get(label)
         if role is None:
             return data
-        before = self._read.get(label, broken.Read())
-        found = broken.read(data, role, before.pieces)
-        if found.mistake is not None and label in self._good:
+        before, found = self._read.get(label, (b"", broken.Read()))
+        if before != data:
+            found = broken.read(data, role, found.pieces)
+            self._read[label] = data, found
+        if found.mistake is None:
+            self._good[label] = data
+        elif label in self._good:
             self.mistakes.append(of_file(role, found.mistake))
             return self._good[label]
-        if found.mistake is None:
-            self._read[label], self._good[label] = found, data
         return data
 
     def _round(self) -> None:
@@ -103,7 +107,7 @@ class Session:
         if self._since is None:
             build.db  # noqa: B018  # its first round
         else:
-            build.refresh()
+            build.refresh(again=self._same_code)
             self._since.begin(build.db)
         build.bring()
 
@@ -115,7 +119,8 @@ class Session:
 
     def settle(self) -> None:
         """Keeps what was found, for the next key that is pressed; apart from `update`, as nobody waits for it."""
-        if self.build.inputs.code_is_the_same():
+        self._same_code = self.build.inputs.code_is_the_same()
+        if self._same_code:
             self.build.db.commit()
 
     # ---- what there is to tell
@@ -129,7 +134,9 @@ class Session:
         """What a run would tell, in its order, as far as it tells it."""
         roles = {problem.role for problem in self.mistakes}
         found = broken.beside(self._found, roles, self.mistakes) if roles else causes(self._found)
-        return report_of(found, Sources(self.build), strict=self.config.strict, most=MAX_SHOWN)
+        texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
+        sources = Typed(self.build, texts)
+        return report_of(found, sources, strict=self.config.strict, most=MAX_SHOWN)
 
     # ---- what answers are made from
 
@@ -154,6 +161,23 @@ class Session:
         """Lets go of the database, and removes it."""
         self.build.close()
         self._private.remove()
+
+
+class Typed(Sources):
+    """The sources of a build, and of files that cannot be read the texts that the build has not."""
+
+    def __init__(self, build: Build, texts: Mapping[str, bytes]) -> None:
+        super().__init__(build)
+        self._typed = texts
+
+    def text(self, problem: Problem) -> str:
+        typed = None if problem.file else self._typed.get(spec_label(problem.role))
+        if typed is None:
+            return super().text(problem)
+        try:
+            return decode_text(typed)
+        except SpecError:
+            return ""
 
 
 def has_file(config: Config, path: str) -> bool:

@@ -1,0 +1,53 @@
+"""Every mistake of `tests/bad`, typed into an editor: the report is, to the letter, that of a run over saved files.
+
+One session has them all, one after another: what is wrong in one leaves nothing for the next.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from project import Project
+from test_bad_specs import BASE, NAMES, read
+
+from pipeline.front.config import read_config
+from pipeline.front.lsp.sessions.session import Session
+from pipeline.problems.render import render
+
+TYPED = [name for name in NAMES if not read(name).variables and all("delete" not in each for each in read(name).edits)]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(tmp_path_factory.mktemp("typed"), BASE, (BASE / "RELEASE").read_text()).build()
+
+
+@pytest.fixture(scope="module")
+def session(project: Project) -> Iterator[Session]:
+    values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    found = Session(read_config(values))
+    found.update({})
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_what_is_typed_is_reported_as_what_is_saved(
+    name: str, session: Session, project: Project, tmp_path: Path
+) -> None:
+    case = read(name)
+    shutil.copytree(BASE, tmp_path / "bad")
+    case.apply(tmp_path / "bad")
+    files = [path.relative_to(BASE) for path in BASE.rglob("*") if path.is_file()]
+    changed = [file for file in files if (tmp_path / "bad" / file).read_bytes() != (BASE / file).read_bytes()]
+    session.update({str(project.specs / file): (tmp_path / "bad" / file).read_bytes() for file in changed})
+    session.settle()
+    report = session.report()
+    assert render(report).replace(str(project.specs), "SPECS") == case.expected.read_text()
+    assert report.failed == (case.status != 0)
+    session.update({})
+    session.settle()
+    assert render(session.report()) == ""
