@@ -97,9 +97,9 @@ def test_a_kernel_that_forgets_an_argument_is_noticed(folder: Path, generated: P
     words = ["specs=core", "families=trace_type", "layout=split", "shards=64"]
     shards = folder / "shards"
     run(sys.executable, "-m", "doit", *words, f"generated={shards}", f"cache={folder / 'cache_of_shards'}")
-    (source,) = [path for path in shards.glob("*.cpp") if "::Tensor mv(" in path.read_text()]
+    (source,) = [path for path in shards.glob("*.cpp") if "at::Tensor mv(" in path.read_text()]
     text, place = source.read_text(), FAULT[0]
-    head, start, kernel = text.partition("::Tensor mv(")
+    head, start, kernel = text.partition("at::Tensor mv(")
     assert place in kernel
     wrong = shards / "TraceType_wrong.cpp"
     wrong.write_text(head + start + kernel.replace(place, "", 1))

@@ -1,5 +1,5 @@
-"""A process that traces calls of operators, with the generated kernels of TraceType or with torch's, and writes down the
-graphs, and what they give: `torch.jit.trace` records through these kernels and through nothing else.
+"""A process that traces calls of operators, with the generated kernels of TraceType or with torch's, and writes down
+the graphs, and what they give: `torch.jit.trace` records through these kernels and through nothing else.
 """
 
 from __future__ import annotations
