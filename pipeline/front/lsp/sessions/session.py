@@ -182,8 +182,8 @@ class Session:
 
 
 def _analysis(build: Build) -> list[Root]:
-    """The stages up to `match`: what comes before any unit is printed."""
-    return [build.root(stage) for stage in build.analysis]
+    """The stages up to `match`, what comes before any unit is printed; of `specs` what the others read of it."""
+    return [build.root(stage) for stage in build.analysis if stage != "specs"]
 
 
 class Typed(Sources):
