@@ -27,6 +27,7 @@ def start(*command: object, cwd: Path) -> subprocess.Popen[str]:
         [str(word) for word in command],
         cwd=cwd,
         env={**environment, "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,  # a server of an editor ends at once
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

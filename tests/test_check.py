@@ -172,6 +172,38 @@ def test_paths_below_the_folder_of_the_run_are_relative_where_programs_want_that
     )
 
 
+def test_mistakes_in_a_description_are_reported_in_the_format(project: Project) -> None:
+    path = project.folder / "specset.toml"
+    path.write_text('name = "mine"\nfamlies = []\n[base]\nspecs = "set"\nexcluded = []\n')
+    plain = project.run("check", specs=path)
+    assert (plain.status, plain.stderr.count("specset.toml:")) == (3, 2)
+    places = [(1, 1, "did you mean 'families'?"), (3, 1, "did you mean 'exclude'?")]
+    runs = [project.run("check", specs=path, format="json"), project.run(specs=path, format="json")]
+    for run, report in zip(runs, (runs[0].stdout, runs[1].stderr)):
+        assert run.status == 3
+        found = findings(report)
+        assert [(p["line"], p["column"], p["hint"]) for p in found["problems"]] == places
+        assert (found["failed"], found["errors"]) == (True, 2)
+
+
+def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None:
+    from pipeline.front.config import read_config
+    from pipeline.front.run.build import Build
+    from pipeline.front.run.resident import Resident
+
+    warn(project)
+    values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    build = Build(read_config({**values, "format": "json"}))
+    assert findings(Resident(build).update(anew=False).report)["warnings"] == 1
+    build.close()
+
+
+def test_the_json_keeps_to_its_schema(project: Project) -> None:
+    misspell(project)
+    schema = findings(project.run("schema", "problems").stdout)
+    jsonschema.validate(findings(project.run("check", format="json").stdout), schema)
+
+
 def test_an_unknown_format_is_refused(project: Project) -> None:
     run = project.run("check", format="jsn")
     assert run.status == 3
@@ -340,6 +372,16 @@ def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, m
 )
 def test_a_name_is_certain_where_one_slip_explains_it(name: str, close: str, others: list[str], certain: bool) -> None:
     assert is_certain(name, close, others) is certain
+
+
+@pytest.mark.parametrize("words", [(), ("show", "match")])
+def test_nothing_but_check_mends_files(project: Project, words: tuple[str, ...]) -> None:
+    warn(project)
+    before = project.path("derivatives.yaml").read_bytes()
+    run = project.run(*words, fix=1)
+    assert run.status == 3
+    assert "say doit check fix=1, then run" in run.stderr
+    assert project.path("derivatives.yaml").read_bytes() == before
 
 
 # ---- the hook

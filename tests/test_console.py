@@ -11,6 +11,9 @@ import sys
 import pytest
 from project import ANALYSIS, ROOT, SHARDS, Project
 
+SLOW = pytest.mark.slow
+SHOW, EXPLAIN = ("show", "match", "exp"), ("explain", "exp")
+
 
 def lines_of(text: str) -> list[str]:
     return text.splitlines()
@@ -65,6 +68,13 @@ def test_a_mistake_is_all_that_comes_behind_the_stages(project: Project) -> None
     assert run.stderr.count("slef") > 0
 
 
+def test_a_file_that_cannot_be_written_is_not_among_the_files(project: Project) -> None:
+    (project.generated / "Functions.h").mkdir(parents=True)
+    run = project.gradmill()
+    assert run.status != 0 and "Functions.h" in run.stderr
+    assert not [line for line in lines_of(run.stdout) if "shard" in line]
+
+
 # ---- progress
 
 
@@ -109,7 +119,7 @@ def test_a_terminal_shows_what_is_being_done_in_a_line_that_goes(project: Projec
     ]
 
 
-@pytest.mark.parametrize("words", [("coverage",), ("show", "match", "exp"), ("explain", "exp")])
+@pytest.mark.parametrize("words", [("coverage",), *(pytest.param(each, marks=SLOW) for each in (SHOW, EXPLAIN))])
 def test_commands_show_the_stage_that_they_bring_up_to_date(project: Project, words: tuple[str, ...]) -> None:
     text = on_a_terminal(project, *words)
     assert "\r\033[Kspecs" in text

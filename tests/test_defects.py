@@ -17,7 +17,7 @@ from random import Random
 
 import forked
 import pytest
-from copies import TICK
+from copies import TICK, copy_of
 from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, files_in, finish
@@ -546,6 +546,16 @@ def test_code_that_changes_while_the_specs_are_read_ends_the_run(
         build.inputs.take(None)
 
 
+def test_a_folder_that_is_spelt_otherwise_is_the_same_folder(built: Project) -> None:
+    otherwise = {"generated": "generated", "cache": "cache"}
+    assert built.gradmill(**otherwise).ran == []
+    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    assert built.gradmill(**otherwise).shards == ["Functions.cpp"]
+    os.truncate(built.generated / "Functions.cpp", 10)  # nothing in it says any more that it is generated
+    assert built.gradmill().shards == ["Functions.cpp"]
+    assert_clean(built)
+
+
 SLOW = pytest.mark.slow
 
 
@@ -649,3 +659,83 @@ def test_a_run_under_code_that_changes_while_it_starts_ends_in_one_line(own_code
     assert run.stderr == "gradmill's own code changed while it started: run again\n"
     time.sleep(0.05)
     assert _gradmill(own_code).ran == []
+
+
+# ---- what is refused upstream
+
+
+def _few(project: Project, derivatives: str) -> Project:
+    """A set of three operators."""
+    project.path("native_functions.yaml").write_text(
+        "- func: mv(Tensor self, Tensor vec) -> Tensor\n  dispatch:\n    CPU: mv\n\n"
+        "- func: cos(Tensor self) -> Tensor\n  dispatch:\n    CPU: cos\n"
+    )
+    project.path("derivatives.yaml").write_text(derivatives)
+    return project
+
+
+_OF_A_KEY = "- name: mv(Tensor self, Tensor vec) -> Tensor\n  dispatch:\n    AutogradCUDA:\n      self: grad\n"
+
+
+@pytest.mark.parametrize("derivatives", [_OF_A_KEY, pytest.param("[]\n", marks=SLOW)], ids=["of another key", "none"])
+def test_kernels_that_have_no_place_are_not_left_out_in_silence(
+    core_project: Project, tmp_path: Path, derivatives: str
+) -> None:
+    project = _few(core_project, derivatives)
+    with pytest.raises(subprocess.CalledProcessError):
+        project.by_torchgen(tmp_path / "oracle")
+    run = project.run()
+    assert run.status == 1
+    assert "derivatives.yaml: error: " in run.stderr and "no derivatives are for Default" in run.stderr
+    assert not [path for path in project.generated.rglob("*") if path.is_file()]
+    assert project.run(families="nodes").status == 0
+    _few(core_project, f"{derivatives.strip('[]')}\n- name: cos(Tensor self) -> Tensor\n  self: grad\n")
+    assert project.run().status == 0
+
+
+def test_a_type_that_cpp_has_not_is_not_blamed_on_derivatives(kernels_built: Project, tmp_path: Path) -> None:
+    project = copy_of(kernels_built, tmp_path)
+    project.append("native_functions.yaml", "- func: odd(Tensor self, GraphModule g) -> Tensor")
+    run = project.run(families="trace_type")
+    assert run.status == 1
+    assert "type 'GraphModule' has no C++ equivalent, and generated code has to name it" in run.stderr
+
+
+# ---- a template that goes while files of another layout lie in its place
+
+
+def test_files_of_a_template_that_is_gone_do_not_stay_whatever_layout_they_have(
+    kernels_built: Project, tmp_path: Path
+) -> None:
+    project = copy_of(kernels_built, tmp_path)
+    template = project.path("templates/TraceType.cpp")
+    text = template.read_text()
+    project.build(layout="split", shards=2)
+    template.unlink()
+    project.build()
+    assert [name for name in project.files() if "TraceType" in name] == []
+    template.write_text(text)
+    project.build()
+    project.build(layout="split", shards=2)
+    by_hand = project.generated / "TraceType_0.cpp"
+    by_hand.write_text(f"{by_hand.read_text()}// by hand\n")
+    template.unlink()
+    project.build()
+    assert [name for name in project.files() if "TraceType" in name] == ["TraceType_0.cpp"]
+
+
+# ---- Ctrl-C before there is anything to end
+
+
+def test_ctrl_c_while_doit_is_loaded_ends_quietly(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pipeline.front.start import command, deferred
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(deferred, "defer", interrupted)
+    assert command.main([]) == 130
+    assert capsys.readouterr() == ("", "interrupted: what was written is whole\n")

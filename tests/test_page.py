@@ -218,6 +218,17 @@ def test_nothing_changed_writes_nothing(edited: Project) -> None:
     assert site_of(edited).times() == before
 
 
+def test_a_folder_that_is_spelt_otherwise_keeps_its_pages(edited: Project) -> None:
+    make(edited)
+    before = site_of(edited).times()
+    run = edited.gradmill("page", generated="generated", cache="cache")
+    assert run.status == 0 and run.stdout.endswith("none written\n"), run.stdout
+    edited.set_formula("exp", "self", "result.conj() * grad")
+    assert edited.gradmill("page", generated="generated", cache="cache").status == 0
+    after = site_of(edited).times()
+    assert before.keys() == after.keys() and 0 < sum(before[name] != after[name] for name in before) < 10
+
+
 def test_an_edited_formula_writes_the_pages_that_show_it_and_no_other(edited: Project) -> None:
     edited.set_formula("exp", "self", "result.conj() * grad")
     shown = {"op/exp.html", "op/_foreach_exp.html", "source/derivatives.yaml.html"}

@@ -82,7 +82,7 @@ def test_diff_gives_json_by_the_variable_too(built: Project) -> None:
     assert report == json.loads(built.run("diff", "--format=json", against=built.specs).stdout)
 
 
-@pytest.mark.parametrize("form", ["github", "sarif"])
+@pytest.mark.parametrize("form", [pytest.param("github", marks=pytest.mark.slow), "sarif"])
 def test_forms_of_problems_leave_reports_as_text(built: Project, form: str) -> None:
     for words in (("explain", "exp"), ("coverage", "exp"), ("list",)):
         assert built.run(*words, format=form).stdout == built.run(*words).stdout

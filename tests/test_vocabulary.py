@@ -223,7 +223,7 @@ def test_there_is_no_warning_in_any_release(version: str, project: Project, tmp_
     assert (run.status, run.stdout, run.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("specs", ["core", "torch", str(ROOT / "examples" / "vendor")])
+@pytest.mark.parametrize("specs", ["core", str(ROOT / "examples" / "vendor")])
 def test_there_is_no_warning_in_specs_that_compile(specs: str, project: Project, torch_specs: Path) -> None:
     run = project.run("check", specs=specs)
     assert (run.status, run.stdout) == (0, "")

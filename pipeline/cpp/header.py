@@ -1,4 +1,4 @@
-"""What a C++ header declares: functions with how many arguments they take, and constants.
+"""C++ headers to what they declare: functions with how many arguments they take, and constants.
 
 The header is not compiled, only read: conditions of the preprocessor are taken to hold, macros are not expanded.
 """
@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from msgspec import Struct
+from pipeline.cpp.declared import ANY, Arity, Header
 
-ANY = 255  # arguments of a function that takes however many
+__all__ = ["ANY", "Arity", "Header", "declared_at", "read_header"]
 
 _BLANK = re.compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"|'(?:\\.|[^'\\\n])++'|^[ \t]*\#(?:\\\n|[^\n])*""",
@@ -24,21 +24,6 @@ _USING = re.compile(r"\busing\s+[\w:]+::(\w+)\s*\Z")
 _TRANSPARENT = re.compile(r"\b(namespace|extern)\b[^;=()]*\Z")
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*+)\s*+\Z")
 _OPEN, _CLOSE = "([{<", ")]}>"
-
-
-class Arity(Struct, frozen=True, array_like=True):
-    """How many arguments a function takes, whichever of its overloads is meant."""
-
-    least: int
-    most: int
-
-
-class Header(Struct, frozen=True, array_like=True):
-    """What a header declares in its namespaces, not inside of classes and functions."""
-
-    functions: dict[str, Arity]
-    constants: list[str]
-    others: list[str]  # names that it takes from elsewhere
 
 
 def read_header(text: str) -> Header:

@@ -108,7 +108,7 @@ def _value_type(type_: str, how: Passing) -> str | None:
         return how.base_types["int"]
     name = how.base_types.get(type_)
     if not name:
-        raise SpecError(f"type '{type_}' has no C++ equivalent, so that its op can have no derivative", needle=type_)
+        raise SpecError(f"type '{type_}' has no C++ equivalent, and generated code has to name it", needle=type_)
     return name
 
 

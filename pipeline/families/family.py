@@ -22,6 +22,7 @@ class Layout(Struct, frozen=True, array_like=True):
     name: Literal["upstream", "split"] = "upstream"
     shards: int = 0
     keys: tuple[str, ...] = ()  # the dispatch keys that derivatives are written for, sorted
+    underived: str = ""  # a function that has a kernel and no derivatives, where these are for no default key
     count: int = 0  # of shards, where it is not upstream's
     synthesized: bool = False  # whether synthesized Nodes get Python bindings too
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations

@@ -29,6 +29,7 @@ VARIABLES = (
     "fix",
 )
 STORE = ("objects", "journal", "pack")  # what lies beside the sets' folders
+NO_FIX, NO_FIX_HINT = "fix=1: only check mends files", "say doit check fix=1, then run"
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
 from doit.exceptions import InvalidCommand, InvalidDodoFile
@@ -12,6 +13,8 @@ from pipeline.front.config import VARIABLES, Config, read_config
 from pipeline.front.hints import unknown_word
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
+
+MISUSED = 3  # doit's exit status for a command line that makes no sense
 
 
 def variables_of(get_var: Callable[[str, Any], Any]) -> dict[str, str]:
@@ -31,16 +34,32 @@ def _one_letter_off(name: str) -> set[str]:
     )
 
 
-def open_build(variables: Mapping[str, str], make: Callable[[Config], Build] = Build) -> Build:
-    """The build that variables ask for; doit shows what is wrong with them."""
-    import sys
-
+def open_build(
+    variables: Mapping[str, str], make: Callable[[Config], Build] = Build, *, stream: TextIO | None = None
+) -> Build:
+    """The build that variables ask for; doit shows what is wrong with them. What is wrong with the description of a
+    set is told on `stream`, or standard error, where `format` asks for another form than text."""
     try:
         config = read_config(variables)
     except SpecError as error:
+        _tell(error, variables.get("format", "text"), stream or sys.stderr)
         raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
     sys.stderr.write(config.said)
     return make(config)
+
+
+def _tell(error: SpecError, format_: str, stream: TextIO) -> None:
+    """Ends the process where the mistakes have places, after a report of them in a format that is not text."""
+    placed = getattr(error, "placed", ())
+    if not placed or format_ == "text":
+        return
+    from pipeline.problems.formats import FORMATS, written
+    from pipeline.problems.report import Report
+
+    if format_ in FORMATS:
+        stream.write(written(format_, Report(tuple(placed), len(placed), 0)))
+        stream.flush()
+        raise SystemExit(MISUSED)
 
 
 class _Telling:

@@ -44,6 +44,10 @@ class Tasks:
 
     def stages(self) -> Iterator[Task]:
         """The tasks of the stages."""
+        if self.build.config.fix:
+            from pipeline.front.config import NO_FIX, NO_FIX_HINT
+
+            raise InvalidCommand(f"{NO_FIX}\n  {NO_FIX_HINT}")
         for name, (doc, *needed) in self.build.analysis.items():
             look = lambda effect, name=name: self._stage_holds(name, effect)  # noqa: E731
             yield self._task(name, doc, look, basename=name, task_dep=needed)
@@ -226,7 +230,7 @@ class Tasks:
         wanted = made(build.db, *build.layout, name).xxh3
         written = self._writing[name].written if name in self._writing else None
         if written is not None:
-            build.outputs.known[path] = Written(written, wanted)
+            build.outputs.known[os.path.abspath(path)] = Written(written, wanted)
         return build.outputs.holds(path, wanted)
 
     def _stamp(self, selected: Sequence[str]) -> None:

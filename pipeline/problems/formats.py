@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pipeline.problems.locate import Sources
 from pipeline.problems.problem import Problem
-from pipeline.problems.report import report_of
+from pipeline.problems.report import Report, report_of
 
 FORMATS = ("text", "json", "github", "sarif")
 
@@ -17,7 +17,11 @@ def write_report(format_: str, problems: Iterable[Problem], sources: Sources, *,
         from pipeline.problems.render import MAX_SHOWN, render
 
         return render(report_of(problems, sources, strict=strict, most=MAX_SHOWN))
-    report = report_of(problems, sources, strict=strict, notes=notes)
+    return written(format_, report_of(problems, sources, strict=strict, notes=notes))
+
+
+def written(format_: str, report: Report) -> str:
+    """A report in one of the formats that programs read."""
     if format_ == "sarif":
         from pipeline.problems.sarif import sarif
 

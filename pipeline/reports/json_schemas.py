@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from pipeline.model.manifest import Manifest
+from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
 from pipeline.specs.layers.description import Description
 from pipeline.stages import emit, foreach, graphs, infos, match, schemas, shard, specs, units
@@ -34,6 +35,7 @@ def types() -> dict[str, Any]:
     found: dict[str, Any] = {
         "manifest": Manifest,
         "specset": Description,
+        "problems": Findings,
         **{name: query.result for name, query in _MAIN.items()},
     }
     for name in _MODULES:

@@ -18,7 +18,7 @@ from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.rules.matching.lost import lost
 from pipeline.stages import foreach, infos
 from pipeline.stages.layered.taking import participants
-from pipeline.stages.schemas import all_heads, entry_of, function
+from pipeline.stages.schemas import GENERATED, all_heads, entry_of, function
 from pipeline.stages.set import release
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
@@ -172,13 +172,14 @@ def rewritten_of(db: Database, group: str) -> list[bytes]:
 @query
 def lost_derivatives(db: Database) -> int:
     """The functions without a derivative that surely should have one: a name of theirs is misspelt."""
-    heads = dict(all_heads(db))
-    without = ((pair.function, heads[pair.function]) for pair in pairs(db) if pair.source is None)
-    mine = [(name, head) for name, head in without if head.abstract and not head.generated]
-    found = list(lost(mine, [heads[row.function] for row in infos.rows(db) if row.node is not None]))
-    for name, error in found:
-        op = heads[name].name
-        db.report(problem_of(error, "native", entry_of(name), op, warning=True, derived=True))
+    found = []
+    written = (pair for pair in pairs(db) if not pair.function.startswith(GENERATED))
+    for name, error in lost(written):
+        native = function(db, name)
+        if native is not None and native.is_abstract:
+            op = str(native.func.name)
+            db.report(problem_of(error, "native", entry_of(name), op, warning=True, derived=True))
+            found.append(name)
     return len(found)
 
 
@@ -251,6 +252,12 @@ def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
 def used_keys(db: Database) -> list[str]:
     """The dispatch keys that derivatives are written for."""
     return sorted({key for shape in infos.shapes_of_all(db) for key, _ in shape.keys})
+
+
+@query
+def underived(db: Database) -> str:
+    """A function whose kernel no derivatives serve; "" where there is none."""
+    return next((pair.schema for pair in kernels(db).values() if not pair.source), "")
 
 
 def matched(db: Database, pair: Pair) -> list[Keyed]:

@@ -12,17 +12,18 @@ from typing import Any
 
 from msgspec import Struct
 
+from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import SMALL, grouped
-from pipeline.problems.problem import Problem, SpecError, nearest
+from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.match import used_keys
+from pipeline.stages.match import underived, used_keys
 from pipeline.stages.set import is_described, own_templates, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, origin, units
 
@@ -55,7 +56,9 @@ class Blocks(Struct, frozen=True, array_like=True):
 @table
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families."""
-    kind = Layout("split" if layout == "split" else "upstream", shards, tuple(used_keys(db)))
+    keys = tuple(used_keys(db))
+    without = "" if DEFAULT_KEY in keys else underived(db)
+    kind = Layout("split" if layout == "split" else "upstream", shards, keys, without)
     found: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
         if file.name in found:
@@ -71,7 +74,15 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
-    """The files of a family."""
+    """The files of a family; none where there is something wrong."""
+    try:
+        return _planned_files(db, family, layout)
+    except SpecError as error:
+        db.report(problem_of(error, "derivatives", "", layout.underived.partition("(")[0]))
+        return []
+
+
+def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     kind, members, facts = FAMILIES[family], units(db, family), release(db)
     if family not in facts.dressed:
         return kind.files(members, layout, facts)

@@ -35,7 +35,7 @@ def test_every_key_is_documented(key: str) -> None:
 
 def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
     facts = [field for field in Release.__struct_fields__ if is_collection(field)]
-    internal = {"left_out", "not_unpacked", "dressed", "dtype_classes"}
+    internal = {"exported_helpers", "left_out", "not_unpacked", "dressed", "dtype_classes"}
     described = [name for name, family in FAMILIES.items() if family.unit != "graph"]
     names = {*facts, *WORDS, *PARTS, *described, *(piece for pieces in PIECES.values() for piece in pieces)}
     missing = [name for name in sorted(names - internal) if not re.search(rf"\b{name}\b", QUOTED)]

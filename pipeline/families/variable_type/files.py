@@ -19,6 +19,7 @@ from pipeline.families.variable_type.text import definition_of, registration_of,
 from pipeline.model.kernels import Served
 from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
 HEADER = "VariableType.h"
@@ -31,12 +32,18 @@ _OWN = re.compile(r"VariableType(_\d+|Everything)?\.(h|cpp)|templates/VariableTy
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The header, the template that is made of the template, the shards, and the file that holds all of them, which
-    nobody compiles. A template whose slots are described is filled once."""
+    nobody compiles. A template whose slots are described is filled once; else it has holes for the keys of derivatives,
+    and SpecError is raised where a kernel is for none of them, as torchgen.utils.FileManager refuses it."""
     shards = shards_of(functions, layout, release.variable_type_shards)
     header = File(HEADER, HEADER, {}, {}, (), family="variable_type")
     if {"", TEMPLATE} & set(layout.slotted):
         slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
         return [header, *(_source(shard, names, slots, {}) for shard, names in shards.items())]
+    if layout.underived:
+        raise SpecError(
+            f"no derivatives are for {DEFAULT_KEY}: the kernels of functions without any have no place in {TEMPLATE}",
+            f"define some for {DEFAULT_KEY}, or leave variable_type out: families=nodes",
+        )
     first, slots = _first_pass(layout, release), _slots(layout)
     intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, (), family="variable_type")
     return [header, intermediate, *(_source(shard, names, slots, first) for shard, names in shards.items())]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing
-from typing import Any
+from typing import Any, TextIO
 
 from pipeline.front.commands.command import BuildCommand, say
 from pipeline.front.effect import remove_empty
@@ -25,6 +25,9 @@ class Check(BuildCommand):
         " 1 where there is a mistake, or a warning and strict=1. fix=1 first applies each 'did you mean' that is"
         " certain to the spec files, and says what it changed on standard error; what is left is reported."
     )
+
+    def stream(self) -> TextIO:
+        return sys.stdout
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         if arguments:

@@ -12,6 +12,7 @@ from doit.cmd_base import Command
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.console.progress import Progress
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
@@ -48,6 +49,8 @@ class BuildCommand(Command):  # type: ignore[misc]
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
             with closing(self.open()) as build:
+                if build.config.fix and self.name != "check":
+                    raise SpecError(NO_FIX, NO_FIX_HINT)
                 return self.work(build, opt_values, pos_args)
         except Failed as failed:
             say(failed.report, failed.format)
@@ -64,7 +67,11 @@ class BuildCommand(Command):  # type: ignore[misc]
 
     def open(self) -> Build:
         """The build that the command works on."""
-        return open_build(self.variables())
+        return open_build(self.variables(), stream=self.stream())
+
+    def stream(self) -> TextIO:
+        """Where problems are reported."""
+        return sys.stderr
 
     def variables(self) -> dict[str, str]:
         """The variables of the command line."""

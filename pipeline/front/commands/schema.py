@@ -19,8 +19,8 @@ class Schema(BuildCommand):
     doc_purpose = "print the JSON Schema of a spec file, of the manifest or of an artifact type"
     doc_usage = "TYPE"
     doc_description = (
-        "TYPE is derivatives or native_functions, of the YAML files; manifest; specset, of descriptions; a stage,"
-        " specs, schemas, infos, foreach, match, emit or shard; nodes or units;"
+        "TYPE is derivatives or native_functions, of the YAML files; manifest; specset, of descriptions; problems, of"
+        " format=json; a stage, specs, schemas, infos, foreach, match, emit or shard; nodes or units;"
         " or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 

@@ -103,6 +103,10 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         if not fail.report:
             return
         self.failures.append({"task": task, "exception": fail})
+        group, name = self._groups.get(task.subtask_of), task.name.partition(":")[2]
+        if group is not None and name in group.names:  # it was begun, and is not done
+            group.names.remove(name)
+            group.begun -= task.actions[0].units
         if fail.get_name() != "UnmetDependency":
             self._progress.clear()
             self.outstream.flush()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pipeline.front.config import Config
+from pipeline.front.console.progress import Progress
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build, Root
 from pipeline.front.run.collect import PAGES
@@ -94,6 +95,16 @@ class PageBuild(Build):
 
         return (stage, *self.layout)
 
+    def bring(self) -> None:
+        """Brings all pages up to date; a terminal shows how far that is."""
+        from pipeline.reports.page.pages import files
+
+        named, progress = files(self.db, *self.layout), Progress(sys.stderr)
+        for count, file in enumerate(named.values()):
+            progress.show(f"page {count} of {len(named)}")
+            self.db.digest(*file)
+        progress.clear()
+
     def write(self) -> Written:
         """Writes the pages whose bytes changed, and removes those of what is no more; SpecError where something that is
         not ours is in the way. The specs have no mistakes."""
@@ -111,13 +122,13 @@ class PageBuild(Build):
             if not self.outputs.holds(path, digest):
                 self.outputs.write(path, bytes_of(self.db, file))
                 written.append(path)
-        return Written(len(found), tuple(written), self._remove(found))
+        return Written(len(found), tuple(written), self._remove({os.path.abspath(path) for path in found}))
 
-    def _remove(self, current: Mapping[str, object]) -> int:
+    def _remove(self, current: Set[str]) -> int:
         """Removes pages of what is no more, and what killed runs left half-written."""
-        there = [path for path in self._pages() if path not in current]
+        there = [path for path in map(os.path.abspath, self._pages()) if path not in current]
         known = [path for path in self.outputs.known if path not in current]
-        lost = [path for path in there if path not in self.outputs.known and is_generated(path)]
+        lost = [path for path in there if path not in self.outputs and is_generated(path)]
         old = dict.fromkeys([*known, *lost])
         self.outputs.remove(old)
         for folder in {os.path.dirname(path) for path in current}:
@@ -141,7 +152,7 @@ class PageBuild(Build):
         stats = self.inputs.other_stats() | self.stats | {path: stat_of(path) for path in beside}
         outputs = self.outputs.there()
         complete = kept and len(outputs) == names and last_run.settled(self.inputs.spec_paths())
-        self.last = Last(stats, code, outputs, (), names, report, complete)
+        self.last = Last(stats, code, outputs, (), names, report, complete, self.warned, self.config.format)
         try:
             last_run.save(self.last_path, self.last)
         except OSError as error:

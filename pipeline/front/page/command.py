@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pipeline.front.commands.command import BuildCommand, Failed
+from pipeline.front.commands.command import BuildCommand, Failed, check, say
 from pipeline.front.config import Config, read_against
 from pipeline.front.loader import open_build
 from pipeline.front.page.build import PageBuild, facts_of, set_name
@@ -40,7 +40,7 @@ class Page(BuildCommand):
             raise SpecError(f"page: '{arguments[0]}' is not expected here", "say doit page [against=SET] [specs=SET]")
         index = build.path("index.html")
         if build.nothing_changed and build.last is not None:
-            sys.stderr.write(build.last.report)
+            say(build.last.report, build.config.format)
             sys.stdout.write(f"{index}: {build.last.units} files, none written\n")
             return 0
         if self._against is not None:
@@ -51,7 +51,7 @@ class Page(BuildCommand):
         report = _checked(build)
         done = build.write()
         build.keep(report, done.files)
-        sys.stderr.write(report)
+        say(report, build.config.format)
         removed = f", {done.removed} removed" if done.removed else ""
         sys.stdout.write(f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}\n")
         return 0
@@ -60,16 +60,14 @@ class Page(BuildCommand):
 def _checked(build: PageBuild) -> str:
     """Brings all pages up to date; gives the warnings. Failed where the specs have mistakes: those that lookups among
     functions find come first, as nothing can be said of functions then."""
+    check(build, [build.root("match")])
+    build.bring()
     from pipeline.problems.causes import causes
     from pipeline.problems.problem import Problem
     from pipeline.query.account import problems
 
-    report = ""
-    for root in (build.root("match"), build.page_root):
-        query, *args = root
-        build.db.digest(query, *args)
-        found = causes(problems(build.db, [root], Problem))
-        report = build.report(found)
-        if build.failed(found):
-            raise Failed(report, build.config.format)
+    found = causes(problems(build.db, [build.root("match"), build.page_root], Problem))
+    report = build.report(found)
+    if build.failed(found):
+        raise Failed(report, build.config.format)
     return report

@@ -261,7 +261,8 @@ class Build:
         code = self.inputs.code()
         beside = (*last_run.folders(code), self.store_path, f"{self.store_path}.values", self.notes_path)
         outputs = self.outputs.there()
-        complete = complete and all(path in outputs for path in (*map(self.path, files), self.manifest_path))
+        places = map(os.path.abspath, (*map(self.path, files), self.manifest_path))
+        complete = complete and all(path in outputs for path in places)
         last = last_run.Last(
             self.inputs.other_stats() | {path: stat_of(path) for path in beside},
             code,

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from msgspec import Struct
@@ -23,21 +23,25 @@ class Written(Struct, frozen=True, array_like=True):
 
 
 class Outputs:
-    """The files that gradmill made in one place. `known` is what earlier runs left, by path."""
+    """The files that gradmill made in one place. `known` is what earlier runs left, by path; a path may be spelt in
+    another way from run to run."""
 
     def __init__(self, known: Mapping[str, Written]) -> None:
-        self.known = dict(known)
+        self.known = {os.path.abspath(path): made for path, made in known.items()}
+
+    def __contains__(self, path: str) -> bool:
+        return os.path.abspath(path) in self.known
 
     def holds(self, path: str, wanted: bytes) -> bool:
         """Whether a file has the bytes with a digest."""
-        stat = stat_of(path)
-        known = self.known.get(path)
+        stat, place = stat_of(path), os.path.abspath(path)
+        known = self.known.get(place)
         if stat is not None and known is not None and known.stat == stat:
             return known.digest == wanted
         data = read_file(path) if stat is not None else None
         if stat is None or data is None or digest(data) != wanted:
             return False
-        self.known[path] = Written(stat, wanted)
+        self.known[place] = Written(stat, wanted)
         return True
 
     def write(self, path: str, data: bytes) -> None:
@@ -50,31 +54,27 @@ class Outputs:
         """Notes a file that was written."""
         stat = stat_of(path)
         if stat is not None:
-            self.known[path] = Written(stat, found)
+            self.known[os.path.abspath(path)] = Written(stat, found)
 
     def there(self) -> dict[str, Written]:
-        """What is still there; each file by one of its paths, that by which it is as it was left."""
-        found: dict[str, str] = {}
-        for path, made in self.known.items():
-            stat, same = stat_of(path), os.path.abspath(path)
-            if stat is not None and (same not in found or stat == made.stat):
-                found[same] = path
-        return {path: self.known[path] for path in found.values()}
+        """What is still there."""
+        return {path: made for path, made in self.known.items() if stat_of(path) is not None}
 
     def check(self, path: str) -> None:
         """Refuses a place where there is something that no generator made."""
-        if path not in self.known and os.path.lexists(path) and not is_generated(path):
+        if path not in self and os.path.lexists(path) and not is_generated(path):
             raise SpecError(
                 f"{path}: there is a file that gradmill did not make", "move it, or name another folder: generated=DIR"
             )
 
-    def remove(self, paths: Iterable[str]) -> None:
-        """Removes files that are no longer part of the output, unless somebody changed them since."""
+    def remove(self, paths: Iterable[str], made: Callable[[str, bytes], bool] | None = None) -> None:
+        """Removes files that are no longer part of the output, unless somebody changed them since. `made`: whether
+        another run, in another layout, may have left a file with the bytes of this digest."""
         for path in paths:
-            known = self.known.pop(path, None)
+            known = self.known.pop(os.path.abspath(path), None)
             if known is not None and stat_of(path) != known.stat:
                 data = read_file(path)
-                if data is None or digest(data) != known.digest:
+                if data is None or (digest(data) != known.digest and not (made and made(path, digest(data)))):
                     continue
             with suppress(OSError):
                 os.unlink(path)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
+from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import claim
 from pipeline.front.run.outputs import is_generated, remove_abandoned
@@ -44,17 +46,27 @@ def claim_places(build: Build) -> None:
 def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and what killed runs left half-written."""
     names = build.file_names()
-    current = {build.path(name) for name in names}
-    current |= {f"{build.path(name)}.d" for name in names} if build.config.layout == "split" else set()
+    current = {os.path.abspath(build.path(name)) for name in names}
+    current |= {f"{path}.d" for path in current} if build.config.layout == "split" else set()
     folders = {os.path.abspath(folder) for folder in _folders(build)}
-    known = [path for path in build.outputs.known if os.path.dirname(os.path.abspath(path)) in folders]
-    lost = [path for path in _lookalikes(build) if path not in build.outputs.known]
-    build.outputs.remove(path for path in (*known, *lost) if path not in current)
+    known = [path for path in build.outputs.known if os.path.dirname(path) in folders]
+    lost = [path for path in map(os.path.abspath, _lookalikes(build)) if path not in build.outputs]
+    build.outputs.remove((path for path in (*known, *lost) if path not in current), partial(_left, build))
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
     own = (build.store_path, f"{build.store_path}.values", build.manifest_path, build.notes_path)
     remove_abandoned(build.config.folder, map(os.path.basename, own))
+
+
+def _left(build: Build, path: str, found: bytes) -> bool:
+    """Whether a run in another configuration left a file with the bytes of this digest."""
+    for name in os.listdir(build.config.folder):
+        last = last_run.load(os.path.join(build.config.folder, name)) if name.startswith("last-") else None
+        for other, made in last.outputs.items() if last is not None else ():
+            if made.digest == found and other == path:
+                return True
+    return False
 
 
 def _lookalikes(build: Build) -> Iterator[str]:
@@ -70,7 +82,7 @@ def _lookalikes(build: Build) -> Iterator[str]:
             source = path.removesuffix(".d")
             name = os.path.relpath(source, build.config.generated)
             if any(family.owns(name) for family in FAMILIES.values()) and (
-                is_generated(path) or (path != source and path not in build.outputs.known)
+                is_generated(path) or (path != source and path not in build.outputs)
             ):
                 yield path
 

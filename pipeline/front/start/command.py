@@ -18,18 +18,27 @@ def main(words: list[str]) -> int:
     """Does what a command line asks for; gives the exit status."""
     answer = answer_to(words) if is_plain(words) else None
     if answer is None:
-        from pipeline.front.start.deferred import defer, defer_metadata
-
-        defer()
-        if is_plain(words):
-            defer_metadata()
-        from pipeline.front.main import main as run_doit
-
-        return int(run_doit(words) or 0)
+        try:
+            return _run(words)
+        except KeyboardInterrupt:  # while modules are loaded: what is loaded then sees to it
+            sys.stderr.write("interrupted: what was written is whole\n")
+            return 130
     out, error = answer
     sys.stdout.buffer.write(out)
     sys.stderr.buffer.write(_painted(error, words) if error else error)
     return 0
+
+
+def _run(words: list[str]) -> int:
+    """A whole run of doit."""
+    from pipeline.front.start import deferred
+
+    deferred.defer()
+    if is_plain(words):
+        deferred.defer_metadata()
+    from pipeline.front.main import main as run_doit
+
+    return int(run_doit(words) or 0)
 
 
 def _painted(report: bytes, words: list[str]) -> bytes:

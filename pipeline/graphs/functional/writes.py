@@ -8,7 +8,7 @@ from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
 from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
-from pipeline.model.schema import schema_kind
+from pipeline.model.schema import is_list, schema_kind
 
 # Operators that write to arguments of which their schemas do not say so, where their argument `train` or the like says.
 _HIDDEN = {
@@ -30,6 +30,11 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
     """An operator that writes to some of its arguments."""
     hidden = hidden_writes(call, operator)
     names = hidden or written_arguments(operator.schema)
+    types = {a.name: a.type for a in operator.schema.arguments}
+    for name in names:
+        if is_list(types[name]) or not isinstance(call.arguments[name], (Ref, Item)):
+            what = f"'{call.op}' writes to '{name}', {'a list as a whole' if is_list(types[name]) else 'no tensor'}"
+            raise GraphError(call.place, what, "use an operator that returns new tensors, or write to each tensor")
     if schema_kind(operator.schema) == "inplace" and operator.functional is not None:
         _one(state, call, operator, names[0])
     else:
@@ -54,11 +59,6 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
 
 def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, hidden: bool) -> None:
     """An operator without a functional variant: it writes to copies, and these are the new values."""
-    for name in names:
-        if not isinstance(call.arguments[name], (Ref, Item)):
-            raise GraphError(
-                call.place, f"'{call.op}' writes to '{name}', a list", "use an operator that returns new tensors"
-            )
     arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
     is_out = schema_kind(operator.schema) == "out"

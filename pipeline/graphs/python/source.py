@@ -74,7 +74,7 @@ def read_source(data: bytes) -> Source:
         _read(node, found, lines)
     found.context.functions.extend(sorted(found.functions))
     for name in sorted(found.context.aliasing.keys() - found.functions.keys()):
-        hint = nearest(name, found.functions) or "name a function of this file"
+        hint = str(nearest(name, found.functions)) or "name a function of this file"
         found.mistakes.append(Mistake(f"{MAY_ALIAS} has '{name}', which is no function", hint, 1, 1))
     if not found.functions and not found.mistakes:
         hint = "write def f(x: Tensor) -> Tensor:"

@@ -1,60 +1,65 @@
 """Functions that lost their derivative because one of two names changed: variants find each other by name.
 
 An in-place function takes over the derivative of the functional one of its signature, a foreach function that of its
-reference. Upstream says nothing where there is none, as many functions have no derivative. It is surely a slip where
-the name that is missing is nearly that of a function which has a derivative and no such variant.
+reference. Upstream says nothing where there is none, as many functions have no derivative. It is surely a slip where no
+function has the name that is missing, and it is nearly that of one which has a derivative.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from pipeline.model.native import FunctionHead
-from pipeline.problems.names import Hint, is_certain, nearest
+from pipeline.model.nodes import Pair
+from pipeline.problems.names import SLIPS_OF_LONG, Hint, nearest
 from pipeline.problems.problem import SpecError
 
 _FOREACH = "_foreach_"
+_NAME = re.compile(r"\w+")
+_WRITES = re.compile(r"\(\w+!\)")  # how a schema says that an argument is written to
 
 
-def lost(
-    without: Iterable[tuple[str, FunctionHead]], derived: Iterable[FunctionHead]
-) -> Iterator[tuple[str, SpecError]]:
-    """The functions `without` derivatives that surely should have one, and why; `derived` have one of their own."""
-    without, derived = list(without), list(derived)
-    bases = {head.base for head in derived if head.kind == "functional" and not head.base.startswith(_FOREACH)}
-    inplace = {_arguments(head.signature): set[str]() for head in derived}
-    for head in derived:
-        if head.kind == "functional":
-            inplace[_arguments(head.signature)].add(head.base)
-    for name, head in without:
-        if head.kind == "inplace" and not head.is_foreach:
-            found = _slip(head.base, inplace.get(_arguments(head.signature), set()), f"{head.base}_", "{}_")
-        elif head.is_foreach and head.kind in ("functional", "inplace"):
-            found = _slip(
-                head.base.removeprefix(_FOREACH),
-                bases,
-                head.unqualified,
-                head.unqualified.replace(head.base, _FOREACH + "{}"),
-            )
-        else:
-            found = None
-        if found is not None:
-            yield name, found
+def lost(pairs: Iterable[Pair]) -> Iterator[tuple[str, SpecError]]:
+    """The functions without derivatives that surely should have some, and why. `pairs` are all functions that
+    somebody wrote, not those that are generated."""
+    names: set[str] = set()  # of all functions
+    derived: dict[str, list[str]] = {}  # the schemas of functions with derivatives, by name
+    candidates: list[tuple[str, str, str]] = []
+    for pair in pairs:
+        schema = pair.schema
+        name = _NAME.match(schema).group()  # type: ignore[union-attr]  # what has a schema has a name
+        names.add(name)
+        if pair.source is not None:
+            derived.setdefault(name, []).append(schema)
+        elif name.startswith(_FOREACH) or (name.endswith("_") and not name.endswith("__")):
+            candidates.append((pair.function, name, schema))
+    for function, name, schema in candidates:
+        base = name.removeprefix(_FOREACH).removesuffix("_")
+        if base not in names:
+            found = _slip(name, base, schema, derived)
+            if found is not None:
+                yield function, found
 
 
-def _slip(base: str, bases: set[str], called: str, meant: str) -> SpecError | None:
+def _slip(name: str, base: str, schema: str, derived: dict[str, list[str]]) -> SpecError | None:
     """What is wrong with a function whose name is nearly one that would have a derivative."""
-    if base in bases:
-        return None
-    hint = nearest(base, bases)
+    letters, length = set(base), len(base)
+    alike = [
+        other
+        for other in derived
+        if abs(len(other) - length) <= SLIPS_OF_LONG and len(letters.symmetric_difference(other)) <= 2 * SLIPS_OF_LONG
+    ]
+    hint = nearest(base, alike)
     close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
-    if not close or not is_certain(base, close, bases):
+    if not close or close.endswith("_") or name.replace(base, close) in derived:
         return None
-    problem = f"'{called}' has no derivative: there is no '{base}' whose derivative it could take over"
-    return SpecError(
-        problem, f"did you mean '{meant.format(close)}'?", field=("func",), needle=called, rule="lost-derivative"
-    )
+    if not name.startswith(_FOREACH) and _arguments(schema) not in map(_arguments, derived[close]):
+        return None
+    problem = f"'{name}' has no derivative: there is no '{base}' whose derivative it could take over"
+    meant = Hint(f"did you mean '{name.replace(base, close)}'?", (name, name.replace(base, close)))
+    return SpecError(problem, meant, field=("func",), needle=name, rule="lost-derivative")
 
 
-def _arguments(signature: str) -> str:
-    return signature.partition("(")[2]
+def _arguments(schema: str) -> str:
+    """The arguments of a function, whether it writes to them or not."""
+    return _WRITES.sub("", schema.partition("(")[2].rpartition(" -> ")[0])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pipeline.model.layers import Rewrite, Versions
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.specs.layers.description import (
     Base,
     Description,
@@ -26,6 +26,9 @@ from pipeline.specs.layers.description import (
     Wrap,
 )
 from pipeline.specs.layers.toml_place import place_in
+
+if TYPE_CHECKING:
+    from pipeline.problems.report import Placed
 
 _PATH = re.compile(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
@@ -65,15 +68,28 @@ class Mistake(msgspec.Struct, frozen=True):
     needle: str = ""
 
 
+class Misdescribed(SpecError):
+    """All mistakes of a description, as text and each by itself."""
+
+    def __init__(self, text: str, placed: list[Placed]) -> None:
+        super().__init__(text)
+        self.placed = placed
+
+
 def mistakes_in(file: str, text: str, found: list[Mistake]) -> SpecError:
     """One error for all mistakes, each at its place in the file."""
-    said = []
+    from pipeline.problems.locate import Place
+    from pipeline.problems.report import Placed
+
+    said, placed = [], []
     for mistake in found:
         line, column = place_in(text, mistake.path, mistake.needle)
         where = ".".join(mistake.path)
+        problem = Problem("set", "", "", mistake.problem, mistake.hint, mistake.path)
+        placed.append(Placed(Place(0, file, line, column), problem))
         hint = f"\n  hint: {mistake.hint}" if mistake.hint else ""
         said.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{mistake.problem}{hint}")
-    return SpecError("\n".join(said))
+    return Misdescribed("\n".join(said), placed)
 
 
 def read_description(file: str, data: bytes) -> tuple[Description, str]:

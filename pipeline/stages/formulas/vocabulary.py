@@ -5,7 +5,7 @@ A formula reads the names that it uses, one by one: what else is declared is not
 
 from __future__ import annotations
 
-from pipeline.cpp.header import ANY, Header, declared_at, read_header
+from pipeline.cpp.declared import ANY, Header
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
@@ -21,6 +21,8 @@ _ANY = (0, ANY)
 @query
 def declared_in(db: Database, header: str) -> Header:
     """What a header of the set declares; nothing where it cannot be read as text."""
+    from pipeline.cpp.header import read_header  # for those who read headers
+
     try:
         return read_header(decode_text(db.input(header_label(header)) or b""))
     except SpecError:
@@ -30,6 +32,8 @@ def declared_in(db: Database, header: str) -> Header:
 @unkept
 def declarations(db: Database, header: str) -> dict[str, list[tuple[int, str]]]:
     """The functions that a header of the set declares, each with the lines and the texts of its declarations."""
+    from pipeline.cpp.header import declared_at
+
     try:
         return declared_at(decode_text(db.input(header_label(header)) or b""))
     except SpecError:
@@ -65,7 +69,7 @@ def vocabulary(db: Database) -> dict[str, tuple[int, int]]:
     found |= {CALL + name: _ANY for name in functions}
     found |= {METHOD + name: _ANY for name in (*known.methods, *own)}
     found |= {f"{CONSTANT}k{dtype}": _ANY for dtype in release(db).dtypes}
-    return found
+    return dict(sorted(found.items()))
 
 
 class Vocabulary:

@@ -1,0 +1,95 @@
+"""What the pages say of edits, against what runs then do: formulas of core, one after another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from project import CORE, Project
+
+from pipeline.front.config import read_config
+from pipeline.front.page.build import PageBuild
+from pipeline.front.run.build import Build
+from pipeline.front.run.resident import Resident
+from pipeline.reports.page.relations import members
+from pipeline.reports.page.subjects import operator
+
+pytestmark = pytest.mark.slow
+
+
+Followed = tuple[frozenset[str], frozenset[str]]  # units, files
+
+
+class Line(NamedTuple):
+    """A line of derivatives.yaml that has a formula."""
+
+    number: int
+    entry: str  # the operator with its overload
+    edit: str
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path, CORE, "2.13.0", kernels=True)
+
+
+def told(project: Project, variables: dict[str, str]) -> dict[tuple[str, str], Followed]:
+    """What the pages say follows from an edit of a part of an entry, by the operator and the part."""
+    found = {}
+    with closing(PageBuild(read_config(variables))) as build:
+        for page in build.db.names(members):
+            for derivative in operator(build.db, *build.layout, page).derivatives:
+                for edit in dict.fromkeys(step.edit for step in derivative.steps):
+                    steps = [step for step in derivative.steps if step.edit == edit]
+                    units = frozenset(step.unit.title for step in steps)
+                    found[derivative.schema.partition("(")[0], edit] = (
+                        units,
+                        frozenset(file for step in steps for file in step.files),
+                    )
+    return found
+
+
+def formulas(lines: list[str]) -> Iterator[Line]:
+    """The formulas that stand on a line of their own, under the default key."""
+    entry, arguments = "", ""
+    for number, line in enumerate(lines):
+        if line.startswith("- name: "):
+            entry, _, arguments = line.removeprefix("- name: ").partition("(")
+        match = re.fullmatch(r"  (\w+)[\w, ]*: (?!non_differentiable|not_differentiable|auto_|\[)(.+)", line)
+        if match and match[1] not in ("dispatch", "output_differentiability"):
+            inputs = re.findall(r"(\w+)(?==|[,)])", arguments.rpartition(" -> ")[0])
+            yield Line(number, entry, "backward formula" if match[1] in inputs else "forward formula")
+
+
+def in_brackets(line: str) -> str:
+    """The same formula, written otherwise."""
+    head, _, formula = line.partition(": ")
+    return f'{head}: "({formula[1:-1]})"' if formula.startswith('"') else f"{head}: ({formula})"
+
+
+def test_an_edit_makes_again_what_the_page_of_its_operator_says(project: Project) -> None:
+    variables = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
+    followed = told(project, variables)
+    path = project.path("derivatives.yaml")
+    lines = path.read_text().split("\n")
+    edited, wrong = [], []
+    with closing(Build(read_config(variables))) as build:
+        resident = Resident(build)
+        resident.update(anew=False)
+        resident.save()
+        for line in list(formulas(lines)):
+            lines[line.number] = in_brackets(lines[line.number])
+            path.write_text("\n".join(lines))
+            done = resident.update()
+            resident.save()
+            assert not done.failed, done.report
+            edited.append(line)
+            if (frozenset(done.units), frozenset(done.files)) != followed[line.entry, line.edit]:
+                wrong.append((line, done.units, done.files, followed[line.entry, line.edit]))
+    assert {line.edit for line in edited} == {"backward formula", "forward formula"}
+    assert len(edited) > 250
+    assert wrong == []
