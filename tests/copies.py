@@ -11,6 +11,7 @@ from project import Project
 from pipeline.front.config import read_config
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import note, owners_in
 from pipeline.front.run.outputs import Written
 from pipeline.query.files import set_seal, stat_of
 from pipeline.query.row import digest
@@ -27,8 +28,11 @@ def copy_of(built: Project, folder: Path) -> Project:
     def moved(path: str) -> str:
         return path.replace(str(built.folder), str(folder))
 
-    for path in (project.cache / "outputs", project.rows.parent / "set", project.rows.parent / "manifest.json.d"):
-        path.write_text(moved(path.read_text()))
+    depfile = project.rows.parent / "manifest.json.d"
+    depfile.write_text(moved(depfile.read_text()))
+    for path in (project.cache / "outputs", project.rows.parent / "set"):
+        owners = owners_in(path.read_bytes())
+        path.write_bytes(note({moved(what): moved(owner) for what, owner in owners.items()}))
     set_seal(str(project.rows), f"{project.rows}.values")
     (kept,) = project.rows.parent.glob("last-*")
     last = last_run.load(str(kept))

@@ -24,6 +24,7 @@ from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, file
 
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import owners_in
 from pipeline.front.run.inputs import CodeChanged
 from pipeline.specs.location import Location
 
@@ -268,6 +269,17 @@ def test_a_spoilt_note_of_who_owns_the_output_stops_nobody(
     (tmp_path / "generated" / "set" / "Functions.h").unlink()
     run = _gradmill_in(tmp_path, "specs=set")
     assert (run.status, run.stderr, run.shards) == (0, "", ["Functions.h"])
+
+
+@pytest.mark.parametrize("place", ["outputs", "set/set"])
+def test_a_note_of_owners_that_is_damaged_names_nobody(built: Project, place: str) -> None:
+    path = built.cache / place
+    (owner,) = owners_in(path.read_bytes()).values()
+    path.write_text(path.read_text().replace(owner, str(built.folder)))  # a folder that is there
+    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    run = built.run()
+    assert (run.status, run.shards) == (0, ["Functions.cpp"])
+    assert list(owners_in(path.read_bytes()).values()) == [owner]
 
 
 def test_a_set_may_have_the_output_of_one_that_is_gone(tmp_path: Path, small_specs: Path) -> None:

@@ -14,6 +14,7 @@ from site_of_pages import Site
 
 from pipeline.front.config import read_config
 from pipeline.front.page.build import PageBuild
+from pipeline.front.run.claims import note, owners_in
 from pipeline.query.files import set_seal
 from pipeline.reports.page.model import Operator, Step
 from pipeline.reports.page.subjects import operator
@@ -39,7 +40,12 @@ def edited(tmp_path: Path, written: Project) -> Project:
     project = Project.at(tmp_path)
     folder = project.cache / "set"
     for path in (project.cache / "outputs", folder / "set"):
-        path.write_text(path.read_text().replace(str(written.folder), str(tmp_path)))
+        here = [
+            text.replace(str(written.folder), str(tmp_path))
+            for each in owners_in(path.read_bytes()).items()
+            for text in each
+        ]
+        path.write_bytes(note(dict(zip(here[::2], here[1::2]))))
     for path in (folder / "page").glob("last-*"):
         path.unlink()
     set_seal(str(folder / "page" / "rows"), str(folder / "page" / "rows.values"))
