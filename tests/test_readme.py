@@ -38,6 +38,7 @@ MEANT = {
 ELSEWHERE = {
     "doit": "the console blocks",
     ".venv/bin/doit": "the same",
+    ".venv/bin/pytest -m slow": "of which this is a part",
     "pytest tests/test_equality.py": "it is a test",
     "gradmill specs=torch graphs=model.pt2": "tests/test_examples.py: a model becomes a program that trains",
 }
@@ -123,7 +124,7 @@ def test_every_command_of_the_running_text_is_known() -> None:
 
 def _is_file(words: str) -> bool:
     """Whether it is a script or a module that there is."""
-    found = re.fullmatch(r"(?:\.venv/bin/)?(?:python|pytest) (?:-m )?([\w./]+)(?: .*)?", words)
+    found = re.fullmatch(r"(?:\.venv/bin/)?(?:python|pytest) (?:-m slow )?(?:-m )?([\w./]+)(?: .*)?", words)
     if found is None:
         return False
     path = found[1] if "/" in found[1] else found[1].replace(".", "/")
