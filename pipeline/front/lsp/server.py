@@ -34,7 +34,7 @@ from pipeline.specs.text import decode_text
 
 PAUSE = 0.004  # seconds in which more of what was typed may arrive
 PATIENCE = 0.05  # seconds that typing may go on before it is answered
-REST = 0.06  # seconds after which the whole set is looked at, as nobody typed any more
+REST = 0.5  # seconds without a key after which the whole set is looked at
 IDLE = 0.2  # seconds after that, when memory is tidied up
 
 _CHANGED = "gradmill's own code changed: start the language server again"
@@ -184,6 +184,7 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
             return
         self._show(session, anew=True)
+        asyncio.get_running_loop().call_soon(session.settle)
 
     def _complete(self) -> None:
         """What is done when nobody types: the rest of the set, what is kept for the next key, memory."""

@@ -55,5 +55,6 @@ class Rounds:
 
     def close(self) -> None:
         """Lets go of the database, and removes it."""
+        self._unkept = False
         self.build.close()
         self._private.remove()
