@@ -30,6 +30,7 @@ def session(project: Project) -> Iterator[Session]:
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
     found = Session(read_config(values))
     found.update({})
+    found.prepare()
     yield found
     found.close()
 
@@ -44,10 +45,8 @@ def test_what_is_typed_is_reported_as_what_is_saved(
     files = [path.relative_to(BASE) for path in BASE.rglob("*") if path.is_file()]
     changed = [file for file in files if (tmp_path / "bad" / file).read_bytes() != (BASE / file).read_bytes()]
     session.update({str(project.specs / file): (tmp_path / "bad" / file).read_bytes() for file in changed})
-    session.settle()
     report = session.report()
     assert render(report).replace(str(project.specs), "SPECS") == case.expected.read_text()
     assert report.failed == (case.status != 0)
     session.update({})
-    session.settle()
     assert render(session.report()) == ""

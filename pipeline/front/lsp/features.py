@@ -92,7 +92,10 @@ def _of_files(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens] | None:
         at = answers.asked(server, params.text_document.uri, types.Position(0, 0))
-        if at is None or at.session.failed:
+        if at is None:
+            return None
+        server.complete(at.session)
+        if at.session.failed:
             return None
         key = at.session.key(at.path)
         return lenses(costs(at.session.db, at.cursor.role, key), at.text, server.encoding)

@@ -12,7 +12,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -34,7 +34,8 @@ from pipeline.specs.text import decode_text
 
 PAUSE = 0.004  # seconds in which more of what was typed may arrive
 PATIENCE = 0.05  # seconds that typing may go on before it is answered
-IDLE = 0.2  # seconds after which nobody is typing, and memory is tidied up
+REST = 0.06  # seconds after which the whole set is looked at, as nobody typed any more
+IDLE = 0.2  # seconds after that, when memory is tidied up
 
 _CHANGED = "gradmill's own code changed: start the language server again"
 
@@ -63,6 +64,7 @@ class Server(LanguageServer):
         self.sets = Sets(variables)
         self.buffers: dict[str, Buffer] = {}  # by path
         self._behind: dict[Session, None] = {}  # sessions that something changed for
+        self._rest: dict[Session, None] = {}  # sessions that were not looked at as a whole
         self._shown: dict[str, list[types.Diagnostic]] = {}
         self._since = 0.0  # when the first change came that is not answered yet
         self._timer: asyncio.TimerHandle | None = None
@@ -163,27 +165,57 @@ class Server(LanguageServer):
         self._timer = asyncio.get_running_loop().call_later(pause, self.catch_up)
 
     def catch_up(self) -> None:
-        """Brings up to date what is behind, and shows what came of it."""
+        """Brings up to date what is behind, and shows what came of it; of the rest in a moment."""
         if self._timer is not None:
             self._timer.cancel()
-        behind, self._behind = list(self._behind), {}
+        behind, self._behind = self._open_of(self._behind), {}
         for session in behind:
             self._bring(session)
         if behind:
-            self._idle = asyncio.get_running_loop().call_later(IDLE, _tidy)
+            self._rest.update(dict.fromkeys(behind))
+            self._idle = asyncio.get_running_loop().call_later(REST, self._complete)
 
     def _bring(self, session: Session) -> None:
         opened = {path: buffer.data for path, buffer in self.buffers.items() if session.has(path)}
         try:
-            session.update(opened)
+            session.look(opened)
         except (CodeChanged, OSError) as error:
             why = reason(error) if isinstance(error, OSError) else _CHANGED
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
             return
+        self._show(session, anew=True)
+
+    def _complete(self) -> None:
+        """What is done when nobody types: the rest of the set, what is kept for the next key, memory."""
+        rest, self._rest = self._open_of(self._rest), {}
+        for session in rest:
+            self.complete(session)
+            session.settle()
+        self._idle = asyncio.get_running_loop().call_later(IDLE, self._tidy, rest)
+
+    def _open_of(self, sessions: Collection[Session]) -> list[Session]:
+        """Those that were not closed meanwhile."""
+        return [session for session in self.sets.open() if session in sessions]
+
+    def complete(self, session: Session) -> None:
+        """Looks at the rest of a set, and shows what that tells."""
+        session.complete()
+        self._show(session, anew=False)
+
+    def _tidy(self, sessions: list[Session]) -> None:
+        """Collects garbage, which the process does not do by itself."""
+        for session in self._open_of(sessions):
+            session.prepare()
+            session.settle()
+        gc.collect()
+        gc.freeze()
+
+    def _show(self, session: Session, *, anew: bool) -> None:
+        """Shows what a session has to tell; `anew`: in all files that are open, as it is for another text."""
         found = diagnostics.by_file(session.report(), self.text, self.encoding)
-        for path in {**found, **{path: None for path in (*opened, *self._shown) if session.has(path)}}:
-            self._publish(path, found.get(path, []))
-        asyncio.get_running_loop().call_soon(session.settle)
+        for path in [*found, *(path for path in {**self.buffers, **self._shown} if path not in found)]:
+            if session.has(path) and (anew or self._shown.get(path, []) != found.get(path, [])):
+                self._publish(path, found.get(path, []))
 
     def _publish(self, path: str, found: list[types.Diagnostic]) -> None:
         buffer = self.buffers.get(path)
@@ -194,12 +226,6 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, found, buffer.version if buffer is not None else None)
         )
-
-
-def _tidy() -> None:
-    """Collects garbage while nobody waits: the process does not do so by itself."""
-    gc.collect()
-    gc.freeze()
 
 
 def serve(variables: Mapping[str, str]) -> None:

@@ -46,7 +46,7 @@ class Page(BuildCommand):
         if self._against is not None:
             facts, build.stats, mistakes = facts_of(self._against)
             if mistakes:
-                raise Failed(mistakes, build.config.format)
+                raise Failed(mistakes, self._against.format)
             build.inputs.against = facts
         report = _checked(build)
         done = build.write()

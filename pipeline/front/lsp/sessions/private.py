@@ -23,18 +23,21 @@ _VALUES = ".values"
 class Private:
     """A store of this process's own, beside the one that runs share."""
 
-    def __init__(self, shared: str, owner: str) -> None:
+    def __init__(self, shared: str, owner: str, mark: str = "") -> None:
         self._shared = shared
         self.seal = f"{shared}.seal"  # changes with every run
         self._owner = owner
-        name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}"  # two sets may have one name
+        name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}{mark}"  # two sets may have one name
         self._folder = os.path.join(os.path.dirname(shared), name)
         self.path = os.path.join(self._folder, os.path.basename(shared))
 
-    def take(self) -> bool:
-        """Copies what runs left; whether there was something that is whole."""
+    def take(self, *, runs: bool) -> bool:
+        """Starts anew, or as a copy of what `runs` left; whether there was something that is whole."""
         self.remove()
         self._remove_abandoned()
+        return runs and self._copy()
+
+    def _copy(self) -> bool:
         shared = [self._shared, self._shared + _VALUES]
         before = list(map(stat_of, shared))
         if None in before or before != seal_of(self._shared) or not self._is_ours():

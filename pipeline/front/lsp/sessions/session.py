@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from pipeline.front.config import Config
 from pipeline.front.lsp.sessions import broken
 from pipeline.front.lsp.sessions.private import Private
-from pipeline.front.lsp.sessions.since import Since
-from pipeline.front.run.build import Build
-from pipeline.front.run.resident import ROOM
+from pipeline.front.lsp.sessions.rounds import Rounds
+from pipeline.front.run.build import Build, Root
 from pipeline.front.run.sources import Sources
 from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
-from pipeline.query.account import problems
 from pipeline.query.database import Database
 from pipeline.query.files import Stat, stat_of
 from pipeline.specs.location import DESCRIPTION, Location
@@ -35,26 +33,27 @@ class Session:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self._private = Private(os.path.join(config.folder, "rows"), config.specs.owner)
         self._labels = _labels(config)
-        specs = config.specs
-        self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in specs.files}
+        self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in config.specs.files}
         self._open()
 
     def _open(self) -> None:
         """Starts from what the last run left."""
-        self.build = Build(self.config)
-        self._last_run: Stat | None = stat_of(self._private.seal)
-        self._had_run = self._private.take()
-        self.build.store_path = self._private.path
-        self.build.room = ROOM
-        self.build.nothing_changed = False
-        self._since: Since | None = None  # the last run, or what was there when the set was opened
-        self._same_code = True
+        private = self._place("")
+        self._last_run: Stat | None = stat_of(private.seal)
+        self._whole = Rounds(self.config, Build.roots, private, runs=True)
+        self._quick: Rounds | None = None
+        self._current = self._whole  # what answers are made from
+        self._texts: dict[str, bytes] = {}
+        self._behind = False  # whether the whole set has to be looked at
         self._read: dict[str, tuple[bytes, broken.Read]] = {}  # what files said last, and what that came to
         self._good: dict[str, bytes] = {}  # what files said when they could last be read
         self._found: list[Problem] = []
+        self._late: list[Problem] = []  # of these, what only a look at the whole set finds
         self.mistakes: list[Problem] = []  # of files that cannot be read
+
+    def _place(self, mark: str) -> Private:
+        return Private(os.path.join(self.config.folder, "rows"), self.config.specs.owner, mark)
 
     def has(self, path: str) -> bool:
         """Whether a file is one of the set's."""
@@ -75,16 +74,51 @@ class Session:
 
     def update(self, opened: Mapping[str, bytes]) -> None:
         """Brings everything up to date with the texts of open files, by path, and the disk."""
-        if stat_of(self._private.seal) != self._last_run:  # somebody ran
+        self.look(opened)
+        self.complete()
+
+    def look(self, opened: Mapping[str, bytes]) -> None:
+        """The same as far as it takes to see nearly all that is wrong: up to the stage `match`, without what is made
+        of it. What the rest had to tell before is told on."""
+        if stat_of(self._place("").seal) != self._last_run:  # somebody ran
             self.close()
             self._open()
         found = ((self._labels.get(os.path.realpath(path)), data) for path, data in opened.items())
         texts = {label: data for label, data in found if label is not None}
         self.mistakes = []
-        self.build.inputs.opened = {label: self._readable(label, data) for label, data in texts.items()}
-        self._round()
-        self._found = problems(self.build.db, self.build.roots(), Problem)
-        self._note()
+        self._texts = {label: self._readable(label, data) for label, data in texts.items()}
+        self._behind = True
+        if self._quick is None and self._whole.had_run:
+            self.complete()  # as quick, this once
+        else:
+            self._look_quickly()
+
+    def _look_quickly(self) -> None:
+        if self._quick is None:
+            self._quick = Rounds(self.config, _analysis, self._place("quick"))
+        self._quick.update(self._texts)
+        self._current = self._quick
+        self._found = [*self._quick.found, *self._late]
+
+    def complete(self) -> None:
+        """Brings up to date what a look leaves out."""
+        if not self._behind:
+            return
+        self._behind = False
+        self._whole.update(self._texts)
+        self._current, self._found = self._whole, self._whole.found
+        if self._quick is not None:
+            known = set(self._quick.found)
+            self._late = [problem for problem in self._found if problem not in known]
+
+    def prepare(self) -> None:
+        """Makes the next look a quick one; takes a while, once."""
+        if self._quick is None and not self._behind:
+            current, found = self._current, self._found
+            self._look_quickly()
+            known = set(self._found)
+            self._late = [problem for problem in found if problem not in known]
+            self._current, self._found = current, found
 
     def _readable(self, label: str, data: bytes) -> bytes:
         """The bytes of a file, or what it said when it could last be read."""
@@ -102,48 +136,32 @@ class Session:
             return self._good[label]
         return data
 
-    def _round(self) -> None:
-        build = self.build
-        if self._since is None:
-            build.db  # noqa: B018  # its first round
-        else:
-            build.refresh(again=self._same_code)
-            self._since.begin(build.db)
-        build.bring()
-
-    def _note(self) -> None:
-        """Notes what is replaced by now; where there was no run, what there is counts as run."""
-        first, self._since = self._since is None, self._since or Since()
-        if self._had_run or not first:
-            self._since.end(self.build.db)
-
     def settle(self) -> None:
-        """Keeps what was found, for the next key that is pressed; apart from `update`, as nobody waits for it."""
-        self._same_code = self.build.inputs.code_is_the_same()
-        if self._same_code:
-            self.build.db.commit()
+        """Keeps what was found for the next key that is pressed; apart from `update`, as nobody waits for it."""
+        for rounds in filter(None, (self._whole, self._quick)):
+            rounds.settle()
 
     # ---- what there is to tell
 
     @property
     def failed(self) -> bool:
         """Whether the set has mistakes that stop a build."""
-        return bool(self.mistakes) or self.build.failed(self._found)
+        return bool(self.mistakes) or self._current.build.failed(self._found)
 
     def report(self) -> Report:
         """What a run would tell, in its order, as far as it tells it."""
         roles = {problem.role for problem in self.mistakes}
         found = broken.beside(self._found, roles, self.mistakes) if roles else causes(self._found)
         texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
-        sources = Typed(self.build, texts)
+        sources = Typed(self._current.build, texts)
         return report_of(found, sources, strict=self.config.strict, most=MAX_SHOWN)
 
     # ---- what answers are made from
 
     @property
     def db(self) -> Database:
-        """The database, of the last round."""
-        return self.build.db
+        """The database that has looked at the texts as they are."""
+        return self._current.build.db
 
     def headers(self) -> dict[str, Location]:
         """The headers that declare what formulas call; none that is inside of an archive."""
@@ -158,9 +176,14 @@ class Session:
         return self._labels.get(os.path.realpath(path), "").removeprefix(spec_label(""))
 
     def close(self) -> None:
-        """Lets go of the database, and removes it."""
-        self.build.close()
-        self._private.remove()
+        """Lets go of the databases, and removes them."""
+        for rounds in filter(None, (self._whole, self._quick)):
+            rounds.close()
+
+
+def _analysis(build: Build) -> list[Root]:
+    """The stages up to `match`, what comes before any unit is printed; of `specs` what the others read of it."""
+    return [build.root(stage) for stage in build.analysis if stage != "specs"]
 
 
 class Typed(Sources):

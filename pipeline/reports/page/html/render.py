@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from pipeline.reports.page.html import graph, highlight
 from pipeline.reports.page.names import safe
 
-_BREAK = re.compile(r"(?<=\w)_(?=[a-z])|[a-z0-9](?=Backward)")  # where a long name may go on in the next line
+_BREAK = re.compile(r"(?<=\w)_(?=[a-z])|(?<=\w)(?=Backward)")  # where a long name may go on in the next line
 _HERE = os.path.dirname(__file__)
 
 

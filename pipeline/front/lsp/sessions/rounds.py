@@ -1,0 +1,59 @@
+"""One database over the texts of open files, round by round: a build that writes no generated file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pipeline.front.config import Config
+from pipeline.front.lsp.sessions.private import Private
+from pipeline.front.lsp.sessions.since import Since
+from pipeline.front.run.build import Build, Root
+from pipeline.front.run.resident import ROOM
+from pipeline.problems.problem import Problem
+from pipeline.query.account import problems
+
+
+class Rounds:
+    """A build of what `roots` say, and its rows, which are this process's own. `runs`: whether they begin as those that
+    the last run left."""
+
+    def __init__(
+        self, config: Config, roots: Callable[[Build], list[Root]], private: Private, *, runs: bool = False
+    ) -> None:
+        self.had_run = private.take(runs=runs)
+        self.build = Build(config)
+        self.build.store_path = private.path
+        self.build.room = ROOM
+        self.build.nothing_changed = False
+        self.found: list[Problem] = []  # by the last round, with what only follows from other mistakes
+        self._roots = roots
+        self._private = private
+        self._since: Since | None = None  # the last run, or what there was at first
+        self._same_code = True
+        self._unkept = False
+
+    def update(self, opened: Mapping[str, bytes]) -> None:
+        """Brings all up to date with the texts of open files, by what these go by among the inputs, and the disk."""
+        self.settle()  # a round begins where the one before was kept
+        build, since = self.build, self._since
+        build.inputs.opened = dict(opened)
+        self._unkept = True
+        if since is not None:
+            build.refresh(again=self._same_code)
+            since.begin(build.db)
+        self.found = problems(build.db, self._roots(build), Problem)
+        self._since = since or Since()
+        if since is not None or self.had_run:  # where there was no run, what is there at first counts as run
+            self._since.end(build.db)
+
+    def settle(self) -> None:
+        """Keeps what was found for the next round; apart from `update`, as nobody waits for it."""
+        if self._unkept:
+            self._same_code, self._unkept = self.build.inputs.code_is_the_same(), False
+            if self._same_code:
+                self.build.db.commit()
+
+    def close(self) -> None:
+        """Lets go of the database, and removes it."""
+        self.build.close()
+        self._private.remove()
