@@ -10,9 +10,9 @@ import os
 import shutil
 from contextlib import suppress
 
-import msgspec
 from xxhash import xxh3_64_hexdigest
 
+from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import runs
 from pipeline.query.files import read_file, seal_of, set_seal, stat_of
 
@@ -58,11 +58,8 @@ class Private:
 
     def _is_ours(self) -> bool:
         """Whether the runs were of this set, and not of another one of the same name."""
-        try:
-            noted = read_file(os.path.join(os.path.dirname(self._shared), "set")) or b"{}"
-            return msgspec.json.decode(noted, type=dict[str, str]).get("", self._owner) == self._owner
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            return False
+        noted = read_file(os.path.join(os.path.dirname(self._shared), "set")) or b""
+        return owners_in(noted).get("") == self._owner
 
     def remove(self) -> None:
         """Removes the copy."""
