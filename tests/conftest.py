@@ -44,7 +44,18 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _compiles_core(item):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+def _compiles_core(item: pytest.Item) -> bool:
+    """Whether a test needs the core Nodes compiled, which takes minutes the first time; not where they were given."""
+    if os.environ.get("GRADMILL_KERNELS"):
+        return False
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return "core_nodes" in getattr(item, "fixturenames", ()) or params.get("ops") == "core"
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from never_wrong.chains import Chain
 from never_wrong.moments import CODE, Trials
 from never_wrong.seed import REPEAT, SEED, seeded
 
-EDITS = 8
+EDITS = 6
 MOMENTS = 2
 
 
