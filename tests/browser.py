@@ -102,11 +102,17 @@ class Browser:
         return found["result"].get("value")
 
     def until(self, holds: Callable[[], Any]) -> None:
-        """Waits until something is true."""
+        """Waits until something is true; a page that is left or not there yet has no answer."""
         end = time.monotonic() + _PATIENCE
-        while not holds():
+        while True:
+            try:
+                if holds():
+                    return
+            except AssertionError:
+                if time.monotonic() >= end:
+                    raise
             assert time.monotonic() < end, "it never was so"
-            self.run("new Promise(done => setTimeout(done, 10))")
+            time.sleep(0.01)
 
     def type(self, text: str) -> None:
         """Types letters, one after another."""

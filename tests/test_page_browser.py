@@ -151,11 +151,13 @@ def test_what_is_not_there_is_said_to_be_missing(site: Site, chromium: Browser) 
 def test_entries_show_their_lines_and_lead_there(site: Site, chromium: Browser) -> None:
     chromium.open(site.folder / "op" / "mv.html")
     line = site.data("lines.js")["derivatives.yaml"]["mv"]
-    assert chromium.run("document.querySelector('.derivative .place').textContent") == f"derivatives.yaml:{line}"
+    shown = "document.querySelector('.derivative .place').textContent"
+    chromium.until(lambda: chromium.run(shown) == f"derivatives.yaml:{line}")
     chromium.run("document.querySelector('.derivative .place').click()")
     chromium.until(lambda: here(chromium) == "source/derivatives.yaml.html#mv")
     chromium.until(lambda: chromium.run("document.readyState") == "complete")
-    assert chromium.run("document.querySelector(':target').textContent").startswith("- name: mv(")
+    chromium.until(lambda: chromium.run("document.querySelector(':target') !== null"))
+    chromium.until(lambda: chromium.run("document.querySelector(':target').textContent").startswith("- name: mv("))
     top = "document.querySelector(':target').getBoundingClientRect().top"
     chromium.until(lambda: 0 <= chromium.run(top) < 600)
 
