@@ -108,11 +108,11 @@ class Browser:
             try:
                 if holds():
                     return
+                self.run("new Promise(done => setTimeout(done, 10))")
             except AssertionError:
                 if time.monotonic() >= end:
                     raise
             assert time.monotonic() < end, "it never was so"
-            time.sleep(0.01)
 
     def type(self, text: str) -> None:
         """Types letters, one after another."""
