@@ -592,6 +592,22 @@ def test_ctrl_c_ends_a_run_without_a_traceback(
     assert_clean(core_project)
 
 
+def test_ctrl_c_in_a_callback_ends_the_process_without_a_traceback() -> None:
+    """As right after a fork: Python would say that it is ignored."""
+    program = """
+from pipeline.front.main import prepare
+prepare()
+class Late:
+    def __del__(self):
+        raise KeyboardInterrupt
+Late()
+print("went on")
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
+    assert done.stderr == "interrupted: what was written is whole\n"
+
+
 # ---- what is remembered
 
 

@@ -50,6 +50,7 @@ def prepare() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.excepthook = _end
+    sys.unraisablehook = _end_where_nobody_can_be_told
 
 
 def _end(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -62,6 +63,14 @@ def _end(type_: type[BaseException], error: BaseException, trace: TracebackType 
         os.kill(os.getpid(), signal.SIGINT)  # Python would wait for whoever was to read what is left in queues
     else:
         sys.__excepthook__(type_, error, trace)
+
+
+def _end_where_nobody_can_be_told(unraisable: sys.UnraisableHookArgs) -> None:
+    """The same where Python would say that Ctrl-C is ignored and go on: in a callback, as right after a fork."""
+    if unraisable.exc_value is not None and issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _end(unraisable.exc_type, unraisable.exc_value, None)
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def main(arguments: list[str] | None = None) -> Any:
