@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 
 import browser
 import pytest
@@ -17,7 +16,15 @@ pytestmark = [
     pytest.mark.skipif(not browser.CHROMIUM, reason=browser.MISSING),
 ]
 
-QUICK = 100  # milliseconds that a search may take, the machine being busy with other things at most for a moment
+QUICK = 100  # milliseconds that a search may take
+LOOKS = 5  # how often each is repeated: the least is what it takes, the rest is what else the machine did meanwhile
+# Searches once more for what has been typed, and gives the milliseconds that it took.
+AGAIN = """new Promise(done => {
+    const box = document.getElementById("search");
+    delete box.dataset.took;
+    box.dispatchEvent(new Event("input"));
+    const look = () => box.dataset.took ? done(box.dataset.took) : setTimeout(look, 1);
+    look(); })"""
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +94,9 @@ def test_the_search_finds_and_is_quick(site: Site, chromium: Browser, typed: str
     for letter in typed:
         chromium.type(letter)
         chromium.until(lambda: chromium.run("document.getElementById('search').dataset.took"))
-        took.append(float(chromium.run("document.getElementById('search').dataset.took")))
+        took.append(min(float(chromium.run(AGAIN)) for _ in range(LOOKS)))
     assert found(chromium)[0] == first
-    assert median(took) < QUICK, took
+    assert max(took) < QUICK, took
     chromium.press("Enter")
     chromium.until(lambda: here(chromium) == place)
     chromium.until(lambda: chromium.run("document.readyState") == "complete")
