@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -29,13 +30,17 @@ class Browser:
     """A browser with one page, and all that the page complained of."""
 
     def __init__(self) -> None:
-        self._profile = tempfile.mkdtemp(prefix="chromium-")
+        self._folder = tempfile.mkdtemp(prefix="chromium-")  # for all that it writes: its own temporary files too
         (read, self._out), (self._in, write) = os.pipe(), os.pipe()
-        command = [CHROMIUM, *_FLAGS, f"--user-data-dir={self._profile}", "about:blank"]
+        command = [CHROMIUM, *_FLAGS, f"--user-data-dir={self._folder}/profile", "about:blank"]
         # The browser reads from 3 and writes to 4; by way of high numbers, as the pipes may have these themselves.
         script = f'exec 8<&{read} 9>&{write}; exec "$@" 3<&8 4>&9'
         self._process = subprocess.Popen(
-            ["bash", "-c", script, "bash", *command], pass_fds=(read, write), stderr=subprocess.DEVNULL
+            ["bash", "-c", script, "bash", *command],
+            pass_fds=(read, write),
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": self._folder},
+            start_new_session=True,
         )
         os.close(read)
         os.close(write)
@@ -140,9 +145,11 @@ class Browser:
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
-        """Ends the browser."""
-        self._process.kill()
+        """Ends the browser and all processes of it, which would write to its folder while that is removed."""
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         os.close(self._out)
+        while os.read(self._in, 1 << 16):  # until the last of them is gone
+            pass
         os.close(self._in)
-        shutil.rmtree(self._profile, ignore_errors=True)
+        shutil.rmtree(self._folder)
