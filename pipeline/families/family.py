@@ -46,6 +46,7 @@ class Family(Struct, frozen=True):
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
     cuts: dict[str, tuple[str, Callable[[str], str]]] = {}  # pieces that are cut out of another: of which, and how
+    marked: Callable[[Any], Any] | None = None  # a plan to one with marks around its formulas, where it has any
 
     def piece(self, pieces: Mapping[str, str], name: str) -> str:
         """A piece of a unit; "" where it has none of that name."""

@@ -21,5 +21,6 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     libraries: tuple[str, ...] = ()  # namespaces of which the block of registrations has a copy each
     asked: tuple[str, ...] = ()  # holes that the template must have
     whole: bool = False  # its text is made as a whole, of all its units at once
-    origins: bool = False  # whether a comment above each piece says which entry it is from
+    origins: tuple[str, ...] = ()  # pieces that have a comment above each, which says what entry it is from
+    lines: bool = False  # whether the formulas in these pieces say by `#line` where they are from
     first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own

@@ -8,6 +8,8 @@ from pipeline.families.family import Layout, shard_of
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 
+DEFINITION = "definition"  # the piece that is a kernel
+
 
 def shards_of(units: Sequence[Unit], layout: Layout, count: int) -> dict[str, tuple[str, ...]]:
     """The units of each shard, by what its name ends with. The last one has all units, and nobody compiles it: it is
@@ -21,11 +23,12 @@ def shards_of(units: Sequence[Unit], layout: Layout, count: int) -> dict[str, tu
 
 
 def sharded_files(
-    template: str, shards: Mapping[str, tuple[str, ...]], slots: Mapping[str, str], family: str
+    template: str, shards: Mapping[str, tuple[str, ...]], slots: Mapping[str, str], family: str, layout: Layout
 ) -> list[File]:
-    """`X_0.cpp` and so on; `template` is `X.cpp`."""
+    """`X_0.cpp` and so on; `template` is `X.cpp`. The split layout says of each kernel where it is from."""
     stem = template.removesuffix(".cpp")
+    origins = (DEFINITION,) if layout.name == "split" else ()
     return [
-        File(f"{stem}{shard}.cpp", template, {"shard_id": shard}, dict(slots), names, family=family)
+        File(f"{stem}{shard}.cpp", template, {"shard_id": shard}, dict(slots), names, family=family, origins=origins)
         for shard, names in shards.items()
     ]

@@ -22,6 +22,7 @@ VARIABLES = (
     "namespace",
     "layout",
     "shards",
+    "lines",
     "stamp",
     "against",
     "against_release",
@@ -51,6 +52,7 @@ class Config(Struct, frozen=True):
     families: tuple[str, ...] = ()  # the output families to make; none: all that the spec set has templates for
     format: str = "text"  # of problems, one of problems.formats.FORMATS; of reports that have such a form, too
     fix: bool = False  # whether `check` is to mend what it is certain of
+    lines: bool = False  # whether formulas in generated sources say by `#line` where they are from
 
     @property
     def said(self) -> str:
@@ -105,6 +107,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         families=_families(variables.get("families", ""), specs, graphs=bool(variables.get("graphs"))),
         format=_format(variables.get("format", "text")),
         fix=_flag("fix", variables.get("fix", "0")),
+        lines=_lines(variables),
     )
 
 
@@ -180,6 +183,17 @@ def _shards(value: str) -> int:
     if not value.isdecimal() or not 0 < int(value) <= MAX_SHARDS:
         raise SpecError(f"shards={value}", f"write a number from 1 to {MAX_SHARDS}")
     return int(value)
+
+
+def _lines(variables: Mapping[str, str]) -> bool:
+    found = _flag("lines", variables.get("lines", "0"))
+    if found and variables.get("layout") != "split":
+        raise SpecError(
+            "lines=1: files of the upstream layout are what torchgen writes, without #line", "say layout=split, too"
+        )
+    if found and "\n" in "".join(variables.values()):
+        raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")
+    return found
 
 
 def _check_text(value: str) -> None:

@@ -7,7 +7,7 @@ piece of text that the problem names are found in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Protocol
 
@@ -104,6 +104,20 @@ class _Entry:
                 break
             found, mapping = pair, pair[1]
         return found
+
+
+def field_lines(text: str) -> dict[str, int]:
+    """The line, counted from 0, that the value of each field of an entry begins on; `a.b` is one within another."""
+    return dict(_field_lines(_Entry(text).mapping))
+
+
+def _field_lines(mapping: Node | None) -> Iterator[tuple[str, int]]:
+    for key, value in mapping.value if isinstance(mapping, MappingNode) else ():
+        if isinstance(key, ScalarNode):
+            name = ", ".join(part.strip() for part in key.value.split(","))
+            block = isinstance(value, ScalarNode) and value.style in ("|", ">")
+            yield name, value.start_mark.line + block
+            yield from ((f"{name}.{inner}", line) for inner, line in _field_lines(value))
 
 
 def _place_in(text: str, problem: Problem) -> tuple[int, int]:

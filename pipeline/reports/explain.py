@@ -139,11 +139,9 @@ class Explainer:
 
     def _unit(self, at: UnitKey) -> Explanation:
         unit = self._units[at]
-        kind = "Node" if at[0] == "nodes" else f"{at[0]} unit"
-        key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
         return Explanation(
             unit.title,
-            f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {unit.schema}{key}",
+            what_of(at[0], unit),
             tuple(self._places_of(self._trail.made_from(row(text, *at)))),
             tuple(self._files_of(at)),
             self._reasons(self._stale.get(at, {})),
@@ -206,6 +204,13 @@ class Explainer:
 
     def _reasons(self, causes: Iterable[Name]) -> tuple[str, ...]:
         return tuple(map(self._trail.reason, causes))
+
+
+def what_of(family: str, unit: Unit) -> str:
+    """What a unit is."""
+    kind = "Node" if family == "nodes" else f"{family} unit"
+    key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
+    return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {unit.schema}{key}"
 
 
 def schemas_names(db: Database) -> set[str]:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pipeline.reports.explain import Edit, Explanation, listed
+
+if TYPE_CHECKING:
+    from pipeline.reports.lines import Line
+
+
+def text_of(found: Explanation | Edit | Line) -> str:
+    """Whatever was explained."""
+    if isinstance(found, Edit):
+        return render_edit(found)
+    return render(found) if isinstance(found, Explanation) else render_line(found)
 
 
 def render(explanation: Explanation) -> str:
@@ -15,6 +27,13 @@ def render(explanation: Explanation) -> str:
     else:
         lines += ["  up to date"]
     return "\n".join(lines) + "\n"
+
+
+def render_line(line: Line) -> str:
+    """A line of a generated file: what it is, and what it is made from."""
+    sources = [f"{each.file}{f':{each.line}' if each.line else ''} {each.name}".rstrip() for each in line.made_from]
+    lines = [f"  {'made from' if i == 0 else ' ' * len('made from')}  {source}" for i, source in enumerate(sources)]
+    return "\n".join((f"{line.file}:{line.line}: {line.what}", *lines)) + "\n"
 
 
 def render_edit(edit: Edit) -> str:

@@ -112,13 +112,15 @@ class Trail:
         named = paths or spec_set(self._db).files
         if end[0] != ITEM:
             return _input_name(self._db, str(end[1]), named)
-        role, entry = end[2], end[3]
-        file = named[self._key(role, entry)]
-        if entry == NAMES:
+        file, line, op = self.place(end, named)
+        if end[-1] == NAMES:
             return f"{file}: its entries were moved"
-        op = entry.partition("(")[0]
-        line = self.line(role, entry)
         return f"{file}:{line} {op}" if line else f"{file} {op} (deleted)"
+
+    def place(self, end: Name, named: Mapping[str, str]) -> tuple[str, int, str]:
+        """The file that an entry is in, its line, 0 for what is no entry any more, and what it is for."""
+        role, entry = end[2], end[3]
+        return named[self._key(role, entry)], self.line(role, entry), str(entry).partition("(")[0]
 
     def reason(self, end: Name) -> str:
         """The same, as the reason why something would be made again."""

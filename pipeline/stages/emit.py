@@ -39,14 +39,22 @@ def text(db: Database, family: str, name: str) -> dict[str, str]:
     return {piece: tidy(found, trim=trim) for piece, found in rendered(db, family, name).items()}
 
 
-def rendered(db: Database, family: str, name: str) -> dict[str, str]:
+def marked(db: Database, family: str, name: str) -> dict[str, str]:
+    """The same with marks around its formulas, that say which field of the unit's entry each is."""
+    trim = release(db).trims_lines
+    found = rendered(db, family, name, marks=True)
+    return {piece: tidy(each, trim=trim) for piece, each in found.items()}
+
+
+def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
     """The text of a unit as it stands within a line; none where there is something wrong."""
     kind, facts = FAMILIES[family], release(db)
     subject = _SUBJECTS[kind.subject](db, name)
     if subject is None:
         return {}
     try:
-        pieces = kind.render(kind.plan(subject, facts), facts)
+        plan = kind.plan(subject, facts)
+        pieces = kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
     except SpecError as error:
         for problem in problems_of(error, *_place(db, family, name, error)):
             db.report(problem)

@@ -22,6 +22,7 @@ RELEASE = "release"  # the input that says which release it is read as
 FAMILIES = "families"  # the input that says which output families are asked for; empty: all
 DESCRIBED = "described"  # the input that describes a set of layers; there is none where the set is a plain one
 GRAPHS = "graphs"  # the input that says which graph files there are; none where graphs= is not given
+LINES = "lines"  # the input that says what files are called in `#line` directives; there is none where lines=0
 UNREADABLE = "unreadable"  # the input that says why files could not be read
 
 
@@ -125,6 +126,20 @@ def release(db: Database) -> Release:
 def asked_families(db: Database) -> list[str]:
     """The output families that are asked for by name; none where all are."""
     return [name for name in (db.input(FAMILIES) or b"").decode().split(",") if name]
+
+
+class Paths(Struct, frozen=True):
+    """What `#line` directives call files."""
+
+    specs: dict[str, str]  # by key
+    generated: str  # the folder
+
+
+@query
+def paths(db: Database) -> Paths | None:
+    """What `#line` directives call files; None where there are to be none."""
+    data = db.input(LINES)
+    return msgspec.msgpack.decode(data, type=Paths) if data else None
 
 
 @query

@@ -7,29 +7,36 @@ the blocks of its own group and no other.
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
+from pipeline.families.line_directives import directed, settled
 from pipeline.families.table import FAMILIES
-from pipeline.families.template import Hole, Template, Value, indented, template_text
+from pipeline.families.template import Hole, Template, Value, indented, reopened, template_text
 from pipeline.model.entries import SMALL, grouped
 from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
-from pipeline.stages.emit import rendered, text
+from pipeline.stages.emit import marked, rendered, text
 from pipeline.stages.match import underived, used_keys
-from pipeline.stages.set import is_described, own_templates, release, spec_set, template_label, unreadable
-from pipeline.stages.units import families, origin, units
+from pipeline.stages.set import is_described, own_templates, paths, release, spec_set, template_label, unreadable
+from pipeline.stages.units import families, origin, place_of_field, units
 
-_BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
 _DOCSTRING = re.compile(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
+
+
+T = TypeVar("T")
+
+ORIGIN = "o"  # a comment above a piece says which entry it is from
+LINES = "l"  # `#line` directives say where its formulas are from
 
 
 class Made(Struct, frozen=True, array_like=True):
@@ -45,12 +52,12 @@ class Blocks(Struct, frozen=True, array_like=True):
 
     piece: str
     indent: str
-    origins: bool = False  # whether a comment above each says where it is from
+    told: str = ""  # how each says where it is from: ORIGIN, LINES, or both
 
     @property
     def place(self) -> str:
         """As part of a key."""
-        return f"{self.indent}|{self.piece}{'|' if self.origins else ''}"
+        return f"{self.indent}|{self.told}|{self.piece}"
 
 
 @table
@@ -65,6 +72,8 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
             twice = f"two files are called '{file.name}'"
             db.report(Problem("set", "", "", twice, "give one another name", ("family", file.family), file.name))
         found[file.name] = file
+    if paths(db) is not None:
+        found = {name: replace(file, lines=True) for name, file in found.items()}
     if not any(file.whole for file in found.values()):
         return found
     from pipeline.stages.graph_text import support  # much code, for those who have graphs
@@ -106,21 +115,30 @@ def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[
 @query
 def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[str]:
     """The pieces of a group of units of a file, joined for each place. A unit without any line takes none."""
+    listed = groups.item(db, layout, shards, name, group) or ()
+    members = {unit: text(db, family, unit) for unit in listed}
+    return ["\n".join(each for _, each in placed(db, family, members, place)) for place in places.split("\n")]
+
+
+def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], place: str) -> list[tuple[str, str]]:
+    """Units with what stands at a place of each, of all their pieces; without those that have nothing there."""
     trim, kind = release(db).trims_lines, FAMILIES[family]
-    units = groups.item(db, layout, shards, name, group) or ()
-    members = [text(db, family, unit) for unit in units]
+    indent, told, piece = place.split("|", 2)
     found = []
-    for place in places.split("\n"):
-        indent, _, piece = place.partition("|")
-        if piece.endswith("|"):
-            piece = piece.removesuffix("|")
-            origins = [origin(db, family, unit) for unit in units]
-        else:
-            origins = [""] * len(members)
-        made = ((above, kind.piece(member, piece)) for above, member in zip(origins, members))
-        pieces = (above + each for above, each in made if each)
-        found.append("\n".join(indented(each, indent, trim=trim) if indent else each for each in pieces))
+    for unit, pieces in members.items():
+        own = kind.piece(pieces, piece)
+        if own and LINES in told:
+            own = _with_lines(db, family, unit, piece)
+        if own:
+            own = origin(db, family, unit) + own if ORIGIN in told else own
+            found.append((unit, indented(own, indent, trim=trim) if indent else own))
     return found
+
+
+def _with_lines(db: Database, family: str, unit: str, piece: str) -> str:
+    """A piece, with directives that say where its formulas are from."""
+    own = FAMILIES[family].piece(marked(db, family, unit), piece)
+    return directed(own, lambda field: place_of_field(db, family, unit, field))
 
 
 @query
@@ -134,7 +152,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
 
         return [whole(db, name)]
     try:
-        template = _template(db, file)
+        template = template_of(db, file)
     except SpecError as error:
         db.report(Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template))
         return []
@@ -149,20 +167,26 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     made: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
-            made.append(Blocks(blocks[part.name], part.indent or "", file.origins))
+            made.append(Blocks(blocks[part.name], part.indent or "", _told(file, blocks[part.name])))
         else:
             made.append(filled)
     return made
 
 
-def _template(db: Database, file: File) -> Template:
+def _told(file: File, piece: str) -> str:
+    """How pieces in a file say where they are from."""
+    return (ORIGIN + LINES * file.lines) if piece in file.origins else ""
+
+
+def template_of(db: Database, file: File) -> Template:
+    """The template of a file, as it is filled; a SpecError where it cannot be."""
     data = db.input(template_label(file.template)) if file.template else b""
     if data is None:
         why = unreadable(db).get(template_label(file.template), "it is missing")
         raise SpecError(f"cannot be read: {why}")
     found = template_text(data)
     if file.reopens:
-        found = _reopened(found, next(iter(file.slots)))
+        found = reopened(found, next(iter(file.slots)))
     if file.edits or file.libraries:
         from pipeline.families.described import edited
 
@@ -184,20 +208,6 @@ def _checked(template: Template, known: set[str]) -> Template:
         if name not in known:
             raise SpecError(f"the template has an unknown hole '${{{name}}}'", nearest(name, known), needle=name)
     return template
-
-
-def _reopened(text: str, hole: str) -> str:
-    """The hole alone, inside the namespaces that are open around it."""
-    stack: list[str] = []
-    for match in _BRACE.finditer(text.partition(f"${{{hole}}}")[0]):
-        if match.group() == "}":
-            stack.pop()
-        elif match.group().endswith("{"):
-            stack.append(match.group(1) or "")
-    opened = [name for name in stack if name]
-    begin = "".join(f"namespace {name} {{\n\n" for name in opened)
-    end = "".join(f"\n\n}} // namespace {name}" for name in reversed(opened))
-    return f"{begin}${{{hole}}}{end}\n"
 
 
 def _is_block(template: Template, hole: str) -> bool:
@@ -237,7 +247,8 @@ def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
     made = found.getvalue()
     if release(db).spaces_docstrings and b'"""' in made:
         made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made.decode()).encode()
-    return made
+    called = paths(db)
+    return made if called is None else settled(made, f"{called.generated}/{name}")
 
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
@@ -246,19 +257,21 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[byte
     place = 0
     for part in outline(db, layout, shards, name):
         if isinstance(part, Blocks):
-            yield from _joined(block(db, *at)[place] for at in keys)
+            for _, text in joined((at, block(db, *at)[place]) for at in keys):
+                yield text.encode()
             place += 1
         else:
             yield part.encode()
 
 
-def _joined(texts: Iterable[str]) -> Iterator[bytes]:
-    """Texts on lines of their own, but for empty ones, and without white space at the end of them all."""
+def joined(texts: Iterable[tuple[T, str]]) -> Iterator[tuple[T, str]]:
+    """Texts on lines of their own, but for empty ones, and without white space at the end of them all; each with
+    whose it is."""
     between = space = ""
-    for each in filter(None, texts):
+    for whose, each in ((whose, each) for whose, each in texts if each):
         found = each.rstrip()
         if found:
-            yield (space + between + found).encode()
+            yield whose, space + between + found
             space = each[len(found) :]
         else:
             space += between + each

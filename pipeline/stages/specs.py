@@ -131,6 +131,18 @@ def lines(db: Database, role: Role) -> dict[str, int]:
     return dict(zip(db.names(entries, role), (piece.line for piece in texts(db, role))))
 
 
+@table
+def fields(db: Database, role: Role) -> dict[str, dict[str, int]]:
+    """The line that the value of each field of an entry begins on; by "" that of the entry."""
+    from pipeline.problems.locate import field_lines  # reads YAML
+
+    found = zip(db.names(entries, role), texts(db, role))
+    return {
+        entry: {"": piece.line, **{field: piece.line + line for field, line in field_lines(piece.text).items()}}
+        for entry, piece in found
+    }
+
+
 def texts(db: Database, role: Role) -> list[Piece]:
     """The text and the line of each entry, in the order of `entries`."""
     return [piece for key in source_keys(db, role) for piece in texts_of(db, key)]

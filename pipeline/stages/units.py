@@ -10,7 +10,7 @@ from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
 from pipeline.stages.infos import keyed
 from pipeline.stages.layered.taking import participants
-from pipeline.stages.match import kernels, node, nodes, pairs
+from pipeline.stages.match import definition_of, kernels, node, nodes, pairs
 from pipeline.stages.schemas import (
     GENERATED,
     all_heads,
@@ -27,10 +27,11 @@ from pipeline.stages.set import (
     families_described,
     is_described,
     own_templates,
+    paths,
     release,
     spec_set,
 )
-from pipeline.stages.specs import files_of
+from pipeline.stages.specs import fields, files_of, keys_of
 
 
 def families(db: Database) -> list[str]:
@@ -121,6 +122,18 @@ def origin(db: Database, family: str, name: str) -> str:
     described, key = is_described(db), "func" if found.role == "native" else "name"
     file = files_of(db, found.role).get(found.entry, "") if described else spec_set(db).files[found.role]
     return f"// {file}: - {key}: {' '.join(found.entry.partition('(')[0].split())}(…)\n"
+
+
+def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[str, int]:
+    """The file and the line of a field of the definition whose formulas a unit prints; or else of the definition."""
+    found, called = unit(db, family, name), paths(db)
+    assert found is not None and called is not None
+    served = definition_of(db, found.function) if found.role != "derivatives" else None
+    entry = served[1] if served is not None else found.entry
+    lines = fields.item(db, "derivatives", entry) or {}
+    key = keys_of(db, "derivatives").get(entry, "") if is_described(db) else "derivatives"
+    line = lines.get(f"dispatch.{found.dispatch_key}.{field}") or lines.get(field) or lines.get("", 1)
+    return called.specs.get(key, key), line
 
 
 @query

@@ -10,7 +10,7 @@ from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.inplace_or_view import text
 from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan, has_kernel, plan_inplace_or_view
-from pipeline.families.sharded import sharded_files, shards_of
+from pipeline.families.sharded import DEFINITION, sharded_files, shards_of
 from pipeline.model.nodes import Outputs
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -19,7 +19,6 @@ NAME = "inplace_or_view"
 TEMPLATE = "ADInplaceOrViewType.cpp"
 SHARDS = 2
 INCLUDE = "include"
-DEFINITION = "definition"
 REGISTRATION = "registration"
 
 _OWN = re.compile(r"ADInplaceOrViewType(_\d+|Everything)\.cpp")
@@ -32,7 +31,7 @@ _SLOTS = {
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The shards: functions by their C++ names, each overload with the header of its operator."""
-    return sharded_files(TEMPLATE, shards_of(functions, layout, SHARDS), _SLOTS, NAME)
+    return sharded_files(TEMPLATE, shards_of(functions, layout, SHARDS), _SLOTS, NAME, layout)
 
 
 def owns(name: str) -> bool:

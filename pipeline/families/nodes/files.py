@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
+from pipeline.families.line_directives import marked
 from pipeline.families.nodes import python_files as python
 from pipeline.families.nodes import text
 from pipeline.families.nodes.plan import NodePlan, plan_node
@@ -44,6 +47,15 @@ def plan(info: Reverse, release: Release) -> NodePlan:
     return plan_node(info.node, info, release)
 
 
+def _marked(plan: NodePlan) -> NodePlan:
+    """The plan, whose formulas say for which inputs they are."""
+    gradients = (
+        replace(each, formula=marked(each.formula, ", ".join(given.name for given in each.inputs)))
+        for each in plan.gradients
+    )
+    return replace(plan, gradients=tuple(gradients))
+
+
 NODES = Family(
     "nodes",
     "Node",
@@ -53,4 +65,5 @@ NODES = Family(
     files,
     owns,
     cuts=CUTS,
+    marked=_marked,
 )

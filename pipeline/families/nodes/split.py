@@ -96,10 +96,10 @@ def _header(k: int, names: Sequence[str]) -> File:
 
 def _source(k: int, names: Sequence[str]) -> File:
     before, slots = f"#define {MACRO} {k}\n", {_DEFINITIONS: "frame"}
-    return File(f"Functions_{k}.cpp", "Functions.cpp", {}, slots, tuple(names), before=before, origins=True)
+    return File(f"Functions_{k}.cpp", "Functions.cpp", {}, slots, tuple(names), before=before, origins=("frame",))
 
 
 def _formulas(k: int, names: Sequence[str]) -> File:
     slots = {_DEFINITIONS: "formula"}
     name, before = f"Functions_{k}_formulas.cpp", _BEFORE_FORMULAS
-    return File(name, "Functions.cpp", {}, slots, tuple(names), before=before, origins=True)
+    return File(name, "Functions.cpp", {}, slots, tuple(names), before=before, origins=("formula",))

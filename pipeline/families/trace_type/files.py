@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pipeline.cpp.dispatcher import kernel_title
 from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
-from pipeline.families.sharded import sharded_files, shards_of
+from pipeline.families.sharded import DEFINITION, sharded_files, shards_of
 from pipeline.families.trace_type import text
 from pipeline.families.trace_type.plan import TracePlan, is_generated, plan_trace
 from pipeline.model.native import NativeFunction
@@ -18,7 +18,6 @@ from pipeline.releases.model import Release
 NAME = "trace_type"
 TEMPLATE = "TraceType.cpp"
 INCLUDE = "include"
-DEFINITION = "definition"
 REGISTRATION = "registration"
 
 _OWN = re.compile(r"TraceType(_\d+|Everything)\.cpp")
@@ -31,7 +30,7 @@ _SLOTS = {
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The shards: functions as they are parsed, each overload with the header of its operator."""
-    return sharded_files(TEMPLATE, shards_of(functions, layout, release.trace_shards), _SLOTS, NAME)
+    return sharded_files(TEMPLATE, shards_of(functions, layout, release.trace_shards), _SLOTS, NAME, layout)
 
 
 def owns(name: str) -> bool:

@@ -10,11 +10,15 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_title
 from pipeline.families.family import ATEN, Family, Layout, library_piece
 from pipeline.families.file import File
+from pipeline.families.line_directives import marked
 from pipeline.families.sharded import shards_of
-from pipeline.families.variable_type.plan.kernel import FunctionPlan, plan_function
+from pipeline.families.variable_type.plan.forward import Refusal
+from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel, plan_function
 from pipeline.families.variable_type.text import definition_of, registration_of, render
 from pipeline.model.kernels import Served
 from pipeline.model.native import FunctionHead
@@ -35,10 +39,11 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     nobody compiles. A template whose slots are described is filled once; else it has holes for the keys of derivatives,
     and SpecError is raised where a kernel is for none of them, as torchgen.utils.FileManager refuses it."""
     shards = shards_of(functions, layout, release.variable_type_shards)
+    origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
     header = File(HEADER, HEADER, {}, {}, (), family="variable_type")
     if {"", TEMPLATE} & set(layout.slotted):
         slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
-        return [header, *(_source(shard, names, slots, {}) for shard, names in shards.items())]
+        return [header, *(_source(shard, names, slots) for shard, names in shards.items())]
     if layout.underived:
         raise SpecError(
             f"no derivatives are for {DEFAULT_KEY}: the kernels of functions without any have no place in {TEMPLATE}",
@@ -46,7 +51,8 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
         )
     first, slots = _first_pass(layout, release), _slots(layout)
     intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, (), family="variable_type")
-    return [header, intermediate, *(_source(shard, names, slots, first) for shard, names in shards.items())]
+    sources = (_source(shard, names, slots, first, origins) for shard, names in shards.items())
+    return [header, intermediate, *sources]
 
 
 def _first_pass(layout: Layout, release: Release) -> dict[str, str]:
@@ -83,9 +89,16 @@ def _slots(layout: Layout) -> dict[str, str]:
     return slots
 
 
-def _source(shard: str, names: tuple[str, ...], slots: dict[str, str], first: dict[str, str]) -> File:
-    constants: dict[str, str | list[str]] = {} if first else {"shard_id": shard}
-    return File(f"VariableType{shard}.cpp", TEMPLATE, constants, slots, names, family="variable_type", first=first)
+def _source(
+    shard: str,
+    names: tuple[str, ...],
+    slots: dict[str, str],
+    first: dict[str, str] | None = None,
+    origins: tuple[str, ...] = (),
+) -> File:
+    name, constants = f"VariableType{shard}.cpp", {} if first else {"shard_id": shard}
+    first = first or {}
+    return File(name, TEMPLATE, constants, slots, names, family="variable_type", first=first, origins=origins)
 
 
 def owns(name: str) -> bool:
@@ -103,6 +116,19 @@ def plan(served: Served, release: Release) -> FunctionPlan:
     return plan_function(served, release)
 
 
+def _marked(plan: FunctionPlan) -> FunctionPlan:
+    """The plan, whose forward formulas say for which outputs they are."""
+    return replace(plan, kernels=tuple(map(_marked_kernel, plan.kernels)))
+
+
+def _marked_kernel(kernel: Kernel) -> Kernel:
+    if isinstance(kernel.forward, Refusal):
+        return kernel
+    fields = ["result" if each.inplace else ", ".join(each.outputs) for each in kernel.forward]
+    found = (replace(each, formula=marked(each.formula, field)) for each, field in zip(kernel.forward, fields))
+    return replace(kernel, forward=tuple(found))
+
+
 VARIABLE_TYPE = Family(
     "variable_type",
     "kernel",
@@ -115,4 +141,5 @@ VARIABLE_TYPE = Family(
     selects,
     "cpp_name",
     lambda head: kernel_title(head, "VariableType"),
+    marked=_marked,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipeline.front.commands.command import BuildCommand, check, stage_rows
@@ -10,7 +11,8 @@ from pipeline.front.commands.output import json_text
 from pipeline.front.run.build import Build
 
 if TYPE_CHECKING:
-    from pipeline.reports.explain import Edit, Explanation
+    from pipeline.reports.explain import Edit, Explainer, Explanation, Places
+    from pipeline.reports.lines import Line
 
 UP_TO_DATE = "everything is up to date\n"
 
@@ -20,9 +22,10 @@ class Explain(BuildCommand):
 
     name = "explain"
     doc_purpose = "report what a thing is made from and why it would be made again"
-    doc_usage = "[NAME …] [specs=SET …] [format=json]"
+    doc_usage = "[NAME …] [FILE:LINE …] [specs=SET …] [format=json]"
     doc_description = (
-        "NAME is a Node, an operator, a generated file or a stage. Without NAME: every entry that changed since the"
+        "NAME is a Node, an operator, a generated file or a stage. FILE:LINE is a place in a generated file, as a"
+        " compiler prints it: which entry the line is from. Without NAME: every entry that changed since the"
         " last run, the Nodes that follow from it, and the files that will change. With format=json one array."
     )
 
@@ -32,28 +35,47 @@ class Explain(BuildCommand):
             sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
             return 0
         check(build, map(build.root, (*build.analysis, "shard")))
-        explainer = _explainer(build)
-        named = [each for name in arguments for each in explainer.explain(name)]
-        found = named if arguments else explainer.edits()
+        found = _named(build, arguments) if arguments else _explainer(build).edits()
         sys.stdout.write(json_text(found).decode() if as_json else _text(found))
         return 0
 
 
-def _text(found: list[Explanation] | list[Edit]) -> str:
-    from pipeline.reports.explain import Edit
-    from pipeline.reports.explain_text import render, render_edit
+def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
+    """The explanations of what the command line names, lines of generated files among it."""
+    from pipeline.query.files import read_file
+    from pipeline.reports.lines import Lines, place_in
 
-    return "".join(render_edit(each) if isinstance(each, Edit) else render(each) for each in found) or UP_TO_DATE
+    found: list[Explanation | Line] = []
+    places = [place_in(argument) for argument in arguments]
+    lines = Lines(build.db, build.layout, _places(build), read_file) if any(places) else None
+    explainer = _explainer(build) if not all(places) else None
+    for argument, place in zip(arguments, places):
+        if place is not None and lines is not None:
+            found.append(lines.explain(*place))
+        elif explainer is not None:
+            found += explainer.explain(argument)
+    return found
 
 
-def _explainer(build: Build) -> Any:
-    from pipeline.reports.explain import Explainer, Places
+def _text(found: Sequence[Explanation | Line | Edit]) -> str:
+    from pipeline.reports.explain_text import text_of
+
+    return "".join(map(text_of, found)) or UP_TO_DATE
+
+
+def _explainer(build: Build) -> Explainer:
+    from pipeline.reports.explain import Explainer
+
+    return Explainer(build.db, build.layout, _places(build), stage_rows(build))
+
+
+def _places(build: Build) -> Places:
+    from pipeline.reports.explain import Places
 
     specs = build.config.specs
-    places = Places(
+    return Places(
         {role: str(at) for role, at in specs.files.items()},
         {name: str(at) for name, at in specs.templates.items()},
         build.path,
         lambda name, digest: build.outputs.holds(build.path(name), digest),
     )
-    return Explainer(build.db, build.layout, places, stage_rows(build))

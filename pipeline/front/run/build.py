@@ -69,9 +69,9 @@ class Build:
     @property
     def last_path(self) -> str:
         """Where the last run of this configuration is kept."""
-        config, asked = self.config, ",".join(self.config.families)
-        graphs = [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
-        named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated), *graphs))
+        config, asked, more = self.config, ",".join(self.config.families), ["lines"] * self.config.lines
+        more += [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
+        named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated), *more))
         from xxhash import xxh3_64_hexdigest
 
         return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")

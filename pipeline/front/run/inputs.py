@@ -106,6 +106,7 @@ class Inputs:
             DESCRIBED,
             FAMILIES,
             GRAPHS,
+            LINES,
             RELEASE,
             SET,
             UNREADABLE,
@@ -143,6 +144,9 @@ class Inputs:
         found[FAMILIES] = Input(",".join(config.families).encode())
         if config.graphs.given:
             found[GRAPHS] = Input(encode({"files": list(graphs), "namespace": config.namespace}))
+        if config.lines:
+            named = {key: str(at) for key, at in specs.files.items()}
+            found[LINES] = Input(encode({"specs": named, "generated": config.generated}))
         found[UNREADABLE] = Input(encode(unreadable))
         return found
 
