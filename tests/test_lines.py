@@ -110,15 +110,15 @@ def squeezed(text_: str) -> str:
 def test_a_line_of_no_unit_is_one_of_the_template(built: Project) -> None:
     path = built.generated / "Functions.cpp"
     template = built.path("templates/Functions.cpp")
-    line = line_with(path, "#include <c10/core")
+    line = line_with(path, "using torch::autograd::ERR")
     run = built.run("explain", f"{path}:{line}")
     assert run.stdout == (
-        f"{path}:{line}: a line of the template\n  made from  {template}:{line_with(template, '#include <c10/core')}\n"
+        f"{path}:{line}: a line of the template\n  made from  {template}:{line_with(template, 'using torch::autograd::ERR')}\n"
     )
     built.build(**SPLIT)
     source = built.generated / "Functions_0.cpp"
     assert "which the layout puts there" in built.run("explain", f"{source}:1", **SPLIT).stdout
-    line = line_with(source, "#include <c10/core")
+    line = line_with(source, "using torch::autograd::ERR")
     assert f"{template}:{line - 1}\n" in built.run("explain", f"{source}:{line}", **SPLIT).stdout
 
 
@@ -224,7 +224,7 @@ def test_formulas_say_their_line_and_the_rest_says_its_own(kernels: Project) -> 
     plain = kernels.files()
     kernels.build(**SPLIT, lines=1)
     yaml = kernels.path("derivatives.yaml").read_text().split("\n")
-    formulas = 0
+    formulas = plain_ones = 0
     for path in sorted(kernels.generated.glob("*.cpp")):
         lines = path.read_text().split("\n")
         assert [line for line in lines if not line.startswith("#line")] == plain[path.name].decode().split("\n")
@@ -236,9 +236,8 @@ def test_formulas_say_their_line_and_the_rest_says_its_own(kernels: Project) -> 
             field, _, formula = yaml[int(line) - 1].strip().partition(": ")
             assert field and formula
             formulas += 1
-            if formula == "grad.ger(vec.conj())":
-                assert "grad.ger(vec.conj())" in text_
-    assert formulas > 60
+            plain_ones += formula in text_
+    assert formulas > 60 and plain_ones > 20  # the others read what was saved, by names of its own
 
 
 def test_lines_come_and_go_with_the_variable(project: Project) -> None:
@@ -259,15 +258,17 @@ def test_an_entry_that_moves_makes_its_shards_again_with_lines_alone(project: Pr
     path = project.path("derivatives.yaml")
     path.write_text(f"# moved\n\n{path.read_text()}")
     moved = project.run(**SPLIT, lines=1)
-    assert set(moved.shards) == {f"shard:Functions_{k}_formulas.cpp" for k in range(3)}
+    assert set(moved.shards) == {f"Functions_{k}_formulas.cpp" for k in range(3)}
     assert moved.units == []
-    assert project.files() == project.clean_build(**SPLIT, lines=1)
+    told = project.files()
+    shutil.rmtree(project.cache)
+    assert project.build(**SPLIT, lines=1).files() == told
 
 
 def test_a_line_of_a_file_with_directives_is_explained_by_its_own_number(project: Project) -> None:
     project.build(**SPLIT, lines=1)
     path = next(p for p in project.generated.glob("*_formulas.cpp") if "MvBackward0_apply_functional(" in p.read_text())
-    run = project.run("explain", f"{path}:{line_with(path, 'grad.ger(vec.conj())')}", **SPLIT, lines=1)
+    run = project.run("explain", f"{path}:{line_with(path, 'grad.unsqueeze(1) * vec.conj()')}", **SPLIT, lines=1)
     assert "MvBackward0, Node of mv(" in run.stdout
     assert entry(project, "derivatives.yaml", "mv") in run.stdout
 
@@ -278,7 +279,7 @@ def test_an_error_of_the_compiler_names_the_line_of_the_formula(tmp_path: Path) 
     if reason := toolchain.missing():
         pytest.skip(reason)
     project = Project(tmp_path, CORE, RELEASE)
-    project.set_formula("mv", "self", "grad.ger(vecc.conj())")
+    project.set_formula("mv", "self", "grad.unsqueeze(1) * vecc.conj()")
     project.build(layout="split", shards=64, lines=1, families="nodes")
     source = next(p for p in project.generated.glob("*_formulas.cpp") if "vecc" in p.read_text())
     flags = toolchain.compile_flags(project.generated, CORE / "templates")

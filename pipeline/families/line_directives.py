@@ -28,7 +28,8 @@ def _directed(lines: list[str], place: Callable[[str], tuple[str, int]]) -> Iter
         before, mark, rest = line.partition(_NAME)
         if mark:
             field, _, rest = rest.partition(_BEGIN)
-            yield directive(*reversed(place(field)))
+            file, number = place(field)
+            yield directive(number, file)
         yield (before + rest).replace(_END, "")
         if _END in line:
             yield _BACK

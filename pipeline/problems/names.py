@@ -102,6 +102,7 @@ def _letters_of(names: tuple[str, ...]) -> list[_Letters]:
     return [_letters(name) for name in dict.fromkeys(names)]
 
 
+@lru_cache(maxsize=8192)  # of two lists of operators, all names but one are the same
 def _letters(name: str) -> _Letters:
     bits = 0
     for letter in name:

@@ -96,8 +96,8 @@ def _source(
     first: dict[str, str] | None = None,
     origins: tuple[str, ...] = (),
 ) -> File:
-    name, constants = f"VariableType{shard}.cpp", {} if first else {"shard_id": shard}
-    first = first or {}
+    name, first = f"VariableType{shard}.cpp", first or {}
+    constants: dict[str, str | list[str]] = {} if first else {"shard_id": shard}
     return File(name, TEMPLATE, constants, slots, names, family="variable_type", first=first, origins=origins)
 
 

@@ -15,7 +15,6 @@ from pipeline.problems.names import SLIPS_OF_LONG, Hint, nearest
 from pipeline.problems.problem import SpecError
 
 _FOREACH = "_foreach_"
-_NAME = re.compile(r"\w+")
 _WRITES = re.compile(r"\(\w+!\)")  # how a schema says that an argument is written to
 
 
@@ -27,29 +26,39 @@ def lost(pairs: Iterable[Pair]) -> Iterator[tuple[str, SpecError]]:
     candidates: list[tuple[str, str, str]] = []
     for pair in pairs:
         schema = pair.schema
-        name = _NAME.match(schema).group()  # type: ignore[union-attr]  # what has a schema has a name
+        name = schema.partition("(")[0].partition(".")[0]
         names.add(name)
         if pair.source is not None:
             derived.setdefault(name, []).append(schema)
         elif name.startswith(_FOREACH) or (name.endswith("_") and not name.endswith("__")):
             candidates.append((pair.function, name, schema))
+    letters = [(other, len(other), _letters(other)) for other in derived]
     for function, name, schema in candidates:
         base = name.removeprefix(_FOREACH).removesuffix("_")
         if base not in names:
-            found = _slip(name, base, schema, derived)
-            if found is not None:
-                yield function, found
+            own, least, most = _letters(base), len(base) - SLIPS_OF_LONG, len(base) + SLIPS_OF_LONG
+            near = [other for other, length, found in letters if least <= length <= most and _alike(own, found)]
+            error = _slip(name, base, schema, near, derived) if near else None
+            if error is not None:
+                yield function, error
 
 
-def _slip(name: str, base: str, schema: str, derived: dict[str, list[str]]) -> SpecError | None:
+def _letters(name: str) -> int:
+    """The letters of a name, as bits."""
+    bits = 0
+    for letter in name:
+        bits |= 1 << ord(letter)
+    return bits
+
+
+def _alike(one: int, other: int) -> bool:
+    """Whether so few slips may lie between names with these letters."""
+    return (one ^ other).bit_count() <= 2 * SLIPS_OF_LONG
+
+
+def _slip(name: str, base: str, schema: str, near: list[str], derived: dict[str, list[str]]) -> SpecError | None:
     """What is wrong with a function whose name is nearly one that would have a derivative."""
-    letters, length = set(base), len(base)
-    alike = [
-        other
-        for other in derived
-        if abs(len(other) - length) <= SLIPS_OF_LONG and len(letters.symmetric_difference(other)) <= 2 * SLIPS_OF_LONG
-    ]
-    hint = nearest(base, alike)
+    hint = nearest(base, near)
     close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
     if not close or close.endswith("_") or name.replace(base, close) in derived:
         return None

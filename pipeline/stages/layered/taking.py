@@ -46,7 +46,8 @@ def participants(db: Database) -> list[Listed]:
 
 
 def _by_name(listed: list[Listed]) -> list[Listed]:
-    return sorted(listed, key=lambda listed: listed[1].cpp_name)
+    names = [head.cpp_name for _, head in listed]
+    return [listed[i] for i in sorted(range(len(names)), key=names.__getitem__)]
 
 
 def _taken(db: Database, asked: Functions) -> list[Listed]:
