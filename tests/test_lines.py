@@ -16,8 +16,8 @@ from project import CORE, Project
 from pipeline.families.table import FAMILIES
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
-from pipeline.reports.lines import place_in
-from pipeline.reports.owners import NOBODY, parts_of
+from pipeline.reports.origin.lines import place_in
+from pipeline.reports.origin.owners import NOBODY, parts_of
 from pipeline.stages.emit import text
 from pipeline.stages.shard import files
 
@@ -110,11 +110,9 @@ def squeezed(text_: str) -> str:
 def test_a_line_of_no_unit_is_one_of_the_template(built: Project) -> None:
     path = built.generated / "Functions.cpp"
     template = built.path("templates/Functions.cpp")
-    line = line_with(path, "using torch::autograd::ERR")
+    line, of_template = (line_with(each, "using torch::autograd::ERR") for each in (path, template))
     run = built.run("explain", f"{path}:{line}")
-    assert run.stdout == (
-        f"{path}:{line}: a line of the template\n  made from  {template}:{line_with(template, 'using torch::autograd::ERR')}\n"
-    )
+    assert run.stdout == f"{path}:{line}: a line of the template\n  made from  {template}:{of_template}\n"
     built.build(**SPLIT)
     source = built.generated / "Functions_0.cpp"
     assert "which the layout puts there" in built.run("explain", f"{source}:1", **SPLIT).stdout

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pipeline.reports.explain import Edit, Explanation, listed
 
 if TYPE_CHECKING:
-    from pipeline.reports.lines import Line
+    from pipeline.reports.origin.lines import Line
 
 
 def text_of(found: Explanation | Edit | Line) -> str:

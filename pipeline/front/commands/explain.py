@@ -12,7 +12,7 @@ from pipeline.front.run.build import Build
 
 if TYPE_CHECKING:
     from pipeline.reports.explain import Edit, Explainer, Explanation, Places
-    from pipeline.reports.lines import Line
+    from pipeline.reports.origin.lines import Line
 
 UP_TO_DATE = "everything is up to date\n"
 
@@ -43,7 +43,7 @@ class Explain(BuildCommand):
 def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
     """The explanations of what the command line names, lines of generated files among it."""
     from pipeline.query.files import read_file
-    from pipeline.reports.lines import Lines, place_in
+    from pipeline.reports.origin.lines import Lines, place_in
 
     found: list[Explanation | Line] = []
     places = [place_in(argument) for argument in arguments]

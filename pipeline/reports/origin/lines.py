@@ -12,7 +12,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import ITEM, digest
 from pipeline.reports.explain import Places, what_of
-from pipeline.reports.owners import NOBODY, Owner, UnitKey, owner_of
+from pipeline.reports.origin.owners import NOBODY, Owner, UnitKey, owner_of
 from pipeline.reports.trail import Trail, row
 from pipeline.stages.emit import text
 from pipeline.stages.shard import files, made
