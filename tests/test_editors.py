@@ -15,6 +15,7 @@ import pytest
 from project import ROOT, Project
 
 DOCS = (ROOT / "docs" / "editors.md").read_text()
+DRIVERS = ROOT / "tests" / "editors"
 PATIENCE = 300  # seconds, on a machine that does much else
 
 
@@ -24,12 +25,11 @@ def snippets(heading: str) -> list[str]:
     return re.findall(r"^```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
-def with_a_mistake(project: Project) -> Path:
+def with_a_mistake(project: Project) -> None:
     path = project.path("derivatives.yaml")
     head, start, rest = path.read_text().partition("- name: mv(")
     assert start
     path.write_text(head + start + rest.replace("  self:", "  slef:", 1))
-    return path
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -51,6 +51,19 @@ def assert_serves(found: dict[str, Any], project: Project, path: Path) -> None:
     assert "grad" in [item["label"] for item in items]
 
 
+def assert_it_serves(project: Project, tmp_path: Path, command: list[str | Path]) -> None:
+    """Runs an editor on a file with a mistake: diagnostics, hover, definition and completion are there."""
+    path = project.path("derivatives.yaml")
+    out = tmp_path / "out.json"
+    given = {**environment(tmp_path), "SPECS": str(path)}
+    with_a_mistake(project)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=given, check=False, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert out.exists(), done.stdout + done.stderr
+    assert_serves(json.loads(out.read_text()), project, path)
+
+
 def test_neovim(built: Project, tmp_path: Path) -> None:
     nvim = shutil.which("nvim")
     if nvim is None:
@@ -58,14 +71,27 @@ def test_neovim(built: Project, tmp_path: Path) -> None:
     told = subprocess.run([nvim, "--version"], check=True, capture_output=True, text=True).stdout
     version = tuple(map(int, re.findall(r"\d+", told)[:2]))
     new, old = snippets("Neovim")
-    path = with_a_mistake(built)
-    (tmp_path / "init.lua").write_text(
-        (new if version >= (0, 11) else old).replace('"lsp"', f'"lsp", "specs={built.specs}", "cache={built.cache}"')
+    words = f'"lsp", "specs={built.specs}", "cache={built.cache}"'
+    (tmp_path / "init.lua").write_text((new if version >= (0, 11) else old).replace('"lsp"', words))
+    driver = f"luafile {DRIVERS / 'neovim.lua'}"
+    assert_it_serves(
+        built,
+        tmp_path,
+        [nvim, "--headless", "-n", "-u", tmp_path / "init.lua", built.path("derivatives.yaml"), "-c", driver],
     )
-    command = [nvim, "--headless", "-n", "-u", tmp_path / "init.lua", path, "-c"]
-    command += [f"luafile {Path(__file__).parent / 'editors' / 'neovim.lua'}"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment(tmp_path), check=False, capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert (tmp_path / "out.json").exists(), done.stderr
-    assert_serves(json.loads((tmp_path / "out.json").read_text()), built, path)
+
+
+@pytest.mark.slow
+def test_emacs(built: Project, tmp_path: Path) -> None:
+    emacs = shutil.which("emacs")
+    there = "(progn (package-initialize) (require 'eglot) (require 'yaml-mode))"
+    if (
+        emacs is None
+        or subprocess.run([emacs, "--batch", "-q", "--eval", there], check=False, capture_output=True).returncode
+    ):
+        pytest.skip("Emacs with Eglot and yaml-mode is absent: apt-get install emacs-nox elpa-eglot elpa-yaml-mode")
+    (snippet,) = snippets("Emacs")
+    words = f'"lsp" "specs={built.specs}" "cache={built.cache}"'
+    (tmp_path / "init.el").write_text(snippet.replace('"lsp"', words))
+    load = ["-l", tmp_path / "init.el", "-l", DRIVERS / "emacs.el"]
+    assert_it_serves(built, tmp_path, [emacs, "--batch", "-q", "--eval", "(package-initialize)", *load])
