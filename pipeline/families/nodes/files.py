@@ -9,6 +9,7 @@ from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.nodes import python_files as python
 from pipeline.families.nodes import text
+from pipeline.families.nodes.parts import PARTS
 from pipeline.families.nodes.plan import NodePlan, plan_node
 from pipeline.families.nodes.split import CUTS, split_files
 from pipeline.model.autograd import Reverse
@@ -53,4 +54,5 @@ NODES = Family(
     files,
     owns,
     cuts=CUTS,
+    parts=PARTS,
 )
