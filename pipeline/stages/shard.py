@@ -6,7 +6,6 @@ the blocks of its own group and no other.
 
 import hashlib
 import io
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import SMALL, grouped
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
@@ -28,7 +28,7 @@ from pipeline.stages.set import is_described, own_templates, release, spec_set, 
 from pipeline.stages.units import families, origin, units
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
-_DOCSTRING = re.compile(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
+_DOCSTRING = regex(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
 
 
 class Made(Struct, frozen=True, array_like=True):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
+from pipeline.model.regex import regex
+
+_BRACE = regex(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
 
 # How frames go through compiled autograd. Formulas never do, and its header is an eighth of all that they include.
 _HEADER = r'^#include ["<]torch/csrc/dynamo/compiled_autograd\.h[">]\n'
 _NAME = r"^using torch::dynamo::autograd::\w+;\n"
 _FUNCTIONS = "compute_output_metadata|compiled_autograd_apply_functional"
 _FUNCTION = rf"(?:^//[^\n]*\n)*^static\b[^;{{}}]*\b(?:{_FUNCTIONS})\([^;{{]*\{{\n.*?^\}}\n\n?"
-_COMPILED_AUTOGRAD = re.compile(f"{_HEADER}|{_NAME}|{_FUNCTION}", re.MULTILINE | re.DOTALL)
-_NEEDS_IT = re.compile(rf"\b(?:{_FUNCTIONS}|dynamo|PackedArgs|SwapSavedVariables|CompiledNodeArgs)\b")
+_COMPILED_AUTOGRAD = regex(f"{_HEADER}|{_NAME}|{_FUNCTION}", re.MULTILINE | re.DOTALL)
+_NEEDS_IT = regex(rf"\b(?:{_FUNCTIONS}|dynamo|PackedArgs|SwapSavedVariables|CompiledNodeArgs)\b")
 
 
 def namespaces(text: str, hole: str) -> str:
