@@ -43,7 +43,6 @@ _PRECOMPILED = """\
 _FORMULAS = """\
 #define GRADMILL_SHARD -1
 #include "torch/csrc/autograd/FunctionsManual.h"
-#include "torch/csrc/dynamo/compiled_autograd.h"
 """
 _RULES = """\
 rule generate

@@ -47,6 +47,8 @@ class Family(Struct, frozen=True):
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
     cuts: dict[str, tuple[str, Callable[[str], str]]] = {}  # pieces that are cut out of another: of which, and how
     marked: Callable[[Any], Any] | None = None  # a plan to one with marks around its formulas, where it has any
+    # What files may have of their templates: by name, how it is cut out of a text around a hole.
+    parts: dict[str, Callable[[str, str], str]] = {}
 
     def piece(self, pieces: Mapping[str, str], name: str) -> str:
         """A piece of a unit; "" where it has none of that name."""

@@ -8,11 +8,11 @@ form feeds and the like among them. Rules: torchgen.code_template.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from pipeline.model.regex import regex
 from pipeline.specs.text import decode_text
 
 Value = str | int | Sequence[str]
@@ -20,8 +20,7 @@ Value = str | int | Sequence[str]
 # Stands where a line was left out of which the white space stays: `settled` takes it away, once blocks are trimmed.
 GAP = "\x1a"
 
-_BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
-_HOLE = re.compile(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
+_HOLE = regex(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
 
 
 class Hole(Struct, frozen=True):
@@ -136,17 +135,3 @@ def _indented(lines: Sequence[str], indent: str, trim: bool) -> str:
 def tidy(text: str, *, trim: bool) -> str:
     """`text` as it stands in a block without indentation; items so treated may be given as `Lines`."""
     return "\n".join(map(str.rstrip, text.splitlines()) if trim else text.splitlines())
-
-
-def reopened(text: str, hole: str) -> str:
-    """The hole alone, inside the namespaces that are open around it."""
-    stack: list[str] = []
-    for match in _BRACE.finditer(text.partition(f"${{{hole}}}")[0]):
-        if match.group() == "}":
-            stack.pop()
-        elif match.group().endswith("{"):
-            stack.append(match.group(1) or "")
-    opened = [name for name in stack if name]
-    begin = "".join(f"namespace {name} {{\n\n" for name in opened)
-    end = "".join(f"\n\n}} // namespace {name}" for name in reversed(opened))
-    return f"{begin}${{{hole}}}{end}\n"

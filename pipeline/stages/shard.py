@@ -6,7 +6,6 @@ the blocks of its own group and no other.
 
 import hashlib
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -18,8 +17,9 @@ from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import File
 from pipeline.families.line_directives import directed, settled
 from pipeline.families.table import FAMILIES
-from pipeline.families.template import Hole, Template, Value, indented, reopened, template_text
+from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import SMALL, grouped
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
@@ -30,7 +30,7 @@ from pipeline.stages.set import is_described, own_templates, paths, release, spe
 from pipeline.stages.units import families, origin, place_of_field, units
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
-_DOCSTRING = re.compile(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
+_DOCSTRING = regex(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
 
 
 T = TypeVar("T")
@@ -185,8 +185,8 @@ def template_of(db: Database, file: File) -> Template:
         why = unreadable(db).get(template_label(file.template), "it is missing")
         raise SpecError(f"cannot be read: {why}")
     found = template_text(data)
-    if file.reopens:
-        found = reopened(found, next(iter(file.slots)))
+    if file.part:
+        found = FAMILIES[file.family].parts[file.part](found, next(iter(file.slots)))
     if file.edits or file.libraries:
         from pipeline.families.described import edited
 

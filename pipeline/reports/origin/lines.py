@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
@@ -19,7 +19,7 @@ from pipeline.stages.shard import files, made
 from pipeline.stages.units import unit
 
 # `file:line`, `file:line:column`, `file(line,column)`, with or without a colon behind it.
-_PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+)(?::\d+)?|\((?P<other>\d+)(?:,\d+)?\)):?")
+_PLACE = regex(r"(?P<file>.+?)(?::(?P<line>\d+)(?::\d+)?|\((?P<other>\d+)(?:,\d+)?\)):?")
 _AGAIN = "run doit, compile, and ask for the line that the compiler then names"
 
 Read = Callable[[str], bytes | None]  # a path to the bytes of the file, None where there is none

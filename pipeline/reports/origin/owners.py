@@ -42,7 +42,7 @@ def owner_of(db: Database, layout: tuple[str, int], name: str, line: int) -> Own
     """Whose a line of a generated file is; None where the file ends before."""
     file = files.item(db, *layout, name)
     assert file is not None
-    changed = bool(file.whole or file.reopens or file.edits or file.first or file.libraries)
+    changed = bool(file.whole or file.part or file.edits or file.first or file.libraries)
     before = file.before.count("\n")
     at, of_template, last = 1, 1 - before, ""
     for part in parts_of(db, layout, file):
