@@ -6,12 +6,14 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+import installed
 import pytest
 from copies import copy_of
 from cpp import toolchain
-from project import CORE, Project
+from project import CORE, ROOT, Project
 
 from pipeline.families.table import FAMILIES
 from pipeline.front.config import read_config
@@ -186,6 +188,18 @@ def test_a_file_that_is_not_what_would_be_generated_is_refused(built: Project, t
 )
 def test_places_are_read_as_compilers_print_them(word: str, place: tuple[str, int] | None) -> None:
     assert place_in(word) == place
+
+
+@pytest.mark.slow
+def test_the_docs_show_what_is_told(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"^```console\n(.*?)^```$", (ROOT / "docs" / "consumers.md").read_text(), re.M | re.S)
+    command, _, told = shown.partition("\n")
+    variables, _, word = command.removeprefix("$ gradmill ").partition(" explain ")
+    shutil.copytree(CORE, tmp_path / "specs" / "core")
+    for words in (variables.split(), [*variables.split(), "explain", word]):
+        run = installed.run(sys.executable, "-m", "pipeline", *words, cwd=tmp_path)
+        assert run.status == 0, run.stderr
+    assert run.stdout == told
 
 
 # ---- comments above kernels
