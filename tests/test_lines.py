@@ -144,6 +144,12 @@ def test_a_line_is_found_by_any_path_that_ends_as_the_files(built: Project) -> N
         assert run.stdout.partition(": ")[2] == whole.stdout.partition(": ")[2]
 
 
+def test_a_file_is_found_by_any_path_too(built: Project) -> None:
+    wanted = built.run("explain", "Functions.h").stdout
+    for path in (built.generated / "Functions.h", "../out/Functions.h", "shard:Functions.h"):
+        assert built.run("explain", str(path)).stdout == wanted
+
+
 BAD = {
     "a line beyond the end": (lambda path: f"{path}:999999", "has no line 999999"),
     "line 0": (lambda path: f"{path}:0", "has no line 0"),

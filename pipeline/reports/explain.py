@@ -105,8 +105,9 @@ class Explainer:
         found = [self._unit(at) for at in self._units if wanted in (at[1], self._units[at].title)]
         if found and (name != wanted or not self._pairs(name)):
             return found
-        if name.removeprefix("shard:") in self._files:
-            return [self._file(name.removeprefix("shard:"))]
+        file = called(name.removeprefix("shard:"), self._files)
+        if file:
+            return [self._file(file)]
         found = [*map(self._operator, self._pairs(name)), *found]
         if not found:
             known = [
@@ -211,6 +212,12 @@ def what_of(family: str, unit: Unit) -> str:
     kind = "Node" if family == "nodes" else f"{family} unit"
     key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
     return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {unit.schema}{key}"
+
+
+def called(path: str, names: Iterable[str]) -> str:
+    """The generated file that a path from anywhere ends with; "" for none."""
+    whole = "/" + path.replace("\\", "/")
+    return max((name for name in names if whole.endswith(f"/{name}")), key=len, default="")
 
 
 def schemas_names(db: Database) -> set[str]:

@@ -11,7 +11,7 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import ITEM, digest
-from pipeline.reports.explain import Places, what_of
+from pipeline.reports.explain import Places, called, what_of
 from pipeline.reports.origin.owners import NOBODY, Owner, UnitKey, owner_of
 from pipeline.reports.trail import Trail, row
 from pipeline.stages.emit import text
@@ -66,7 +66,7 @@ class Lines:
 
     def explain(self, path: str, line: int) -> Line:
         """What a line is, and what it is made from. A SpecError for a line that nothing can be said of."""
-        name = _called(path, self._names)
+        name = called(path, self._names)
         if not name:
             near = nearest(path.rpartition("/")[2], self._names) or "name a generated file, as manifest.json lists them"
             raise SpecError(f"explain: {path} is none of the files that gradmill generates from this spec set", near)
@@ -113,9 +113,3 @@ class Lines:
             for end in ends:
                 if end[0] == ITEM and end[2] == role:
                     yield Source(*self._trail.place(end, self._places.specs))
-
-
-def _called(path: str, names: Iterable[str]) -> str:
-    """The generated file that a path from anywhere ends with; "" for none."""
-    whole = "/" + path.replace("\\", "/")
-    return max((name for name in names if whole.endswith(f"/{name}")), key=len, default="")
