@@ -63,7 +63,7 @@ def defer() -> None:
     """Puts stand-ins in the place of modules that nobody has imported yet."""
     for name, taken in _TAKEN.items():
         _put(name, taken)
-    platform = _put("platform", ())
+    platform = _put("platform", ()) if hasattr(os, "uname") else None
     if platform is not None:
         platform.__dict__["system"] = lambda: os.uname().sysname  # all that uuid asks, which msgspec imports
 
