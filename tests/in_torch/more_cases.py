@@ -10,22 +10,24 @@ import torch
 from torch import Tensor
 
 from in_torch.calls import Call
+from in_torch.toy import moved
 
 aten: Any = torch.ops.aten
-_CPU = torch.device("cpu")
 
 
 class More(NamedTuple):
     """All of them, in one of the parts."""
 
     part: int
+    device: str = "cpu"
 
     def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
         if self.part == 0:
             for name, function in _VALUES.items():
                 yield f"call {name}", iter([Call("0", [], partial(_fresh, function))])
             for name, (function, *shapes) in _DERIVATIVES.items():
-                yield f"call {name}", iter([Call("0", [numbers(*shape) for shape in shapes], function, checked=True)])
+                tensors = moved([numbers(*shape) for shape in shapes], self.device)
+                yield f"call {name}", iter([Call("0", tensors, function, checked=True)])
 
 
 def _fresh(function: Callable[[], Any]) -> Any:
@@ -78,14 +80,14 @@ def _maxima() -> list[Tensor]:
 
 
 def _streamed() -> None:
-    aten.record_stream(numbers(2), torch.Stream(_CPU))
+    aten.record_stream(numbers(2), torch.Stream(numbers().device))
 
 
 _VALUES: dict[str, Callable[[], Any]] = {
     "__ilshift__": lambda: aten.__ilshift__(integers(3), integers(3)),
     "__lshift__.out": lambda: aten.__lshift__.Tensor_out(integers(3), integers(3), out=integers(3)),
-    "_resize_output_": lambda: aten._resize_output_(numbers(0), [3], _CPU).shape[0],
-    "_resize_output.out": lambda: aten._resize_output.out(numbers(3), [3], _CPU, out=numbers(3)),
+    "_resize_output_": lambda: aten._resize_output_(numbers(0), [3], numbers().device).shape[0],
+    "_resize_output.out": lambda: aten._resize_output.out(numbers(3), [3], numbers().device, out=numbers(3)),
     "_to_copy.out": lambda: aten._to_copy.out(numbers(3), out=numbers(3)),
     "_to_sparse.out": lambda: aten._to_sparse.out(numbers(3), out=numbers(3).to_sparse()),
     "adaptive_avg_pool3d_backward.grad_input": lambda: aten.adaptive_avg_pool3d_backward.grad_input(
