@@ -32,9 +32,20 @@ CPU = Known(
     },
     cut=_NOT_EXPORTED,
 )
+_UNWRITTEN = ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided", "resize_as_")
 TOY = Known(
-    not_run={},
-    different={},
+    not_run={
+        **dict.fromkeys(("AutogradCUDA", "AutogradNestedTensor"), "not for the toy device"),
+        **dict.fromkeys(("q_scale", "qscheme"), "the toy has no quantized tensors"),
+        **dict.fromkeys(("_to_sparse", "_to_sparse_out_out"), "the toy has no sparse tensors"),
+        **dict.fromkeys(("_resize_output_", "_resize_output_out_out"), "the CPU, which computes, has no such operator"),
+    },
+    different={
+        **{(f"torch {name}", "value"): "nobody wrote to this memory" for name in _UNWRITTEN},
+        **dict.fromkeys(
+            (("torch mode", what) for what in ("out", "out with gradients")), "torch has it for some devices"
+        ),
+    },
     cut=_NOT_EXPORTED
     | {
         LAYOUTS: LAYOUTS,

@@ -18,7 +18,7 @@ from in_torch.sources import Sources
 HERE = Path(__file__).parent
 PROCESSES = 2
 _INCLUDED = ("-include", "counting.h", "-include", "registering.h")  # before files of kernels
-_DEVICE = HERE.parents[1] / "examples" / "vendor" / "csrc" / "device.cpp"
+_DEVICE_UNITS = (HERE / "toy_operators.cpp", HERE.parents[1] / "examples" / "vendor" / "csrc" / "device.cpp")
 _RECORDING = [
     *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "own_cases", "more_cases", "kernels", "toy")),
     HERE.parent / "cpp" / "cases.py",
@@ -45,7 +45,8 @@ class Library(NamedTuple):
 
 # Kernels in the place of torch's; and kernels that are the toy device's, in processes that ask torch's for the CPU.
 CPU = Library("kernels.so", (HERE / "at_all_devices.cpp",), 4, "", stock_apart=True)
-TOY = Library("toy.so", (HERE / "at_the_toy.cpp", HERE / "toy_operators.cpp", _DEVICE), 2, "toy_", stock_apart=False)
+TOY = Library("toy.so", (HERE / "at_the_toy.cpp",), 1, "toy_", stock_apart=False)
+DEVICE = "device.so"  # the toy itself, which a process has to know before it first goes backward
 
 
 def build(folder: Path, sources: Sources, library: Library, *, options: str = "") -> None:
@@ -65,7 +66,7 @@ def _lines(sources: Sources, options: str) -> Iterator[str]:
     yield from _rules(sources)
     yield f"build precompiled.h.gch: header {HERE / 'precompiled.h'}"
     common = [*sources.units, HERE / "counting.cpp"]
-    for path in (*common, *CPU.units, *TOY.units):
+    for path in (*common, *CPU.units, *TOY.units, *_DEVICE_UNITS):
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
         yield f"  counted = {shlex.join(_INCLUDED) if path in sources.shards else ''}"
     objects = " ".join(f"{path.stem}.o" for path in common)
@@ -73,6 +74,7 @@ def _lines(sources: Sources, options: str) -> Iterator[str]:
         yield f"build stand_ins.cpp: stand_ins {objects}"
         yield "build stand_ins.o: object stand_ins.cpp | precompiled.h.gch"
         objects += " stand_ins.o"
+    yield f"build {DEVICE}: link {' '.join(f'{path.stem}.o' for path in _DEVICE_UNITS)}"
     for library in (CPU, TOY):
         yield f"build {library.name}: link {objects} {' '.join(f'{path.stem}.o' for path in library.units)}"
         for part in range(library.parts):
@@ -84,8 +86,9 @@ def _recording(library: Library, part: int, words: str) -> Iterator[str]:
     ours, stock = (library.record(who, part) for who in ("ours", "stock"))
     needed = " ".join(map(str, _RECORDING))
     both = f" | {stock}" if not library.stock_apart else ""
-    yield f"build {ours}{both}: record | {library.name} {needed}"
-    yield f"  words = {words} --library {library.name} {f'--stock {stock}' if both else ''}"
+    device = "" if library.stock_apart else DEVICE
+    yield f"build {ours}{both}: record | {library.name} {device} {needed}"
+    yield f"  words = {words} --library {library.name} {f'--device {device} --stock {stock}' if both else ''}"
     if library.stock_apart:
         yield f"build {stock}: record | {needed}"
         yield f"  words = {words}"

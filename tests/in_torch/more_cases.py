@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from in_torch.calls import Call
-from in_torch.toy import moved
+from in_torch.calls import Call, left_out
+from in_torch.toy import LAYOUTS, moved
 
 aten: Any = torch.ops.aten
+_NOT_FOR_TOYS = ("nested ", "q_scale", "qscheme", "_to_sparse", "set.", "set_.")  # how names begin
 
 
 class More(NamedTuple):
@@ -23,11 +24,17 @@ class More(NamedTuple):
 
     def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
         if self.part == 0:
-            for name, function in _VALUES.items():
-                yield f"call {name}", iter([Call("0", [], partial(_fresh, function))])
-            for name, (function, *shapes) in _DERIVATIVES.items():
-                tensors = moved([numbers(*shape) for shape in shapes], self.device)
-                yield f"call {name}", iter([Call("0", tensors, function, checked=True)])
+            for name in (*_VALUES, *_DERIVATIVES):
+                yield f"call {name}", iter([self._call(name)])
+
+    def _call(self, name: str) -> Call:
+        if self.device != "cpu" and name.startswith(_NOT_FOR_TOYS):
+            return left_out("0", LAYOUTS)
+        if name in _VALUES:
+            return Call("0", [], partial(_fresh, _VALUES[name]))
+        function, *shapes = _DERIVATIVES[name]
+        tensors = moved([numbers(*shape) for shape in shapes], self.device)
+        return Call("0", tensors, function, checked=True)
 
 
 def _fresh(function: Callable[[], Any]) -> Any:
@@ -116,7 +123,7 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "tril_indices.out": lambda: aten.tril_indices.out(3, 3, out=integers(2, 6)),
     "_cummax_helper": _maxima,
     "_foreach_addcmul.Tensor_out": lambda: _out_lists(
-        aten._foreach_addcmul.Tensor_out, lists(), lists(), lists(), numbers(2)
+        aten._foreach_addcmul.Tensor_out, lists(), lists(), lists(), numbers(2).cpu()
     ),
     "_foreach_norm.Scalar_out": lambda: _out_lists(aten._foreach_norm.Scalar_out, lists()),
     "_foreach_zero_": lambda: _zeroed(lists()),
@@ -138,7 +145,7 @@ _VALUES: dict[str, Callable[[], Any]] = {
 _DERIVATIVES: dict[str, Any] = {
     "scale_": (lambda x: _own("scale_", Tensor.mul_)(x.clone(), 2.5), (3,)),
     "_foreach_addcmul_.Tensor": (
-        lambda x, y, z: _changed(aten._foreach_addcmul_.Tensor, [x.clone()], [y], [z], numbers(1)),
+        lambda x, y, z: _changed(aten._foreach_addcmul_.Tensor, [x.clone()], [y], [z], numbers(1).cpu()),
         *((3,), (3,), (3,)),
     ),
     "nested sum": (lambda x, y: _nested(x, y).sum([-1], True).unbind(), (2, 4), (3, 4)),

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from in_torch import kernels, toy
-from in_torch.calls import answers, run
+from in_torch.calls import Call, answers, run
 from in_torch.more_cases import More
 from in_torch.own_cases import Cases
 from in_torch.samples import Samples
@@ -28,20 +28,22 @@ def main() -> None:
     parser.add_argument("--of", type=int, default=1)
     parser.add_argument("--samples", type=int, default=4, help="of an operator")
     parser.add_argument("--nodes", type=Path, help="what is known of the Nodes of the spec set, to call its own cases")
+    parser.add_argument("--quick", action="store_true", help="do not compare with numeric derivatives")
     parser.add_argument("--only", nargs="+", help="names of operators")
-    parser.add_argument("--stock", type=Path, help="where the CPU's answers go, before the library, which has the toy")
+    parser.add_argument("--device", type=Path, help="a library that has the toy device, which is asked after the CPU")
+    parser.add_argument("--stock", type=Path, help="where the answers of the CPU go then")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True, warn_only=True)  # new memory is filled, too
     warnings.simplefilter("ignore")
     device = "cpu"
-    if options.stock is not None:
-        torch.save(dict(_records(_sources(options, device), None, device)), options.stock)
-        toy.know()
+    if options.device is not None:
+        toy.know(options.device)
+        torch.save(dict(_records(_sources(options, device), None, device, quick=options.quick)), options.stock)
         device = toy.DEVICE
     counted = kernels.load(options.library) if options.library else None
-    torch.save(dict(_records(_sources(options, device), counted, device)), options.out)
+    torch.save(dict(_records(_sources(options, device), counted, device, quick=options.quick)), options.out)
 
 
 def _sources(options: Namespace, device: str) -> list[Samples | Cases | More]:
@@ -52,7 +54,7 @@ def _sources(options: Namespace, device: str) -> list[Samples | Cases | More]:
 
 
 def _records(
-    sources: list[Samples | Cases | More], counted: kernels.Counted | None, device: str
+    sources: list[Samples | Cases | More], counted: kernels.Counted | None, device: str, *, quick: bool
 ) -> Iterator[tuple[str, Any]]:
     """For each operator what was answered, by sample and question, and which kernels its calls ran; last, all."""
     for name, calls in chain.from_iterable(source.operators() for source in sources):
@@ -63,11 +65,17 @@ def _records(
             with nullcontext() if device == "cpu" else torch.device(device):
                 run(call)
                 after = counted.counts() if counted else {}
-                found.update({f"{call.name}, {question}": given for question, given in answers(call)})
+                found.update(
+                    {f"{call.name}, {question}": given for question, given in answers(_asked(call, quick=quick))}
+                )
             ran |= {kernel for kernel, count in after.items() if count != before.get(kernel)}
         yield name, {"answers": found, "ran": ran}
     if counted:
         yield "", {"answers": {}, "ran": set(counted.counts()), "registered": counted.registered()}
+
+
+def _asked(call: Call, *, quick: bool) -> Call:
+    return call._replace(checked=False) if quick else call
 
 
 if __name__ == "__main__":

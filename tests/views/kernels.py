@@ -69,7 +69,7 @@ def kernels() -> Kernels:
         return Kernels("", ())
     before = {operator: _registered(operator) for operator in USED}
     if os.environ.get(DEVICE):
-        toy.know()
+        toy.know(Path(path).with_name("device.so"))
     torch.ops.load_library(str(Path(path).resolve()))
     torch.set_default_device(os.environ.get(DEVICE) or None)
     return Kernels(path, tuple(operator for operator in USED if _registered(operator) != before[operator]))
