@@ -92,6 +92,7 @@ def _streamed() -> None:
 
 _VALUES: dict[str, Callable[[], Any]] = {
     "__ilshift__": lambda: aten.__ilshift__(integers(3), integers(3)),
+    "all.dims_out": lambda: aten.all.dims_out(integers(2, 3).bool(), [0, 1], out=integers().bool()),
     "__lshift__.out": lambda: aten.__lshift__.Tensor_out(integers(3), integers(3), out=integers(3)),
     "_resize_output_": lambda: aten._resize_output_(numbers(0), [3], numbers().device).shape[0],
     "_resize_output.out": lambda: aten._resize_output.out(numbers(3), [3], numbers().device, out=numbers(3)),
