@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,20 @@ class Editor:
         """The same for a project."""
         variables = (f"specs={project.specs}", f"generated={project.generated}", f"cache={project.cache}")
         return await cls.start(project.folder, *variables, *words)
+
+    @classmethod
+    @asynccontextmanager
+    async def editing(cls, project: Project, *names: str) -> AsyncIterator[Editor]:
+        """An editor on a project, some of whose files are open and have no mistakes; its server ends in peace."""
+        found = await cls.of(project)
+        for name in names:
+            assert await found.open(project.path(name)) == []
+        yield found
+        await found.end_in_peace()
+
+    async def end_in_peace(self) -> None:
+        """Ends the server, which has no error to tell."""
+        assert (await self.end(), self.errors.read_text()) == (0, "")
 
     async def end(self) -> int | None:
         """Ends the server; gives its exit status."""

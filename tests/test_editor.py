@@ -27,11 +27,8 @@ def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def editor(project: Project) -> AsyncIterator[Editor]:
     """One editor for all tests here, with all files open."""
-    found = await Editor.of(project)
-    for name in (DERIVATIVES, NATIVE, TAGS):
-        assert await found.open(project.path(name)) == []
-    yield found
-    assert (await found.end(), found.errors.read_text()) == (0, "")
+    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as found:
+        yield found
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="module")

@@ -19,9 +19,8 @@ from project import ROOT, Project
 @pytest_asyncio.fixture
 async def editor(built: Project) -> AsyncIterator[Editor]:
     """An editor on a project that was built."""
-    found = await Editor.of(built)
-    yield found
-    assert (await found.end(), found.errors.read_text()) == (0, "")
+    async with Editor.editing(built) as found:
+        yield found
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -30,7 +29,7 @@ async def wandering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[E
     folder = tmp_path_factory.mktemp("wandering")
     found = await Editor.start(folder, f"cache={folder / 'cache'}")
     yield found
-    assert (await found.end(), found.errors.read_text()) == (0, "")
+    await found.end_in_peace()
 
 
 @pytest.mark.asyncio

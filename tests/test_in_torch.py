@@ -32,9 +32,16 @@ def test_core_kernels_give_what_torchs_give(folder: Path) -> None:
 
 
 @pytest.mark.slow
+def test_core_kernels_of_a_toy_device_give_what_torchs_give_on_the_cpu(folder: Path) -> None:
+    words = [sys.executable, "-m", "tests.in_torch", "--device", "toy", "--samples", "1", "--quick"]
+    done = subprocess.run([*words, "--folder", str(folder)], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+
+
+@pytest.mark.slow
 def test_faults_in_kernels_are_noticed(folder: Path) -> None:
     ours, right = faults.record(folder, sources.core(folder))
-    compared = differences.compare(differences.load([ours]), differences.load([right]))
+    compared = differences.compare(differences.load([ours]), differences.load([right]), {})
     wrong = {difference.operator for difference in compared.different}
     assert wrong == {f"torch {fault.operator}" for fault in faults.FAULTS}
 
@@ -53,12 +60,12 @@ def record(function: calls.Function, inplace: calls.Function | None = None) -> d
 
 def asked(ours: differences.Record, stock: differences.Record) -> set[str]:
     """What was answered differently."""
-    return {difference.what for difference in differences.compare(ours, stock).different}
+    return {difference.what for difference in differences.compare(ours, stock, {}).different}
 
 
 def test_records_of_the_same_function_are_equal() -> None:
     one, two = (record(torch.exp, torch.Tensor.exp_) for _ in range(2))
-    compared = differences.compare(one, two)
+    compared = differences.compare(one, two, {})
     assert not compared.different
     assert compared.equal == compared.asked
     assert {

@@ -1,4 +1,6 @@
-"""Incremental equals clean, and gradmill equals torchgen: a random sample. The whole is in `never_wrong`."""
+"""Incremental equals clean, and gradmill equals torchgen: a random sample. The whole is in `never_wrong`.
+
+`GRADMILL_MORE=5 pytest` takes five times as many samples."""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ from never_wrong.edits import DERIVATIVE_KINDS, NATIVE_KINDS, Kind
 from never_wrong.kills import Killer
 from never_wrong.mutations import HEADS, MUTATIONS, Judge, Mutation, mutated
 from never_wrong.oracle import Oracle
-from never_wrong.seed import REPEAT, SEED, seeded
+from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
 from never_wrong.sweep import Sweep, targets
 from project import CORE
 
-EDITS = 4
-SETS = 40
-KILLS = 3
+EDITS = 4 * MORE
+SETS = 40 * MORE
+KILLS = 3 * MORE
 DOIT_EVERY = 4  # edits that a doit process follows
 
 

@@ -10,7 +10,6 @@ import msgspec
 from pipeline.front.backend import read_notes
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.run.build import Build
-from pipeline.problems.problem import SpecError
 
 
 class DumpDB(BuildCommand):
@@ -22,8 +21,7 @@ class DumpDB(BuildCommand):
     doc_description = "One JSON object, by task. What the stages made, `show` prints."
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        if arguments:
-            raise SpecError(f"dumpdb: '{arguments[0]}' is not expected here", "say doit dumpdb [specs=SET]")
+        self.expect_none(arguments, "doit dumpdb [specs=SET]")
         notes = msgspec.json.encode(read_notes(build.notes_path))
         sys.stdout.write(msgspec.json.format(notes, indent=2).decode() + "\n")
         return 0

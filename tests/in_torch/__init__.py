@@ -9,6 +9,10 @@ With `--specs torch` the same is done for the installed torch's own specs, whose
 call and libtorch does not export is written anew if nearly all need it, and throws otherwise: answers that end there
 are counted, not compared.
 
+With `--device toy` the same objects are a library of the toy device of `examples/vendor`, as a backend outside of
+PyTorch has one: VariableType's kernels are at AutogradPrivateUse1, and torch's stay where they were. One process asks
+torch's on the CPU, loads the library, and asks ours on the toy.
+
 | module | what it does |
 |---|---|
 | `sources` | the generated files |
@@ -17,8 +21,10 @@ are counted, not compared.
 | `samples` | calls: torch's samples of its operators |
 | `own_cases`, `more_cases` | calls: the cases of `tests/cpp`, and for what no other reaches |
 | `record` | a process that makes the calls, with the library or without, and writes down what came out |
-| `kernels` | which kernels are registered, and which ran |
+| `toy` | the toy device: its name, arguments on it. `toy_operators.cpp`: what it needs for all of torch's operators |
+| `kernels` | which kernels are registered, and which ran. `registering.h`: how a library says where |
 | `differences`, `report` | both records, compared; counts and reasons |
+| `known` | what cannot run, or differs, and why |
 | `faults` | faults put into kernels, which the comparison has to notice |
 | `stand_ins` | functions that throw, for those that libtorch does not export |
 """

@@ -17,6 +17,7 @@ from torch.utils import _pytree as pytree
 # In messages: addresses, numbers of gradcheck, the list of all kernels and where they were registered.
 _VARYING = re.compile(r"0x[0-9a-f]+|numerical:.*|This could be because the operator doesn't exist.*", re.DOTALL)
 _SEED = 11  # of operators that draw random numbers
+LEFT_OUT = "left out: "  # what the one answer to a call that cannot be made begins with
 
 Answer = tuple[str, Any]
 Function = Callable[..., Any]
@@ -32,6 +33,15 @@ class Call(NamedTuple):
     out: Function | None = None  # of the same, and of `out=`
     checked: bool = False  # against numeric derivatives, too
     first_only: bool = False  # at a place where second derivatives are a matter of convention
+
+
+def left_out(name: str, why: str) -> Call:
+    """A call that cannot be made: none of its questions is asked."""
+
+    def function() -> None:
+        raise NotImplementedError(f"{LEFT_OUT}{why}")
+
+    return Call(name, [], function)
 
 
 def answers(call: Call) -> Iterator[tuple[str, Answer]]:
@@ -212,7 +222,7 @@ def dense(tensor: Tensor) -> Tensor:
     """A copy that can be kept, and compared."""
     plain = tensor.detach()
     plain = plain.to_dense() if plain.layout != torch.strided else plain
-    return plain.resolve_conj().resolve_neg().clone()
+    return plain.resolve_conj().resolve_neg().cpu().clone()
 
 
 def _grad(

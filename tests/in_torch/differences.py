@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from in_torch.calls import Answer
-from in_torch.stand_ins import NOT_EXPORTED
+from in_torch.calls import LEFT_OUT, Answer
 
 Record = dict[str, Any]
 
@@ -36,7 +35,7 @@ class Comparison(NamedTuple):
     operators: set[str]  # whose calls ran a kernel of ours
     asked: Counter[str]  # answers, by question
     equal: Counter[str]
-    cut: Counter[str]  # answers that ended in a function that libtorch does not export, by its name
+    cut: Counter[str]  # answers that ended in what is not there, by what that is
     different: list[Difference]
 
     @property
@@ -57,8 +56,9 @@ def load(paths: list[Path]) -> Record:
     return whole
 
 
-def compare(ours: Record, stock: Record) -> Comparison:
-    """All operators, answer by answer: where a call runs no kernel of ours, its derivatives may."""
+def compare(ours: Record, stock: Record, cut: Mapping[str, str]) -> Comparison:
+    """All operators, answer by answer: where a call runs no kernel of ours, its derivatives may. `cut` has what is in
+    messages that say nothing of our kernels, and what is not there then."""
     result = Comparison(set(), Counter(), Counter(), Counter(), [])
     for operator, record in ours.items():
         if not operator:
@@ -69,8 +69,8 @@ def compare(ours: Record, stock: Record) -> Comparison:
             result.asked[_what(question)] += 1
             if same(mine, theirs):
                 result.equal[_what(question)] += 1
-            elif mine[0] == "error" and NOT_EXPORTED in mine[1]:
-                result.cut[mine[1].partition(NOT_EXPORTED)[2].split()[0]] += 1
+            elif mine[0] == "error" and (lacking := [what for text, what in cut.items() if text in mine[1]]):
+                result.cut[lacking[0]] += 1
             else:
                 result.different.append(Difference(operator, question, *_told(mine, theirs)))
     return result
@@ -81,9 +81,16 @@ def _what(question: str) -> str:
 
 
 def _pairs(ours: dict[str, Answer], stock: dict[str, Answer]) -> Iterator[tuple[str, Answer, Answer]]:
-    nothing: Answer = ("error", "not asked")
     for question in sorted(ours.keys() | stock.keys()):
-        yield question, ours.get(question, nothing), stock.get(question, nothing)
+        yield question, _answer(ours, question), _answer(stock, question)
+
+
+def _answer(answers: dict[str, Answer], question: str) -> Answer:
+    """What was answered: of a call that was left out, the same to all questions."""
+    nothing: Answer = ("error", "not asked")
+    sample = question.partition(", ")[0]
+    kind, found = answers.get(f"{sample}, value", nothing)
+    return answers.get(question, (kind, found) if kind == "error" and LEFT_OUT in found else nothing)
 
 
 def same(mine: Answer, theirs: Answer) -> bool:

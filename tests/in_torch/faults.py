@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cpp.toolchain import link_flags
 
-from in_torch.library import NAME, module_command, unit_command
+from in_torch.library import CPU, module_command, unit_command
 from in_torch.sources import Sources
 
 
@@ -42,7 +42,7 @@ def record(folder: Path, sources: Sources) -> tuple[Path, Path]:
     """The answers of the operators with faults, and of torch's: files."""
     objects = [_compiled(folder, sources, path, text) for path, text in _planted(sources).items()]
     library = folder / "faults.so"
-    own = [str(folder / NAME), f"-Wl,-rpath,{folder}"]
+    own = [str(folder / CPU.name), f"-Wl,-rpath,{folder}"]
     subprocess.run(["c++", *objects, "-o", str(library), *own, *link_flags()], check=True)
     only = ["--only", *sorted({fault.operator for fault in FAULTS})]
     for words in (["faults", "--library", str(library)], ["right"]):

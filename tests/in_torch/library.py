@@ -9,57 +9,89 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from cpp.toolchain import compile_flags, link_flags
 
 from in_torch.sources import Sources
 
 HERE = Path(__file__).parent
-NAME = "kernels.so"
-PARTS = 4  # of the calls: each is made by a process of its own
 PROCESSES = 2
+_INCLUDED = ("-include", "counting.h", "-include", "registering.h")  # before files of kernels
+_DEVICE_UNITS = (HERE / "toy_operators.cpp", HERE.parents[1] / "examples" / "vendor" / "csrc" / "device.cpp")
 _RECORDING = [
-    *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "own_cases", "more_cases", "kernels")),
+    *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "own_cases", "more_cases", "kernels", "toy")),
     HERE.parent / "cpp" / "cases.py",
 ]
 
 
-def build(folder: Path, sources: Sources, *, parts: int = PARTS, options: str = "") -> None:
-    """Brings the library and all records in `folder` up to date. `options` are those of `in_torch.record`."""
+class Library(NamedTuple):
+    """The kernels as one library, and the processes that are asked: each makes a part of the calls."""
+
+    name: str
+    units: tuple[Path, ...]  # beside the generated files
+    parts: int
+    records: str  # what the names of its records begin with
+    stock_apart: bool  # whether torch's answers come from processes of their own
+
+    def record(self, who: str, part: int) -> str:
+        """The file that a process writes: `who` is ours or stock."""
+        return f"{self.records}{who}_{part}.record"
+
+    def all_records(self, folder: Path, who: str) -> list[Path]:
+        """The files that all processes write."""
+        return [folder / self.record(who, part) for part in range(self.parts)]
+
+
+# Kernels in the place of torch's; and kernels that are the toy device's, in processes that ask torch's for the CPU.
+CPU = Library("kernels.so", (HERE / "at_all_devices.cpp",), 4, "", stock_apart=True)
+TOY = Library("toy.so", (HERE / "at_the_toy.cpp",), 1, "toy_", stock_apart=False)
+DEVICE = "device.so"  # the toy itself, which a process has to know before it first goes backward
+
+
+def build(folder: Path, sources: Sources, library: Library, *, options: str = "") -> None:
+    """Brings a library and its records in `folder` up to date. `options` are those of `in_torch.record`."""
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        text = "\n".join(_lines(sources, parts, options))
+        text = "\n".join(_lines(sources, options))
         (folder / "build.ninja").write_text(text)
-        done = subprocess.run(
-            ["ninja", "-C", str(folder), f"-j{PROCESSES}"], check=False, capture_output=True, text=True
-        )
+        wanted = [str(path) for who in ("stock", "ours") for path in library.all_records(Path(), who)]
+        command = ["ninja", "-C", str(folder), f"-j{PROCESSES}", library.name, *wanted]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stdout[-20000:] + done.stderr)
 
 
-def records(folder: Path, who: str, parts: int = PARTS) -> list[Path]:
-    """The files that the processes write: `who` is ours or stock."""
-    return [folder / f"{who}_{part}.record" for part in range(parts)]
-
-
-def _lines(sources: Sources, parts: int, options: str) -> Iterator[str]:
+def _lines(sources: Sources, options: str) -> Iterator[str]:
     yield from _rules(sources)
-    for who, loads in (("stock", ""), ("ours", NAME)):
-        for part, path in enumerate(records(Path(), who, parts)):
-            yield f"build {path}: record | {loads} {' '.join(map(str, _RECORDING))}"
-            yield f"  words = --part {part} --of {parts} {options} {'--library ' + NAME if loads else ''}"
     yield f"build precompiled.h.gch: header {HERE / 'precompiled.h'}"
-    units = [*sources.units, HERE / "counting.cpp"]
-    for path in units:
+    common = [*sources.units, HERE / "counting.cpp"]
+    for path in (*common, *CPU.units, *TOY.units, *_DEVICE_UNITS):
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
-        yield f"  counted = {'-include counting.h' if path in sources.shards else ''}"
-    objects = " ".join(f"{path.stem}.o" for path in units)
+        yield f"  counted = {shlex.join(_INCLUDED) if path in sources.shards else ''}"
+    objects = " ".join(f"{path.stem}.o" for path in common)
     if sources.stand_ins:
         yield f"build stand_ins.cpp: stand_ins {objects}"
         yield "build stand_ins.o: object stand_ins.cpp | precompiled.h.gch"
         objects += " stand_ins.o"
-    yield f"build {NAME}: link {objects}"
+    yield f"build {DEVICE}: link {' '.join(f'{path.stem}.o' for path in _DEVICE_UNITS)}"
+    for library in (CPU, TOY):
+        yield f"build {library.name}: link {objects} {' '.join(f'{path.stem}.o' for path in library.units)}"
+        for part in range(library.parts):
+            yield from _recording(library, part, f"--part {part} --of {library.parts} {options}")
     yield ""
+
+
+def _recording(library: Library, part: int, words: str) -> Iterator[str]:
+    ours, stock = (library.record(who, part) for who in ("ours", "stock"))
+    needed = " ".join(map(str, _RECORDING))
+    both = f" | {stock}" if not library.stock_apart else ""
+    device = "" if library.stock_apart else DEVICE
+    yield f"build {ours}{both}: record | {library.name} {device} {needed}"
+    yield f"  words = {words} --library {library.name} {f'--device {device} --stock {stock}' if both else ''}"
+    if library.stock_apart:
+        yield f"build {stock}: record | {needed}"
+        yield f"  words = {words}"
 
 
 def module_command(name: str) -> list[str]:
@@ -69,8 +101,7 @@ def module_command(name: str) -> list[str]:
 
 def unit_command(sources: Sources) -> list[str]:
     """The command that compiles a file of kernels, in the folder of the precompiled header."""
-    included = ["-include", "precompiled.h", "-include", "counting.h"]
-    return ["c++", *_flags(sources), "-Winvalid-pch", *included, "-c"]
+    return ["c++", *_flags(sources), "-Winvalid-pch", "-include", "precompiled.h", *_INCLUDED, "-c"]
 
 
 def _flags(sources: Sources) -> list[str]:

@@ -9,23 +9,32 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from in_torch.calls import Call
+from in_torch.calls import Call, left_out
+from in_torch.toy import LAYOUTS, moved
 
 aten: Any = torch.ops.aten
-_CPU = torch.device("cpu")
+_NOT_FOR_TOYS = ("nested ", "q_scale", "qscheme", "_to_sparse", "set.", "set_.")  # how names begin
 
 
 class More(NamedTuple):
     """All of them, in one of the parts."""
 
     part: int
+    device: str = "cpu"
 
     def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
         if self.part == 0:
-            for name, function in _VALUES.items():
-                yield f"call {name}", iter([Call("0", [], partial(_fresh, function))])
-            for name, (function, *shapes) in _DERIVATIVES.items():
-                yield f"call {name}", iter([Call("0", [numbers(*shape) for shape in shapes], function, checked=True)])
+            for name in (*_VALUES, *_DERIVATIVES):
+                yield f"call {name}", iter([self._call(name)])
+
+    def _call(self, name: str) -> Call:
+        if self.device != "cpu" and name.startswith(_NOT_FOR_TOYS):
+            return left_out("0", LAYOUTS)
+        if name in _VALUES:
+            return Call("0", [], partial(_fresh, _VALUES[name]))
+        function, *shapes = _DERIVATIVES[name]
+        tensors = moved([numbers(*shape) for shape in shapes], self.device)
+        return Call("0", tensors, function, checked=True)
 
 
 def _fresh(function: Callable[[], Any]) -> Any:
@@ -78,14 +87,15 @@ def _maxima() -> list[Tensor]:
 
 
 def _streamed() -> None:
-    aten.record_stream(numbers(2), torch.Stream(_CPU))
+    aten.record_stream(numbers(2), torch.Stream(numbers().device))
 
 
 _VALUES: dict[str, Callable[[], Any]] = {
     "__ilshift__": lambda: aten.__ilshift__(integers(3), integers(3)),
+    "all.dims_out": lambda: aten.all.dims_out(integers(2, 3).bool(), [0, 1], out=integers().bool()),
     "__lshift__.out": lambda: aten.__lshift__.Tensor_out(integers(3), integers(3), out=integers(3)),
-    "_resize_output_": lambda: aten._resize_output_(numbers(0), [3], _CPU).shape[0],
-    "_resize_output.out": lambda: aten._resize_output.out(numbers(3), [3], _CPU, out=numbers(3)),
+    "_resize_output_": lambda: aten._resize_output_(numbers(0), [3], numbers().device).shape[0],
+    "_resize_output.out": lambda: aten._resize_output.out(numbers(3), [3], numbers().device, out=numbers(3)),
     "_to_copy.out": lambda: aten._to_copy.out(numbers(3), out=numbers(3)),
     "_to_sparse.out": lambda: aten._to_sparse.out(numbers(3), out=numbers(3).to_sparse()),
     "adaptive_avg_pool3d_backward.grad_input": lambda: aten.adaptive_avg_pool3d_backward.grad_input(
@@ -114,7 +124,7 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "tril_indices.out": lambda: aten.tril_indices.out(3, 3, out=integers(2, 6)),
     "_cummax_helper": _maxima,
     "_foreach_addcmul.Tensor_out": lambda: _out_lists(
-        aten._foreach_addcmul.Tensor_out, lists(), lists(), lists(), numbers(2)
+        aten._foreach_addcmul.Tensor_out, lists(), lists(), lists(), numbers(2).cpu()
     ),
     "_foreach_norm.Scalar_out": lambda: _out_lists(aten._foreach_norm.Scalar_out, lists()),
     "_foreach_zero_": lambda: _zeroed(lists()),
@@ -136,7 +146,7 @@ _VALUES: dict[str, Callable[[], Any]] = {
 _DERIVATIVES: dict[str, Any] = {
     "scale_": (lambda x: _own("scale_", Tensor.mul_)(x.clone(), 2.5), (3,)),
     "_foreach_addcmul_.Tensor": (
-        lambda x, y, z: _changed(aten._foreach_addcmul_.Tensor, [x.clone()], [y], [z], numbers(1)),
+        lambda x, y, z: _changed(aten._foreach_addcmul_.Tensor, [x.clone()], [y], [z], numbers(1).cpu()),
         *((3,), (3,), (3,)),
     ),
     "nested sum": (lambda x, y: _nested(x, y).sum([-1], True).unbind(), (2, 4), (3, 4)),

@@ -15,7 +15,8 @@ from cpp.cases import Case, cases
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from in_torch.calls import Call, bound, changing, differentiable, writing
+from in_torch.calls import Call, bound, changing, differentiable, left_out, writing
+from in_torch.toy import LAYOUTS, moved
 
 # Operators that torch does not have. A case has a function of torch's in their place.
 OWN = ("cube", "scale")
@@ -27,6 +28,7 @@ class Cases(NamedTuple):
     nodes: Path
     part: int
     parts: int
+    device: str = "cpu"
 
     def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
         """Names of Nodes, with the calls of the operators that they are for."""
@@ -36,17 +38,20 @@ class Cases(NamedTuple):
             by_node.setdefault(case.node, []).append(case)
         for node, found in by_node.items():
             if zlib.crc32(node.encode()) % self.parts == self.part:
-                calls = (_call(str(number), case, rows[node]) for number, case in enumerate(found))
+                calls = (_call(str(number), case, rows[node], self.device) for number, case in enumerate(found))
                 yield f"case {node}", chain.from_iterable(calls)
 
 
-def _call(name: str, case: Case, row: dict[str, Any]) -> Iterator[Call]:
+def _call(name: str, case: Case, row: dict[str, Any], device: str) -> Iterator[Call]:
     """The operator of a case with its in-place and out variants and, of one that writes, its functional variant."""
     operator, _, overload = row["func"].partition("(")[0].partition(".")
     function = _aten(operator, overload)
     schema = torch._C.parse_schema(row["func"]) if function is None else function._schema
     torch.manual_seed(zlib.crc32(case.node.encode()))
-    given = _arguments(case, schema)
+    given = moved(_arguments(case, schema), device)
+    if given is None:
+        yield left_out(name, LAYOUTS)
+        return
     leaves = pytree.tree_leaves(given)
     wanted = {id(leaf) for leaf in _differentiated(case, row, schema, given)}
     places = [i for i, leaf in enumerate(leaves) if id(leaf) in wanted]

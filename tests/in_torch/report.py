@@ -6,32 +6,20 @@ from collections.abc import Iterator
 
 from in_torch.differences import Difference, Record, compare
 from in_torch.kernels import Expected, Kernel
+from in_torch.known import Known
 
 # What was called, by how its name begins.
 GROUPS = {"torch's descriptions of operators": "torch ", "Nodes with cases of their own": "case ", "calls": "call "}
-# Kernels that cannot run here.
-NOT_RUN = {
-    **dict.fromkeys(
-        ("linear", "linalg_multi_dot", "linalg_multi_dot_out_out", "upsample_nearest1d_vec"),
-        "in torch the operator is a composite, which goes before",
-    ),
-    **dict.fromkeys(("_resize_output_", "_resize_output_out_out"), "the operator is not for tensors of the CPU"),
-    "AutogradCUDA": "there is no such device",
-}
-# Answers that differ, and may.
-DIFFERENT = {
-    ("case MseLossBackwardBackward0", "forward gradcheck"): "torch's own formula writes into zeros that have no memory",
-}
 
 
-def report(expected: Expected, ours: Record, stock: Record, *, whole: bool = False) -> int:
+def report(expected: Expected, ours: Record, stock: Record, known: Known, *, whole: bool = False) -> int:
     """Prints all. Gives the exit status. Of the whole of torch no samples reach all kernels."""
-    compared = compare(ours, stock)
+    compared = compare(ours, stock, known.cut)
     here = ours[""]
     lacking = [] if whole else sorted(expected.kernels - here["ran"])
-    known = [kernel for kernel in lacking if _reason(kernel)]
-    wrong = [d for d in compared.different if (d.operator, d.what) not in DIFFERENT]
-    allowed = {(d.operator, d.what) for d in compared.different} & DIFFERENT.keys()
+    reasons = {kernel: why for kernel in lacking if (why := _reason(kernel, known))}
+    wrong = [d for d in compared.different if (d.operator, d.what) not in known.different]
+    allowed = {(d.operator, d.what) for d in compared.different} & known.different.keys()
     missing = {key: count - here["registered"][key] for key, count in expected.keys.items()}
     for key, count in sorted(expected.keys.items()):
         _row(f"operators that have ours at {key}", here["registered"][key], count)
@@ -45,17 +33,19 @@ def report(expected: Expected, ours: Record, stock: Record, *, whole: bool = Fal
     for question, count in sorted(compared.asked.items()):
         _row(f"{question}: equal", compared.equal[question], count)
     _row("all answers: equal", compared.equal.total(), compared.asked.total())
-    if whole:
-        _row("answers that ended in what libtorch does not export", compared.cut.total(), compared.asked.total())
-    for line in (*_told(wrong), *_reasons(known)):
+    for what, count in sorted(compared.cut.items()):
+        _row(f"answers that ended for want of {what}", count, compared.asked.total())
+    for line in _told(wrong):
         print(line)
+    for (family, kernel), why in reasons.items():
+        print(f"{kernel} of {family} did not run: {why}")
     for operator, what in sorted(allowed):
-        print(f"{operator}, {what}: different, because {DIFFERENT[operator, what]}")
-    for family, kernel in sorted(set(lacking) - set(known)):
+        print(f"{operator}, {what}: different, because {known.different[operator, what]}")
+    for family, kernel in sorted(set(lacking) - reasons.keys()):
         print(f"{kernel} of {family} did not run")
     for key in (key for key, count in missing.items() if count):
         print(f"{missing[key]} operators do not have ours at {key}")
-    return int(bool(wrong or len(lacking) > len(known) or any(missing.values())))
+    return int(bool(wrong or len(lacking) > len(reasons) or any(missing.values())))
 
 
 def _row(what: str, count: int, of: int) -> None:
@@ -72,11 +62,6 @@ def _told(differences: list[Difference]) -> Iterator[str]:
         yield f"{found[0]}{more}"
 
 
-def _reason(kernel: Kernel) -> str:
+def _reason(kernel: Kernel, known: Known) -> str:
     name = kernel[1]
-    return NOT_RUN.get(name) or next((why for end, why in NOT_RUN.items() if name.endswith(f"_{end}")), "")
-
-
-def _reasons(kernels: list[Kernel]) -> Iterator[str]:
-    for kernel in kernels:
-        yield f"{kernel[1]} of {kernel[0]} did not run: {_reason(kernel)}"
+    return known.not_run.get(name) or next((why for end, why in known.not_run.items() if name.endswith(f"_{end}")), "")

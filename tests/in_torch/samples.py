@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
-from in_torch.calls import Call, bound, changing
+from in_torch.calls import Call, bound, changing, left_out
+from in_torch.toy import LAYOUTS, moved
 
 _DTYPE = torch.float64
 
@@ -23,6 +24,7 @@ class Samples(NamedTuple):
     only: Sequence[str] | None
     part: int
     parts: int
+    device: str = "cpu"
 
     def operators(self) -> Iterator[tuple[str, Iterator[Call]]]:
         """Names of torch's descriptions of operators, with their calls."""
@@ -40,12 +42,12 @@ class Samples(NamedTuple):
         torch.manual_seed(zlib.crc32(name.encode()))
         samples = info.sample_inputs("cpu", _DTYPE, requires_grad=True)
         for number, sample in zip(range(self.limit), samples):
-            yield _call(info, str(number), sample)
+            given = moved((sample.input, sample.args, sample.kwargs), self.device)
+            yield left_out(str(number), LAYOUTS) if given is None else _call(info, str(number), sample, given)
 
 
-def _call(info: Any, name: str, sample: Any) -> Call:
+def _call(info: Any, name: str, sample: Any, given: tuple[Any, Any, Any]) -> Call:
     """A sample as a function of the tensors in it that have a gradient."""
-    given = (sample.input, sample.args, sample.kwargs)
     leaves = pytree.tree_leaves(given)
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor) and leaf.requires_grad]
     tensors = [leaves[place].detach() for place in places]
@@ -54,7 +56,7 @@ def _call(info: Any, name: str, sample: Any) -> Call:
         return sample.output_process_fn_grad(info.op(*args, **kwargs))
 
     inplace = None
-    if info.inplace_variant is not None and isinstance(sample.input, Tensor) and places[:1] == [0]:
+    if info.inplace_variant is not None and isinstance(given[0], Tensor) and places[:1] == [0]:
         inplace = bound(changing(info.inplace_variant), given, places)
     out = bound(info.op, given, places) if info.supports_out else None
     return Call(name, tensors, bound(function, given, places), inplace, out)

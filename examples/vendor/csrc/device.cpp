@@ -104,9 +104,15 @@ at::Tensor empty_strided(
   return at::detail::empty_strided_generic(size, stride, &memory, keys, c10::dtype_or_default(dtype));
 }
 
-// The same memory, as the CPU has it.
+// The same memory, as the CPU has it; conjugated or negated where that is only marked.
 at::Tensor on_host(const at::Tensor& t) {
-  return t.is_cpu() ? t : at::from_blob(t.data_ptr(), t.sizes(), t.strides(), t.options().device(at::kCPU));
+  if (t.is_cpu()) {
+    return t;
+  }
+  const at::Tensor found = at::from_blob(t.data_ptr(), t.sizes(), t.strides(), t.options().device(at::kCPU));
+  found._set_conj(t.is_conj());
+  found._set_neg(t.is_neg());
+  return found;
 }
 
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& to, bool) {
@@ -121,6 +127,9 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& to) {
 
 const at::Tensor& resize_(const at::Tensor& self, c10::IntArrayRef size, std::optional<at::MemoryFormat> format) {
   TORCH_CHECK(!format.has_value(), "memory formats are not for toys");
+  if (self.sizes() == size) {
+    return self; // with the strides that it has
+  }
   const size_t bytes = at::detail::computeStorageNbytesContiguous(size, self.itemsize(), self.storage_offset());
   if (self.storage().nbytes() < bytes) {
     c10::DataPtr larger = memory.allocate(bytes);
@@ -140,6 +149,15 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("resize_", resize_);
   m.impl("as_strided", at::native::as_strided_tensorimpl);
   m.impl("view", at::native::view);
+}
+
+// A copy is what resolves such marks: it is not to be called with them resolved.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
+
+TORCH_LIBRARY_IMPL(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }
 
 void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {

@@ -11,7 +11,6 @@ from pipeline.front.commands.command import BuildCommand, say
 from pipeline.front.effect import remove_empty
 from pipeline.front.loader import open_build
 from pipeline.front.run.build import Build
-from pipeline.problems.problem import SpecError
 
 
 class Check(BuildCommand):
@@ -30,8 +29,7 @@ class Check(BuildCommand):
         return sys.stdout
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        if arguments:
-            raise SpecError(f"check: '{arguments[0]}' is not expected here", "say doit check [specs=SET]")
+        self.expect_none(arguments, "doit check [specs=SET]")
         if not build.config.fix:
             return _report(build)
         from pipeline.front.check.fixes import apply_fixes

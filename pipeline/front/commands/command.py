@@ -77,6 +77,11 @@ class BuildCommand(Command):  # type: ignore[misc]
         """The variables of the command line."""
         return variables_of(get_var)
 
+    def expect_none(self, arguments: list[str], usage: str) -> None:
+        """Refuses words that are neither variables nor options; `usage` is what to say."""
+        if arguments:
+            raise InvalidCommand(f"{self.name}: '{arguments[0]}' is not expected here\n  say {usage}")
+
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         """Does the command; gives the exit status."""
         raise NotImplementedError

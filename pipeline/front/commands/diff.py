@@ -10,7 +10,6 @@ from pipeline.front.commands.command import BuildCommand, check, keep
 from pipeline.front.commands.output import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.config import read_against
 from pipeline.front.run.build import Build
-from pipeline.problems.problem import SpecError
 from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report
 
@@ -28,8 +27,7 @@ class Diff(BuildCommand):
     cmd_options = (format_option("text", "json", "html"), output_option())
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        if arguments:
-            raise SpecError(f"diff: '{arguments[0]}' is not expected here", "say doit diff specs=SET against=SET")
+        self.expect_none(arguments, "doit diff specs=SET against=SET")
         with closing(_against(self.variables())) as against:
             before = _facts(against)
         report = render(_compared(before, _facts(build)), format_of(options, build))

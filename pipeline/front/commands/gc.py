@@ -7,7 +7,6 @@ from typing import Any
 
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.run.build import Build
-from pipeline.problems.problem import SpecError
 
 
 class Gc(BuildCommand):
@@ -31,8 +30,7 @@ class Gc(BuildCommand):
         from pipeline.front.run.collect import collect_cache
         from pipeline.front.start.unchanged import remove_notes
 
-        if arguments:
-            raise SpecError(f"gc: '{arguments[0]}' is not expected here", "say doit gc [cache=DIR]")
+        self.expect_none(arguments, "doit gc [cache=DIR]")
         removed = removed_bytes = kept = kept_bytes = 0
         remove_notes(build.config.cache)
         for name, done in collect_cache(build.config.cache, options["grace"]):

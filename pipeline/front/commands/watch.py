@@ -37,8 +37,7 @@ class Watch(BuildCommand):
     doc_description = "Ends with Ctrl-C. When gradmill's own code changes, it starts itself anew."
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        if arguments:
-            raise SpecError(f"watch: '{arguments[0]}' is not expected here", "say doit watch [specs=SET]")
+        self.expect_none(arguments, "doit watch [specs=SET]")
         gc.disable()
         with suppress(KeyboardInterrupt):  # in the middle of a pass: what was written is whole
             self._watch(build)

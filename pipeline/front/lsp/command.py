@@ -25,8 +25,7 @@ class Lsp(BuildCommand):
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
-        if pos_args:
-            raise InvalidCommand(f"lsp: '{pos_args[0]}' is not expected here\n  say gradmill lsp [specs=SET]")
+        self.expect_none(pos_args, "gradmill lsp [specs=SET]")
         try:
             from pipeline.front.lsp.server import serve
         except ModuleNotFoundError as error:

@@ -10,7 +10,6 @@ from pipeline.front.config import Config, read_against
 from pipeline.front.loader import open_build
 from pipeline.front.page.build import PageBuild, facts_of, set_name
 from pipeline.front.run.build import Build
-from pipeline.problems.problem import SpecError
 
 
 class Page(BuildCommand):
@@ -36,8 +35,7 @@ class Page(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         assert isinstance(build, PageBuild)
-        if arguments:
-            raise SpecError(f"page: '{arguments[0]}' is not expected here", "say doit page [against=SET] [specs=SET]")
+        self.expect_none(arguments, "doit page [against=SET] [specs=SET]")
         index = build.path("index.html")
         if build.nothing_changed and build.last is not None:
             say(build.last.report, build.config.format)
