@@ -41,7 +41,7 @@ class Ended(NamedTuple):
 
 def doit(words: list[str], folder: Path = ROOT) -> Ended:
     """`python -m doit`, for a folder with a dodo.py."""
-    return forked(lambda: _doit(words), ["doit", *words], folder)
+    return forked(lambda: run_doit(words), ["doit", *words], folder)
 
 
 def gradmill(words: list[str], folder: Path = ROOT) -> Ended:
@@ -49,7 +49,8 @@ def gradmill(words: list[str], folder: Path = ROOT) -> Ended:
     return forked(lambda: _gradmill(words), ["gradmill", *words], folder)
 
 
-def _doit(words: list[str]) -> int:
+def run_doit(words: list[str]) -> int:
+    """Runs it in this process, once."""
     from doit.doit_cmd import DoitMain
 
     return int(DoitMain().run(words) or 0)
@@ -67,12 +68,12 @@ def forked(work: Callable[[], int], words: list[str], folder: Path) -> Ended:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         sys.stderr.flush()
-        child = os.fork()
-        if not child:
+        process = os.fork()
+        if not process:
             os.dup2(out.fileno(), 1)
             os.dup2(err.fileno(), 2)
-            os._exit(_child(work, words, folder))
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            os._exit(child(work, words, folder))
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -107,7 +108,8 @@ def _remember_imports() -> None:
         found(".".join(path.relative_to(ROOT).parent.parts), path.read_bytes())
 
 
-def _child(work: Callable[[], int], words: list[str], folder: Path) -> int:
+def child(work: Callable[[], int], words: list[str], folder: Path) -> int:
+    """What a copy of this process does, in its folder and with its command line: its status."""
     assert sys.__stdout__ is not None and sys.__stderr__ is not None
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # pytest has put its own in their place
     opt_outfile["default"] = sys.stdout
