@@ -43,14 +43,13 @@ _PRECOMPILED = """\
 _FORMULAS = """\
 #define GRADMILL_SHARD -1
 #include "torch/csrc/autograd/FunctionsManual.h"
-#include "torch/csrc/dynamo/compiled_autograd.h"
 """
 _RULES = """\
 rule generate
   command = cd $root && $generator > /dev/null && touch $stamp
   restat = 1
 rule precompile
-  command = $cxx -x c++-header $in -o $out -MMD -MF $out.d
+  command = $cxx $whole -x c++-header $in -o $out -MMD -MF $out.d
   depfile = $out.d
   deps = gcc
 rule compile
@@ -135,6 +134,8 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.N
     lines = [
         f"cxx = {options.cxx} -std=c++20 {options.optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",
         "header =",
+        # Clang's, else each source makes anew what the templates of torch's headers come to. GCC has nothing like it.
+        "whole = -fpch-instantiate-templates" if "clang" in options.cxx else "whole =",
         f"libraries = {linker} -L{torch}/lib -ltorch_python -ltorch_cpu -lc10",
         f"root = {ROOT}",
         f"generator = {generator}",

@@ -53,6 +53,22 @@ def test_a_module_inside_a_deferred_one_is_found(before: str) -> None:
     assert python(text + "print(m.synchronize is s, m.pool is pool, m.Process.__name__)") == "True True Process"
 
 
+def test_the_system_is_told_before_the_module_is_there_and_after() -> None:
+    """msgspec asks for a UUID, and that for the system."""
+    text = "import platform, uuid\nbefore = 'platform' in sys.modules and type(sys.modules['platform']).__name__\n"
+    text += "print(before, platform.system() == 'Linux', bool(platform.machine()), platform.system() == 'Linux')"
+    assert python(text) == "_StandIn True True True"
+
+
+def test_what_doit_looks_into_when_something_goes_wrong() -> None:
+    raised = (
+        "import queue, traceback\ntry: queue.Queue().get_nowait()\nexcept queue.Empty: print(traceback.format_exc())"
+    )
+    assert python(raised).endswith("_queue.Empty")
+    assert python("from string import Template\nprint(Template('$a').substitute(a=1))") == "1"
+    assert python("import pprint\nprint(pprint.pformat([1]))") == "[1]"
+
+
 def test_classes_and_exceptions_are_the_module_s_own() -> None:
     assert python("import subprocess as s, json\nclass E(s.SubprocessError): ...\nprint(json.loads('[1]'))") == "[1]"
     assert python("import pdb\nprint(pdb.Pdb.__name__, sys.modules['pdb'].Pdb is pdb.Pdb)") == "Pdb True"

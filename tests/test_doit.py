@@ -170,6 +170,12 @@ def test_a_variable_like_no_other_is_refused_with_all_of_them(project: Project) 
     assert_refused(run, "zzz=1: there is no such variable", "specs, release, generated, cache, strict")
 
 
+@pytest.mark.parametrize("command", ["check", "page", "explain", "show", "list", "coverage", "export", "watch", "gc"])
+def test_a_command_refuses_a_variable_that_there_is_not(project: Project, command: str) -> None:
+    assert_refused(project.gradmill(command, output="x"), "output=x: there is no such variable", "specs, release")
+    assert not project.generated.exists()
+
+
 def test_an_unknown_set_is_refused(project: Project) -> None:
     assert_refused(project.run(specs="cors"), "specs=cors: there is no such spec set", "did you mean 'core'?")
 

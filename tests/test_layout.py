@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from project import Project
 
+from pipeline.families.nodes.parts import formulas
+
 SPLIT = {"layout": "split"}
 DECLARED = re.compile(r"^struct (?:TORCH_API )?(\w+) : ", re.MULTILINE)
 
@@ -73,6 +75,35 @@ def test_a_definition_says_which_entry_it_is_from(project: Project) -> None:
         lines = found[name].split("\n")
         at = next(i for i, line in enumerate(lines) if "ForeachExpBackward0_apply_functional(" in line)
         assert lines[at - 1] == "// derivatives.yaml: - name: exp(…)"
+
+
+def test_formulas_do_without_compiled_autograd(project: Project) -> None:
+    """It takes a quarter of the time that they are compiled in."""
+    build(project)
+    for path in project.generated.glob("Functions_*.cpp"):
+        frames = not path.stem.endswith("_formulas")
+        text = path.read_text()
+        assert ("dynamo/compiled_autograd.h" in text) is frames
+        assert ("compiled_autograd_apply_functional(\n" in text) is frames
+        assert "using torch::autograd::generated::details::copy_range;" in text
+
+
+@pytest.mark.parametrize(
+    "needs", ["static int f(PackedArgs& a) {\n}\n", "using X = torch::dynamo::Y;\n", "g(compute_output_metadata);\n"]
+)
+def test_formulas_keep_compiled_autograd_where_a_template_needs_it(needs: str) -> None:
+    template = """#include "torch/csrc/dynamo/compiled_autograd.h"
+using torch::dynamo::autograd::PackedArgs;
+// What it is for.
+static at::IValue compute_output_metadata(const edge_list& next_edges) {
+  if (true) {
+  }
+}
+
+${autograd_function_definitions}
+"""
+    assert formulas(template, "autograd_function_definitions") == "${autograd_function_definitions}\n"
+    assert formulas(needs + template, "autograd_function_definitions") == needs + template
 
 
 def test_where_an_entry_stands_changes_no_source(project: Project) -> None:

@@ -25,7 +25,7 @@ rule gradmill
   restat = 1
 
 rule precompile
-  command = $cxx $flags -x c++-header $in -o $out -MMD -MF $out.d
+  command = $cxx $flags $whole -x c++-header $in -o $out -MMD -MF $out.d
   description = precompile $out
   depfile = $out.d
 
@@ -81,6 +81,8 @@ def _ninja_file(options: argparse.Namespace) -> str:
         "cxx": options.cxx,
         "flags": shlex.join(_flags(torch, [generated, options.specs / "templates"], options.flags)),
         "precompiled": "" if options.no_precompiled else "-Winvalid-pch -include precompiled.h",
+        # Else each source would make anew what the templates of torch's headers come to.
+        "whole": "-fpch-instantiate-templates" if "clang" in options.cxx else "",
         "libraries": shlex.join(
             [f"-L{torch}/lib", f"-Wl,-rpath,{torch}/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"]
         ),

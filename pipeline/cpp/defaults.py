@@ -7,12 +7,13 @@ import re
 from pipeline.cpp.bindings import Binding
 from pipeline.grammar.types import element
 from pipeline.model.native import NativeFunction
+from pipeline.model.regex import regex
 from pipeline.model.schema import Argument, is_list
 from pipeline.releases.model import Release
 
 _OPTIONS_SIZE = 4  # dtype, layout, device, pin_memory
 
-_ESCAPE = re.compile(r"\\(?:'|\Z)|\\.|\"", re.DOTALL)
+_ESCAPE = regex(r"\\(?:'|\Z)|\\.|\"", re.DOTALL)
 _ESCAPED = {"\\'": "'", "\\": "'", '"': '\\"'}  # a backslash before the closing quote keeps that quote
 
 

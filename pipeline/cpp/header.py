@@ -10,19 +10,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pipeline.cpp.declared import ANY, Arity, Header
+from pipeline.model.regex import regex
 
 __all__ = ["ANY", "Arity", "Header", "declared_at", "read_header"]
 
-_BLANK = re.compile(
+_BLANK = regex(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"|'(?:\\.|[^'\\\n])++'|^[ \t]*\#(?:\\\n|[^\n])*""",
     re.DOTALL | re.MULTILINE,
 )
-_TOKEN = re.compile(r"[A-Za-z_]\w*+|[{}();=]")
+_TOKEN = regex(r"[A-Za-z_]\w*+|[{}();=]")
 _NO_FUNCTION = frozenset("alignas decltype operator noexcept requires if for while switch return static_assert".split())
-_CONSTANT = re.compile(r"\b(?:const|constexpr)\b[^;(){}=]*?\b([A-Za-z_]\w*+)\s*+(?:\[\])?\s*+(?:=[^;]*)?\Z")
-_USING = re.compile(r"\busing\s+[\w:]+::(\w+)\s*\Z")
-_TRANSPARENT = re.compile(r"\b(namespace|extern)\b[^;=()]*\Z")
-_LAST_NAME = re.compile(r"([A-Za-z_]\w*+)\s*+\Z")
+_CONSTANT = regex(r"\b(?:const|constexpr)\b[^;(){}=]*?\b([A-Za-z_]\w*+)\s*+(?:\[\])?\s*+(?:=[^;]*)?\Z")
+_USING = regex(r"\busing\s+[\w:]+::(\w+)\s*\Z")
+_TRANSPARENT = regex(r"\b(namespace|extern)\b[^;=()]*\Z")
+_LAST_NAME = regex(r"([A-Za-z_]\w*+)\s*+\Z")
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import warnings
 
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 _WHOLE = r"(^|\W){}($|\W)"
 
 

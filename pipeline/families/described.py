@@ -11,6 +11,7 @@ from pipeline.families.dressing import About, key_of
 from pipeline.families.family import ATEN, Layout, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Family, OutputFile, Slot
@@ -119,7 +120,7 @@ def library_hole(hole: str, library: str) -> str:
     return f"{hole}_{library}"
 
 
-_LIBRARY = re.compile(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
+_LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
 
 
 def edited(text: str, file: File) -> str:

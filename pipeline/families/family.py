@@ -46,6 +46,8 @@ class Family(Struct, frozen=True):
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
     cuts: dict[str, tuple[str, Callable[[str], str]]] = {}  # pieces that are cut out of another: of which, and how
+    # What files may have of their templates: by name, how it is cut out of a text around a hole.
+    parts: dict[str, Callable[[str, str], str]] = {}
 
     def piece(self, pieces: Mapping[str, str], name: str) -> str:
         """A piece of a unit; "" where it has none of that name."""

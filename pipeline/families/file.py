@@ -12,7 +12,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     slots: dict[str, str]  # hole -> piece
     units: tuple[str, ...]  # in the order of the file
     before: str = ""  # text that stands before the template's
-    reopens: bool = False  # of the template, only the namespaces around its hole: the rest is in another file
+    part: str = ""  # what it has of the template, where that is not all: the rest is in another file
     family: str = "nodes"
     comment: str = ""  # what the generated comment is, where it is not upstream's
     raw: bool = False  # whether pieces are neither trimmed nor indented

@@ -11,9 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from pipeline.families.template import Template
+from pipeline.model.regex import regex
 from pipeline.releases import Release, newest_at
 
-_SECTION = re.compile(r"^//// (\w+), since ([\d.]+)\n", re.MULTILINE)
+_SECTION = regex(r"^//// (\w+), since ([\d.]+)\n", re.MULTILINE)
 
 
 class Text:

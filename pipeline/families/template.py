@@ -8,11 +8,11 @@ form feeds and the like among them. Rules: torchgen.code_template.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from pipeline.model.regex import regex
 from pipeline.specs.text import decode_text
 
 Value = str | int | Sequence[str]
@@ -20,7 +20,7 @@ Value = str | int | Sequence[str]
 # Stands where a line was left out of which the white space stays: `settled` takes it away, once blocks are trimmed.
 GAP = "\x1a"
 
-_HOLE = re.compile(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
+_HOLE = regex(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
 
 
 class Hole(Struct, frozen=True):

@@ -21,6 +21,16 @@ def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[
     return f"there is no command or task '{word}'\n  {hint}"
 
 
+def unknown_variable(words: Iterable[str]) -> str:
+    """What is wrong with the first variable that there is not, "" where all are known."""
+    for word in words:
+        name, sign, _ = word.partition("=")
+        if sign and not word.startswith("-") and name not in VARIABLES:
+            hint = nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}"
+            return f"{word}: there is no such variable\n  {hint}"
+    return ""
+
+
 def unknown_option(words: Iterable[str], *, exact: bool = False) -> str:
     """What is wrong with the first option that means a variable, "" where there is none. `exact`: it has its name."""
     words = list(words)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from pipeline.model.regex import regex
 from pipeline.model.schema import OperatorName
 from pipeline.problems.problem import SpecError
 
 # The augmented assignments of PEP 203: only these make `__iX__` the in-place form of `__X__`.
 AUGMENTED = ("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
 
-_DUNDER = re.compile(r"__([^_]+)__")
+_DUNDER = regex(r"__([^_]+)__")
 _FUNCTIONAL = "_functional"
 
 

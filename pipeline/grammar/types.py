@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
 
-_SUFFIX = re.compile(r"\?|\[(\d*)\]")
-_CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.[a-zA-Z0-9_.]+")
-_ANNOTATION = re.compile(r"([a-z])((?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
-_ANNOTATED = re.compile(r"Tensor\((.+)\)(.*)", re.DOTALL)
+_SUFFIX = regex(r"\?|\[(\d*)\]")
+_CUSTOM_CLASS = regex(r"__torch__\.torch\.classes\.[a-zA-Z0-9_.]+")
+_ANNOTATION = regex(r"([a-z])((?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
+_ANNOTATED = regex(r"Tensor\((.+)\)(.*)", re.DOTALL)
 
 
 def check_type(text: str, base_types: Collection[str]) -> None:

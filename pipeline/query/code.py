@@ -5,7 +5,7 @@ import marshal
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.machinery import PathFinder
 from importlib.util import cache_from_source
@@ -143,7 +143,7 @@ def source(db: Database, module: str) -> Module:
 def _imports(package: str, text: bytes) -> Iterator[str]:
     """The modules that the text of a module of a package imports, and what may be one."""
     yield package
-    for node in ast.walk(_parsed(text)):
+    for node in _nodes(text):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _parents(alias.name)
@@ -162,16 +162,25 @@ def _parents(name: str) -> list[str]:
 
 
 _WORD = re.compile(rb"\bimport\b")
-_IMPORT = re.compile(rb"^[ \t]*((?:from[ \t][^\n#;()\\]*)?import[ \t](?:\([^()#;\\]*\)|[^\n#;()\\]*))$", re.MULTILINE)
+_IMPORT = re.compile(
+    rb"^[ \t]*((?:from[ \t][^\n#;()\\]*)?import[ \t](?:\([^()#;\\]*\)|[^\n#;()\\]*))(?:#[^\n]*)?$", re.MULTILINE
+)
 
 
-def _parsed(text: bytes) -> ast.AST:
-    """The syntax tree of a text; of its import statements alone, where these are lines that say nothing else and have
-    all of the text's words `import`: parsing takes most of the time that a module takes."""
-    statements = _IMPORT.findall(text)
-    plain = sum(len(_WORD.findall(found)) for found in statements) == len(_WORD.findall(text))
-    plain = plain and b"\\\n" not in text.replace(b"\r", b"")
-    for source in (b"\n".join(statements), text) if plain else (text,):
+def _nodes(text: bytes) -> Iterable[ast.AST]:
+    """The nodes of a text's syntax tree; of its import statements alone, where these are lines that say nothing else
+    and have all of the text's words `import`: parsing takes most of the time that a module takes."""
+    statements = b"\n".join(_IMPORT.findall(text))
+    if b"\\\n" not in text.replace(b"\r", b"") and _says_no_more(text, statements):
         with suppress(SyntaxError):
-            return ast.parse(source)
-    return ast.Module([], [])
+            return ast.parse(statements).body
+    with suppress(SyntaxError):
+        return ast.walk(ast.parse(text))
+    return ()
+
+
+def _says_no_more(text: bytes, statements: bytes) -> bool:
+    """Whether a text has the word `import` nowhere else than in these statements of it."""
+    if text.count(b"import") == statements.count(b"import"):
+        return True
+    return len(_WORD.findall(text)) == len(_WORD.findall(statements))

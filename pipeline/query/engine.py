@@ -28,7 +28,7 @@ from pipeline.query.row import (
     packed,
     unpacked,
 )
-from pipeline.query.rows import ROOM, Cycle, Damaged, Find, Rows
+from pipeline.query.rows import FIRST, LATER, Cycle, Damaged, Find, Rows
 from pipeline.query.store import SMALL, Store
 
 OLDER = 7  # traces that a row keeps beside its latest
@@ -44,9 +44,9 @@ class Engine:
     that a module reaches: the first thing that every row reads, but for those of `code`'s own module.
     """
 
-    def __init__(self, store: Store, find: Find, code: Query[[str], bytes], room: int = ROOM) -> None:
+    def __init__(self, store: Store, find: Find, code: Query[[str], bytes], room: int = 0) -> None:
         self._store = store
-        self._room = room  # bytes of values that may stay in memory
+        self._room = room  # bytes of values that may stay in memory; 0: as many as one round is worth
         self._find = find
         self._code = code
         self._frame: Frame | None = None
@@ -54,7 +54,7 @@ class Engine:
 
     def _reset(self, inputs: Mapping[str, Taken]) -> None:
         """Forgets all that is in memory, and takes nothing in the store on trust."""
-        self.rows = Rows(self._store, self._find, inputs, self._room)
+        self.rows = Rows(self._store, self._find, inputs, self._room or (FIRST if self._store.empty else LATER))
         self.noisy: set[bytes] = set()  # rows with problems
         self.before: dict[bytes, Trace | None] = {}  # the latest traces of rows that this round replaced
         self.ran: set[Name] = set()  # by this round

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from pipeline.model.entries import PAIRS
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.specs import plain
 from pipeline.specs.text import check_characters, check_shape, decode_text
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
 
 # What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
 # lines after it, which are cut off with an entry.
-_REFERENCE = re.compile(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
+_REFERENCE = regex(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
 # What any of these has in it, and few entries have: two patterns that are quick to look for.
-_HINTS = (re.compile(r"[&*][^\s,]"), re.compile(r"[|>]\d?\+"))
+_HINTS = (regex(r"[&*][^\s,]"), regex(r"[|>]\d?\+"))
 
 # A line that starts with something else than an entry, a comment or a space: text with marks, directives or lists that
 # are not indented is not cut. Nor is text with the line ends of Unicode, which count as lines to YAML alone.
-_OTHER_START = re.compile(r"\n(?:[^\n #-]|-[^\n ])")
-_OTHER_LINE_END = re.compile("[\x85\u2028\u2029]")
+_OTHER_START = regex(r"\n(?:[^\n #-]|-[^\n ])")
+_OTHER_LINE_END = regex("[\x85\u2028\u2029]")
 # The start of a text of several lines, whose value has a line end only where the file has one.
-_BLOCK_TEXT = re.compile(r"[|>][-+\d]*[ \t]*(?:#.*)?$", re.MULTILINE)
+_BLOCK_TEXT = regex(r"[|>][-+\d]*[ \t]*(?:#.*)?$", re.MULTILINE)
 
 # Entries that are parsed at once: few enough for their YAML nodes to take little memory.
 _BATCH = 200

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from pipeline.model.regex import regex
+
 # The words that mean something else than themselves: YAML 1.1 has many ways to say yes.
 WORDS: dict[str, bool | None] = {
     form: meaning
@@ -35,9 +37,9 @@ _MAX_KEY = 200  # a YAML parser looks no further than 1024 characters for the en
 
 # A key with its value, an item of a list, a comment or nothing, and whatever else there is: each from a line's start.
 _PAIR = rf"(-[ ]|[ ]{{2}}|[ ]{{4}}|[ ]{{6}})({_KEY}):(?:[ ]++({_VALUE}))?(?:[ ]++{_COMMENT})?[ ]*+\n"
-_LINE = re.compile(rf"{_PAIR}|[ ]{{2}}-[ ]({_TEXT})[ ]*+\n|[ ]*+(?:{_COMMENT})?\n|([^\n]*\n)", re.ASCII)
+_LINE = regex(rf"{_PAIR}|[ ]{{2}}-[ ]({_TEXT})[ ]*+\n|[ ]*+(?:{_COMMENT})?\n|([^\n]*\n)", re.ASCII)
 
-_FOLD = re.compile(r"[ ]*\n[ ]*")
+_FOLD = regex(r"[ ]*\n[ ]*")
 _DEEPEST = 2  # mappings within that of the entry
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.model.regex import regex
 from pipeline.problems.problem import TextMistake
 
 MAX_BYTES = 16 << 20  # upstream's largest file has 0.7 MB
@@ -11,8 +12,8 @@ MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
 _ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-_NESTED_LINE = re.compile(rf"(?:[-?:] *){{{MAX_DEPTH},}}")
-_BRACKETS = re.compile(r"[\[\]{}]")
+_NESTED_LINE = regex(rf"(?:[-?:] *){{{MAX_DEPTH},}}")
+_BRACKETS = regex(r"[\[\]{}]")
 
 
 def decode_text(data: bytes, *, keep_mark: bool = False) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 from pipeline.specs.location import Location
 
-_VERSION = re.compile(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
+_VERSION = regex(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 
 
 def version_files(folder: str) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ the blocks of its own group and no other.
 
 import hashlib
 import io
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from pipeline.families.file import File
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import SMALL, grouped
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
@@ -27,9 +27,8 @@ from pipeline.stages.match import underived, used_keys
 from pipeline.stages.set import is_described, own_templates, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, origin, units
 
-_BRACE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
-_DOCSTRING = re.compile(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
+_DOCSTRING = regex(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
 
 
 class Made(Struct, frozen=True, array_like=True):
@@ -161,8 +160,8 @@ def _template(db: Database, file: File) -> Template:
         why = unreadable(db).get(template_label(file.template), "it is missing")
         raise SpecError(f"cannot be read: {why}")
     found = template_text(data)
-    if file.reopens:
-        found = _reopened(found, next(iter(file.slots)))
+    if file.part:
+        found = FAMILIES[file.family].parts[file.part](found, next(iter(file.slots)))
     if file.edits or file.libraries:
         from pipeline.families.described import edited
 
@@ -184,20 +183,6 @@ def _checked(template: Template, known: set[str]) -> Template:
         if name not in known:
             raise SpecError(f"the template has an unknown hole '${{{name}}}'", nearest(name, known), needle=name)
     return template
-
-
-def _reopened(text: str, hole: str) -> str:
-    """The hole alone, inside the namespaces that are open around it."""
-    stack: list[str] = []
-    for match in _BRACE.finditer(text.partition(f"${{{hole}}}")[0]):
-        if match.group() == "}":
-            stack.pop()
-        elif match.group().endswith("{"):
-            stack.append(match.group(1) or "")
-    opened = [name for name in stack if name]
-    begin = "".join(f"namespace {name} {{\n\n" for name in opened)
-    end = "".join(f"\n\n}} // namespace {name}" for name in reversed(opened))
-    return f"{begin}${{{hole}}}{end}\n"
 
 
 def _is_block(template: Template, hole: str) -> bool:

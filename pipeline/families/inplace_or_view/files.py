@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pipeline.cpp.dispatcher import kernel_title
@@ -12,6 +11,7 @@ from pipeline.families.inplace_or_view import text
 from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan, has_kernel, plan_inplace_or_view
 from pipeline.families.sharded import sharded_files, shards_of
 from pipeline.model.nodes import Outputs
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -22,7 +22,7 @@ INCLUDE = "include"
 DEFINITION = "definition"
 REGISTRATION = "registration"
 
-_OWN = re.compile(r"ADInplaceOrViewType(_\d+|Everything)\.cpp")
+_OWN = regex(r"ADInplaceOrViewType(_\d+|Everything)\.cpp")
 _SLOTS = {
     "ops_headers": INCLUDE,
     "inplace_or_view_method_definitions": DEFINITION,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pipeline.families.family import Family, Layout, pieces
 from pipeline.families.file import File
 from pipeline.families.nodes import python_files as python
 from pipeline.families.nodes import text
+from pipeline.families.nodes.parts import PARTS
 from pipeline.families.nodes.plan import NodePlan, plan_node
 from pipeline.families.nodes.split import CUTS, split_files
 from pipeline.model.autograd import Reverse
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
-_OWN = re.compile(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
+_OWN = regex(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
 
 DECLARATION = "declaration"
 DEFINITION = "definition"
@@ -53,4 +54,5 @@ NODES = Family(
     files,
     owns,
     cuts=CUTS,
+    parts=PARTS,
 )

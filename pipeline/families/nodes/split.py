@@ -23,7 +23,7 @@ MACRO = "GRADMILL_SHARD"
 _DECLARATIONS = {"autograd_function_declarations": "declaration"}
 _DEFINITIONS = "autograd_function_definitions"
 _HEADER = "#pragma once\n\n// ${generated_comment}\n\n"
-# Upstream's template has functions that the frames alone use.
+# A template may have functions that nothing but frames uses.
 _BEFORE_FORMULAS = f'#define {MACRO} -1\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored "-Wunused-function"\n#endif\n'
 
 _INTERNAL = "static variable_list "  # how a gradient function begins, in upstream's one source
@@ -91,7 +91,7 @@ def _umbrella(shards: int) -> File:
 
 def _header(k: int, names: Sequence[str]) -> File:
     before = f'{_HEADER}#include "{COMMON}"\n\n'
-    return File(f"Functions_{k}.h", "Functions.h", {}, _DECLARATIONS, tuple(names), before=before, reopens=True)
+    return File(f"Functions_{k}.h", "Functions.h", {}, _DECLARATIONS, tuple(names), before=before, part="namespaces")
 
 
 def _source(k: int, names: Sequence[str]) -> File:
@@ -102,4 +102,4 @@ def _source(k: int, names: Sequence[str]) -> File:
 def _formulas(k: int, names: Sequence[str]) -> File:
     slots = {_DEFINITIONS: "formula"}
     name, before = f"Functions_{k}_formulas.cpp", _BEFORE_FORMULAS
-    return File(name, "Functions.cpp", {}, slots, tuple(names), before=before, origins=True)
+    return File(name, "Functions.cpp", {}, slots, tuple(names), before=before, origins=True, part="formulas")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pipeline.cpp.dispatcher import kernel_title
@@ -12,6 +11,7 @@ from pipeline.families.sharded import sharded_files, shards_of
 from pipeline.families.trace_type import text
 from pipeline.families.trace_type.plan import TracePlan, is_generated, plan_trace
 from pipeline.model.native import NativeFunction
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
@@ -21,7 +21,7 @@ INCLUDE = "include"
 DEFINITION = "definition"
 REGISTRATION = "registration"
 
-_OWN = re.compile(r"TraceType(_\d+|Everything)\.cpp")
+_OWN = regex(r"TraceType(_\d+|Everything)\.cpp")
 _SLOTS = {
     "ops_headers": INCLUDE,
     "trace_method_definitions": DEFINITION,

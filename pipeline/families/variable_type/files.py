@@ -6,7 +6,6 @@ writes that down too: `templates/VariableType.cpp`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -18,6 +17,7 @@ from pipeline.families.variable_type.plan.kernel import FunctionPlan, plan_funct
 from pipeline.families.variable_type.text import definition_of, registration_of, render
 from pipeline.model.kernels import Served
 from pipeline.model.native import FunctionHead
+from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
@@ -27,7 +27,7 @@ TEMPLATE = "VariableType.cpp"
 INTERMEDIATE = f"templates/{TEMPLATE}"
 
 _DEFINITIONS, _REGISTRATIONS = "type_derived_method_definitions", "wrapper_registrations"
-_OWN = re.compile(r"VariableType(_\d+|Everything)?\.(h|cpp)|templates/VariableType\.cpp")
+_OWN = regex(r"VariableType(_\d+|Everything)?\.(h|cpp)|templates/VariableType\.cpp")
 
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:

@@ -89,11 +89,10 @@ class Build:
             from pipeline.front.run.collect import collect_if_large
             from pipeline.query.code import code
             from pipeline.query.database import Database
-            from pipeline.query.rows import ROOM
             from pipeline.query.store import Store
 
             collect_if_large(self.store_path)
-            self._db = Database(Store(self.store_path), find_query, code, self.room or ROOM)
+            self._db = Database(Store(self.store_path), find_query, code, self.room)
             try:
                 self.refresh()
             except CodeChanged:

@@ -16,14 +16,19 @@ from typing import Any
 # What is imported from each by name; whatever else is asked for is looked up in the module itself.
 _TAKEN = {
     "configparser": ("ConfigParser",),
+    "dbm": ("whichdb",),
     "gettext": ("gettext", "ngettext"),  # by getopt
     "hashlib": (),
     "json": (),
     "multiprocessing": ("Process", "Queue"),
     "pdb": (),
     "pickle": ("dumps",),
+    "pprint": (),
+    "queue": (),
+    "string": ("Template",),
     "subprocess": (),
     "textwrap": (),
+    "traceback": (),
     "urllib.parse": ("quote_from_bytes",),  # by pathlib
 }
 _METADATA = "importlib.metadata"
@@ -58,6 +63,9 @@ def defer() -> None:
     """Puts stand-ins in the place of modules that nobody has imported yet."""
     for name, taken in _TAKEN.items():
         _put(name, taken)
+    platform = _put("platform", ()) if hasattr(os, "uname") else None
+    if platform is not None:
+        platform.__dict__["system"] = lambda: os.uname().sysname  # all that uuid asks, which msgspec imports
 
 
 def defer_metadata() -> None:

@@ -5,18 +5,18 @@ Rules: upstream's load_derivatives.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import Binding, return_names, return_types
 from pipeline.model.autograd import Derivative, Formula
 from pipeline.model.native import NativeFunction
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.saved import Candidate, check_calls, save
 
-_GRAD_INDEX = re.compile(r"(?:^|\W)grads\[(\d+)\]")
+_GRAD_INDEX = regex(r"(?:^|\W)grads\[(\d+)\]")
 
 
 def create_derivative(

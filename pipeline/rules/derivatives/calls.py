@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from pipeline.model.regex import regex
 from pipeline.problems.names import Hint, is_certain
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, Known
@@ -27,11 +28,11 @@ _WORDS = frozenset(
     max min pow round
     """.split()
 )
-_TYPE = re.compile(r"[A-Z]|k[A-Z]")
+_TYPE = regex(r"[A-Z]|k[A-Z]")
 _CUT = "+-*/%=<>&|^?:,.!~"  # what a formula cannot end with
 # Two operators of which the second can begin no operand, or a comma where something is missing.
-_DOUBLED = re.compile(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,")
-_INDEXED = re.compile(r"(?<![\w.:>])grad\[(\d+)\]")
+_DOUBLED = regex(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,")
+_INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
 def mistakes(formula: str, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from pipeline.model.autograd import Definition, Formula
 from pipeline.model.entries import ODD_VALUE, PAIRS
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
 
-_NAME = re.compile(r"(\w+)(?:\.\w+)?\(.*\)")
-_NAMESPACE = re.compile(r"\w+::(?=\w)")
+_NAME = regex(r"(\w+)(?:\.\w+)?\(.*\)")
+_NAMESPACE = regex(r"\w+::(?=\w)")
 _OWN_KEYS = ("name", "dispatch", "output_differentiability")
 
 

@@ -5,20 +5,20 @@ Rules: upstream's load_derivatives.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import Binding
 from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
 from pipeline.model.native import NativeFunction
+from pipeline.model.regex import regex
 from pipeline.model.schema import has_symint, schema_kind
 from pipeline.problems.problem import SpecError, all_of, nearest
 
 AUTO_ELEMENT_WISE = "auto_element_wise"
 AUTO_LINEAR = "auto_linear"
 
-_RESULT = re.compile(r"result(\d+)$")
+_RESULT = regex(r"result(\d+)$")
 _TENSOR_LISTS = ("at::TensorList", "const at::ITensorListRef &")
 
 

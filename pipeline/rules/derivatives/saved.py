@@ -15,6 +15,7 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import REDUNDANT_MEMORY_FORMAT
 from pipeline.cpp.types import STRING_VIEW, optional
 from pipeline.model.autograd import SavedAttribute
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
@@ -79,9 +80,9 @@ REWRITES = (
 
 # Calls that lose symbolic shapes, and what to write instead.
 _REFUSED = (
-    (re.compile(r"(?:\.|->)sizes\(\)"), ".sizes()", ".sym_sizes()"),
-    (re.compile(r"(?:\.|->)size\([-]?\d+\)"), ".size(int)", ".sym_size(int)"),
-    (re.compile(r"(?:\.|->)strides\(\)"), ".strides()", ".sym_strides()"),
+    (regex(r"(?:\.|->)sizes\(\)"), ".sizes()", ".sym_sizes()"),
+    (regex(r"(?:\.|->)size\([-]?\d+\)"), ".size(int)", ".sym_size(int)"),
+    (regex(r"(?:\.|->)strides\(\)"), ".strides()", ".sym_strides()"),
 )
 
 

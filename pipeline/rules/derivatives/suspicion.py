@@ -14,6 +14,7 @@ from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.calls import mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
@@ -22,7 +23,7 @@ from pipeline.rules.derivatives.uses import declared
 
 # Whatever is repeated here is taken at once and never given back, so that time grows with the formula's length and no
 # faster. What is not closed goes on to the end.
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""
     (?P<string>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z))
   | (?P<skip>(?:\.|->|::)\s*+~?[A-Za-z_]\w*+|/\*.*?(?:\*/|\Z))   # members, qualified names, comments
@@ -41,7 +42,7 @@ _WORDS = frozenset(
 
 _NEEDLE = 200  # characters from a name on: enough to tell it from others
 
-_CONSTANT = re.compile(r"[A-Z]|k[A-Z]")
+_CONSTANT = regex(r"[A-Z]|k[A-Z]")
 
 _GRADIENTS = ("grad", "grads", "grad_input_mask", "retain_variables")
 

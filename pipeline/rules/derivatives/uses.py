@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pipeline.model.regex import regex
+
 # Whatever is repeated here is taken at once and never given back: see `pipeline.rules.derivatives.suspicion`.
-_PIECE = re.compile(
+_PIECE = regex(
     r"""
     (?P<skip>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*+|\.?\d[\w.]*+)
   | (?P<before>(?:\.|->|::)\s*+)?(?P<name>~?[A-Za-z_]\w*+)(?P<call>\s*+\()?
@@ -19,7 +21,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # A declaration: a type, white space and references, and the name that is declared.
-_DECLARED = re.compile(
+_DECLARED = regex(
     r"""
     (?<![\w:<>])[:<>]*+\w[\w:<>]*+
     (?:\s++[&*]*+|\s*+[&*]++\s++[&*]*+)
@@ -27,7 +29,7 @@ _DECLARED = re.compile(
     """,
     re.VERBOSE,
 )
-_BOUND = re.compile(r"\bauto\s*+(?:&{1,2}\s*+)?\[([^\[\]]*+)\]")
+_BOUND = regex(r"\bauto\s*+(?:&{1,2}\s*+)?\[([^\[\]]*+)\]")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 UNCOUNTED = -1
 

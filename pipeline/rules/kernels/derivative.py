@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from pipeline.cpp import identifiers
@@ -12,9 +10,10 @@ from pipeline.grammar.types import base_type
 from pipeline.model.autograd import Derivative, Info, SavedAttribute
 from pipeline.model.kernels import Differentiability, KernelDerivative, KernelSaved
 from pipeline.model.native import NativeFunction
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 
-_MASK = re.compile(r"grad_input_mask\[(\d+)\]")
+_MASK = regex(r"grad_input_mask\[(\d+)\]")
 
 
 def kernel_derivative(

@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from pipeline.model.layers import Versions
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 
 Key = tuple[int, int]
 
-_VERSION = re.compile(r"\s*[vV]?(\d+)\.(\d+)(?:\.\w+)*\s*")
+_VERSION = regex(r"\s*[vV]?(\d+)\.(\d+)(?:\.\w+)*\s*")
 _EVERY = ("all_version", "all_versions", "all")
 _NEWEST = ("newest", "latest")
 _HINT = "write all_version, v2.1, [v2.1, v2.5], [v2.1, newest], or several with commas"

@@ -6,13 +6,12 @@ first; and the tangent is updated in place. Rules: torchgen.api.autograd, match_
 
 from __future__ import annotations
 
-import re
-
 from pipeline.cpp import identifiers
 from pipeline.model.autograd import ForwardDerivative, Info
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 
-_METHOD_ON_TANGENT = re.compile(r"self_t.([\w]*)\((.*)\)")
+_METHOD_ON_TANGENT = regex(r"self_t.([\w]*)\((.*)\)")
 
 
 def check_strides(info: Info, inplace: str) -> None:

@@ -7,16 +7,16 @@ function has the name that is missing, and it is nearly that of one which has a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from pipeline.model.nodes import Pair
+from pipeline.model.regex import regex
 from pipeline.problems.names import SLIPS_OF_LONG, Hint, nearest
 from pipeline.problems.problem import SpecError
 
 _FOREACH = "_foreach_"
-_NAME = re.compile(r"\w+")
-_WRITES = re.compile(r"\(\w+!\)")  # how a schema says that an argument is written to
+_NAME = regex(r"\w+")
+_WRITES = regex(r"\(\w+!\)")  # how a schema says that an argument is written to
 
 
 def lost(pairs: Iterable[Pair]) -> Iterator[tuple[str, SpecError]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pipeline.model.native import FunctionHead
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
 
-_NAMESPACE = re.compile(r"(\w+)::")
+_NAMESPACE = regex(r"(\w+)::")
 
 
 class Operators:

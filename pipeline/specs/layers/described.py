@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from pipeline.model.layers import LAYER_MARK, Source, listed
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, SpecError
 from pipeline.specs.layers.description import Described, Description, Facts, Layer, SpecFile, SpecFiles
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
 from pipeline.specs.location import DESCRIPTION, DIFF, Location
 
 _ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
-_RELEASE = re.compile(r"\d+\.\d+(\.\d+)?")
-_LAYER = re.compile(r"[\w.+-]+")
+_RELEASE = regex(r"\d+\.\d+(\.\d+)?")
+_LAYER = regex(r"[\w.+-]+")
 
 
 class BaseSet(Struct, frozen=True):

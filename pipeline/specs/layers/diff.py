@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
+from pipeline.model.regex import regex
 from pipeline.problems.problem import TextMistake
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_FILE = re.compile(r"\+\+\+ (\S+)")
+_HUNK = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_FILE = regex(r"\+\+\+ (\S+)")
 _FUZZ = 2  # lines of context at either end that may differ, as GNU patch has it
 
 

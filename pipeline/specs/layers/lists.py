@@ -5,9 +5,9 @@ The items of such a list may be indented, or not. Whatever else the mapping has 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, SpecError, TextMistake, nearest
 from pipeline.specs.entries import Piece, encoded
 from pipeline.specs.text import check_shape
@@ -15,7 +15,7 @@ from pipeline.specs.text import check_shape
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
-_KEY = re.compile(r"([A-Za-z_][\w.-]*):(?:[ ]+(?![|>&*!%@`])(.*))?$")
+_KEY = regex(r"([A-Za-z_][\w.-]*):(?:[ ]+(?![|>&*!%@`])(.*))?$")
 
 
 def cut_lists(text: str, lists: tuple[str, ...]) -> list[Piece] | None:

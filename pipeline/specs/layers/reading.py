@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pipeline.model.layers import Rewrite, Versions
+from pipeline.model.regex import regex
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.specs.layers.description import (
     Base,
@@ -30,11 +31,11 @@ from pipeline.specs.layers.toml_place import place_in
 if TYPE_CHECKING:
     from pipeline.problems.report import Placed
 
-_PATH = re.compile(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
-_PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-_AT = re.compile(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
-_MISSING = re.compile(r"Object missing required field `(.*)`")
+_PATH = regex(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
+_PART = regex(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_AT = regex(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
+_UNKNOWN = regex(r"Object contains unknown field `(.*)`")
+_MISSING = regex(r"Object missing required field `(.*)`")
 _PLACES = [f"{role}{one_of}" for role in ("native", "tags", "derivatives") for one_of in ("", ".*")]
 # The types of tables, by their paths: a number or a name of the author's own is a star.
 _TYPES: dict[str, type[msgspec.Struct]] = {

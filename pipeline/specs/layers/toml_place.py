@@ -10,10 +10,12 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pipeline.model.regex import regex
+
 Path = tuple[str, ...]
 
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
-_KEY = re.compile(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
+_KEY = regex(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
 
 
 def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
