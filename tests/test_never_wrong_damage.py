@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
-from copies import TICK
+from copies import copy_of
 from never_wrong.builds import Kept, Result, clean_build
 from never_wrong.edits import formula
 from never_wrong.seed import REPEAT, SEED, seeded
@@ -55,7 +54,7 @@ DAMAGE: list[Damage] = [_flip, _truncate, _empty, _delete, _lengthen, _replace]
 
 
 class Damaged:
-    """A small set, built; copies of what it made are damaged. `edited` is the same set after an edit."""
+    """A small set, built; copies of it are damaged. `edited` is the same set after an edit."""
 
     def __init__(self, folder: Path) -> None:
         random = seeded(SEED)
@@ -63,37 +62,34 @@ class Damaged:
         self.specs = subset(read_specs(CORE), random, FAMILIES)
         self.edited = self.specs.copy()
         assert any(formula(self.edited, at, random) for at in range(len(self.edited.derivatives)))
-        self._set = make_folder(folder / "set", CORE, (CORE / "RELEASE").read_text())
-        self._sound = {id(s): self._clean(s) for s in (self.specs, self.edited)}
-        self.write(self.specs)
-        Kept(self._set, folder / "kept").update()
-        cache = folder / "kept" / "cache"
+        make_folder(folder / "built" / "set", CORE, (CORE / "RELEASE").read_text())
+        self._built = Project.at(folder / "built")
+        self._sound = {id(s): self._clean(s) for s in (self.edited, self.specs)}  # and then the set is unedited
+        Kept(self._built.specs, self._built.folder).update()
+        cache = self._copy().cache
         self.cached = sorted(str(p.relative_to(cache.parent)) for p in cache.rglob("*") if p.is_file())
 
     def _clean(self, specs: Specs) -> Result:
-        self.write(specs)
-        result = clean_build(self._set, self.folder / "clean")
+        specs.write(self._built.specs)
+        result = clean_build(self._built.specs, self.folder / "clean")
         assert result.accepted, result
         return result
 
-    def write(self, specs: Specs) -> None:
-        specs.write(self._set)
+    def _copy(self) -> Project:
+        shutil.rmtree(self.folder / "kept", ignore_errors=True)
+        return copy_of(self._built, self.folder / "kept")
 
     def assert_mended(self, name: str, damage: Damage, random: Random) -> None:
         """Damages a file: the next run is right, so is one after an edit, and what is told to others is put back."""
-        shutil.rmtree(self.folder / "kept")
-        self.write(self.specs)
-        kept = Kept(self._set, self.folder / "kept")
-        kept.update()
-        path = self.folder / "kept" / name
+        project = self._copy()
+        path = project.folder / name
         data = path.read_bytes()
-        time.sleep(TICK)
         damage(path, random)
-        kept.reopen()
+        kept = Kept(project.specs, project.folder)
         assert kept.update() == self._sound[id(self.specs)], REPEAT
         if path.suffix in (".json", ".d", ".h", ".cpp"):
             assert path.read_bytes() == data
-        self.write(self.edited)
+        self.edited.write(project.specs)
         kept.reopen()
         assert kept.update() == self._sound[id(self.edited)], REPEAT
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from never_wrong.limited import Limited
 from project import CORE, ROOT, Project
 
 TIMES = 6  # as much processor time as a run with a plain mistake takes
@@ -27,54 +28,52 @@ class Measured(NamedTuple):
     megabytes: float
 
 
-def measure(project: Project, *arguments: str) -> Measured:
-    """Runs doit; its processor time and its peak memory."""
+def words_of(project: Project, *arguments: str) -> list[str]:
     values = {"specs": project.specs, "generated": project.generated, "cache": project.cache}
-    words = [*arguments, *(f"{name}={value}" for name, value in values.items())]
-    log = project.cache.parent / "log"
-    program = (
-        "import os, resource, runpy\n"
-        f"os.chdir({str(ROOT)!r})\n"
-        f"resource.setrlimit(resource.RLIMIT_CPU, ({HANGING},) * 2)\n"
-        "runpy.run_module('doit', run_name='__main__')\n"
-    )
-    # A process inherits the peak memory of the one that starts it: a small one is put between.
-    starter = [sys.executable, "-I", "-S", str(ROOT / "bench" / "measure.py"), str(log)]
-    command = [*starter, sys.executable, "-c", program, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    status, _, user, system, peak = json.loads(done.stdout)
-    return Measured(status, log.read_text(errors="replace"), user + system, peak / (1 << 20))
+    return [*arguments, *(f"{name}={value}" for name, value in values.items())]
 
 
 class Usual:
-    """A run with a plain mistake, which others are compared with."""
+    """A run with a plain mistake, in a process of its own, which others are compared with."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limited: Limited) -> None:
+        self._limited = limited
         self._project = Project(folder, CORE, VERSION, kernels=True)
         self._project.append(D, "- name: nothing(Tensor self) -> Tensor\n  self: grad")
         self.measure()  # the first run compiles the modules
         self.measure()
 
     def measure(self) -> None:
-        self.seconds = measure(self._project).seconds
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "doit", *words_of(self._project)]
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def run(self, project: Project, *arguments: str) -> Measured:
+        """Runs doit; its processor time and its peak memory."""
+        log = project.cache.parent / "log"
+        took = self._limited.run(words_of(project, *arguments), log, HANGING)
+        return Measured(took.status, log.read_text(errors="replace"), took.seconds, took.megabytes)
 
     def bounds(self, run: Measured) -> bool:
         return run.seconds < TIMES * self.seconds
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
-    return Usual(tmp_path_factory.mktemp("usual"))
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Usual]:
+    with Limited() as limited:
+        yield Usual(tmp_path_factory.mktemp("usual"), limited)
 
 
 def run_in_no_time(project: Project, usual: Usual, *arguments: str) -> Measured:
     """A run that takes little time and memory. Other processes may slow it down: then it is tried once more."""
-    run = measure(project, *arguments)
+    run = usual.run(project, *arguments)
     if not usual.bounds(run):
         for folder in (project.cache, project.generated):
             shutil.rmtree(folder, ignore_errors=True)
         usual.measure()
-        run = measure(project, *arguments)
+        run = usual.run(project, *arguments)
     assert usual.bounds(run), f"{run.seconds:.1f} s, usually {usual.seconds:.1f} s"
     assert run.megabytes < MEGABYTES
     return run

@@ -7,6 +7,7 @@ back; a spec with an error changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 
 import pytest
 from project import ANALYSIS, Project
@@ -21,20 +22,19 @@ ALL = "all"
 EDIT = ["specs", "derivatives", "infos", "emit:MvBackward0"]
 NOTHING: list[str] = []
 
-# ---- states
+# ---- states: of a project that was never built, or, where the argument says so, of one that was
 
 
 def never_built(project: Project) -> None:
     pass
 
 
-def clean(project: Project) -> None:
-    project.build()
+def clean(built: Project) -> None:
+    pass
 
 
-def edited(project: Project) -> None:
-    project.build()
-    project.set_formula("mv", "vec", EDITED)
+def edited(built: Project) -> None:
+    built.set_formula("mv", "vec", EDITED)
 
 
 def killed_early(project: Project) -> None:
@@ -49,26 +49,23 @@ def killed_among_the_files(project: Project) -> None:
     project.kill_after(len(project.unit_names()) + len(ANALYSIS) + 3)
 
 
-def killed_after_an_edit(project: Project) -> None:
-    edited(project)
-    project.kill_after(4)
+def killed_after_an_edit(built: Project) -> None:
+    edited(built)
+    built.kill_after(4)
 
 
-def killed_among_the_files_of_an_edit(project: Project) -> None:
-    project.build()
-    project.set_formula("mv", "vec", EDITED)
-    project.append("templates/Functions.h", "// The end.")
-    project.kill_after(9)
+def killed_among_the_files_of_an_edit(built: Project) -> None:
+    built.set_formula("mv", "vec", EDITED)
+    built.append("templates/Functions.h", "// The end.")
+    built.kill_after(9)
 
 
-def without_rows(project: Project) -> None:
-    project.build()
-    project.rows.unlink()
+def without_rows(built: Project) -> None:
+    built.rows.unlink()
 
 
-def without_last(project: Project) -> None:
-    project.build()
-    for path in project.rows.parent.glob("last-*"):
+def without_last(built: Project) -> None:
+    for path in built.rows.parent.glob("last-*"):
         path.unlink()
 
 
@@ -141,12 +138,14 @@ TABLE: list[tuple[State, str | list[str], str | list[str]]] = [
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize(("state", "tasks", "tasks_of_edit"), TABLE, ids=[row[0].__name__ for row in TABLE])
 def test_a_run_completes_what_there_is_to_do_and_no_more(
-    project: Project,
+    request: pytest.FixtureRequest,
     state: State,
     event: Callable[[Project], None],
     tasks: str | list[str],
     tasks_of_edit: str | list[str],
 ) -> None:
+    (begin,) = signature(state).parameters
+    project: Project = request.getfixturevalue(begin)
     state(project)
     event(project)
     before, times = project.files(), project.mtimes()
