@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +41,7 @@ assert set(LONG) <= {path.name for path in Path(__file__).parent.rglob("test_*.p
 
 def pytest_configure() -> None:
     os.environ["GRADMILL_SEED"] = str(SEED)  # processes that are started later have the same
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and what they start
 
 
 def pytest_report_header() -> str:

@@ -225,7 +225,7 @@ def test_one_formula_of_core_runs_two_nodes_and_the_kernels_that_print_it(core_p
     core_project.build()
     before = core_project.mtimes()
     core_project.set_formula("exp", "self", EXP_EDITED)
-    kernels = [f"emit:VariableType::{name}" for name in ("_foreach_exp", "_foreach_exp_", "exp", "exp_")]
+    kernels = [f"emit:VariableType::{name}" for name in ("exp_", "exp", "_foreach_exp_", "_foreach_exp")]  # by file
     files = ["Functions.cpp", *(f"VariableType_{shard}.cpp" for shard in (0, 2, 4, 7)), "VariableTypeEverything.cpp"]
     shards = [f"shard:{file}" for file in files]
     assert_runs(core_project, *FOLLOWED, "emit:ExpBackward0", "emit:ForeachExpBackward0", *kernels, *shards)

@@ -106,6 +106,13 @@ ${autograd_function_definitions}
     assert formulas(needs + template, "autograd_function_definitions") == needs + template
 
 
+@pytest.mark.parametrize("line", ["// \n", "static\n", "static compute_output_metadata(\n", "x" * 100])
+def test_a_long_template_is_cut_in_no_time(line: str) -> None:
+    """Linear: what took the square of its length would take minutes."""
+    text = line * 200_000
+    assert formulas(text, "autograd_function_definitions") == text
+
+
 def test_where_an_entry_stands_changes_no_source(project: Project) -> None:
     build(project)
     before = project.mtimes()

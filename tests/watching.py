@@ -19,9 +19,6 @@ class Watching:
     """A `doit watch` on a project."""
 
     def __init__(self, project: Project, **variables: object) -> None:
-        signal.signal(
-            signal.SIGINT, signal.default_int_handler
-        )  # a shell's background jobs ignore it, and what they start
         self.process = project.start("watch", **variables)
         assert self.process.stdout is not None and self.process.stderr is not None
         self._lines: queue.Queue[str] = queue.Queue()

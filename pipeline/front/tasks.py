@@ -17,6 +17,7 @@ from doit.task import clean_targets
 from pipeline.front.effect import Effect, IsCurrent, remove_empty
 from pipeline.front.run.build import Build
 from pipeline.front.run.outputs import Written
+from pipeline.front.stale import StaleUnits
 from pipeline.problems.problem import nearest
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Tasks:
 
     def __init__(self, build: Build) -> None:
         self.build = build
+        self._stale = StaleUnits(build)
         self.selected: Sequence[str] | None = None
         self.each = False  # whether each unit and file is reported, not only how many there are
         self.always = False  # whether what is up to date is to run too
@@ -85,7 +87,7 @@ class Tasks:
         if self.running and not asked and not self.always:
             if build.nothing_changed or self._failure(build.before_units()):
                 return
-            found = build.stale_units()
+            found = self._stale.find()
         else:
             found = build.units()
         if self.running:
@@ -106,7 +108,7 @@ class Tasks:
         roots = [(text, family, unit.name) for family, unit in units]
         holds = all((text.name, *at) not in db.ran and db.holds(text, *at) for _, *at in roots)
         for _, *at in roots:
-            db.digest(text, *at)
+            self._stale.bring(*at)
         effect.failure = self._failure(roots)
         return holds and not effect.failure
 

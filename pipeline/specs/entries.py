@@ -73,6 +73,9 @@ def cut(text: str) -> list[Piece] | None:
 
 def head(piece: str) -> str:
     """What an entry starts with, to name it by without parsing it: `func: exp(Tensor self) -> Tensor`."""
+    first = piece.partition("\n")[0].removeprefix("-").strip(" ")
+    if first and not first.startswith("#"):
+        return first  # as nearly all are
     for line in piece.removeprefix("-").split("\n"):
         words = line.strip(" ")
         if words and not words.startswith("#"):

@@ -10,12 +10,13 @@ from pipeline.model.regex import regex
 _BRACE = regex(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
 
 # How frames go through compiled autograd. Formulas never do, and its header is an eighth of all that they include.
-_HEADER = r'^#include ["<]torch/csrc/dynamo/compiled_autograd\.h[">]\n'
-_NAME = r"^using torch::dynamo::autograd::\w+;\n"
-_FUNCTIONS = "compute_output_metadata|compiled_autograd_apply_functional"
-_FUNCTION = rf"(?:^//[^\n]*\n)*^static\b[^;{{}}]*\b(?:{_FUNCTIONS})\([^;{{]*\{{\n.*?^\}}\n\n?"
-_COMPILED_AUTOGRAD = regex(f"{_HEADER}|{_NAME}|{_FUNCTION}", re.MULTILINE | re.DOTALL)
-_NEEDS_IT = regex(rf"\b(?:{_FUNCTIONS}|dynamo|PackedArgs|SwapSavedVariables|CompiledNodeArgs)\b")
+_LINES = (
+    '#include "torch/csrc/dynamo/compiled_autograd.h"',
+    "#include <torch/csrc/dynamo/compiled_autograd.h>",
+    "using torch::dynamo::autograd::",
+)
+_FUNCTIONS = ("compute_output_metadata", "compiled_autograd_apply_functional")
+_NEED_IT = ("dynamo", "PackedArgs", "SwapSavedVariables", "CompiledNodeArgs", *_FUNCTIONS)
 
 
 def namespaces(text: str, hole: str) -> str:
@@ -34,8 +35,22 @@ def namespaces(text: str, hole: str) -> str:
 
 def formulas(text: str, hole: str) -> str:
     """The template of Nodes without compiled autograd; all of it, where anything else of it needs that."""
-    found = _COMPILED_AUTOGRAD.sub("", text)
-    return text if _NEEDS_IT.search(found) else found
+    found = "\n".join([line for line in text.split("\n") if not line.startswith(_LINES)])
+    for function in _FUNCTIONS:
+        found = _without_function(found, function)
+    return text if any(word in found for word in _NEED_IT) else found
+
+
+def _without_function(text: str, name: str) -> str:
+    """A text without the definition of a static function of this name, and without the comment above it."""
+    at = text.find(f" {name}(")
+    begin, end = text.rfind("\nstatic ", 0, at) + 1, text.find("\n}\n", at)
+    if at < 0 or not begin or end < 0 or any(mark in text[begin:at] for mark in ";{}"):
+        return text
+    lines = text[:begin].split("\n")[:-1]
+    while lines and lines[-1].startswith("//"):
+        lines.pop()
+    return "\n".join([*lines, text[end + 3 :].removeprefix("\n")])
 
 
 PARTS: dict[str, Callable[[str, str], str]] = {"namespaces": namespaces, "formulas": formulas}

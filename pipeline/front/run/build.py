@@ -185,30 +185,6 @@ class Build:
         found = [(family, unit) for family in families(self.db) for unit in units(self.db, family)]
         return dict(zip(numbered(unit.title for _, unit in found), found))
 
-    def stale_units(self) -> dict[str, tuple[str, Unit]]:
-        """The units whose text is to be made."""
-        from pipeline.stages.emit import text
-
-        doubted = {unit for name in self.file_names() for unit in self._doubted(name)}
-        return {
-            called: (family, unit)
-            for called, (family, unit) in (self.units() if doubted else {}).items()
-            if (family, unit.name) in doubted and not self.db.holds(text, family, unit.name)
-        }
-
-    def _doubted(self, name: str) -> list[tuple[str, str]]:
-        """The units, each with its family, of the blocks of a file that may have changed."""
-        from pipeline.stages.shard import block, blocks, files, groups, parts
-
-        db, at = self.db, (*self.layout, name)
-        if db.current(parts, *at):
-            return []
-        file = files.item(db, *at)
-        if file is None or file.whole:
-            return [(file.family, unit) for unit in file.units] if file else []
-        doubted = dict.fromkeys(key[len(at)] for key in blocks(db, *at) if not db.current(block, *key))
-        return [(file.family, unit) for group in doubted for unit in groups.item(db, *at, group) or ()]
-
     # ---- problems
 
     def bring(self) -> None:

@@ -1,0 +1,61 @@
+"""The units that a run has to print, in an order in which the blocks of files follow from them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pipeline.front.run.build import Build
+
+if TYPE_CHECKING:
+    from pipeline.model.units import Unit
+
+Key = tuple[Any, ...]  # of a block of a file
+At = tuple[str, str]  # a unit by its family and its name
+
+
+class StaleUnits:
+    """The units whose text is to be made, and the blocks that are made of them."""
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._blocks: dict[At, Key] = {}  # by the unit that each ends with
+
+    def find(self) -> dict[str, tuple[str, Unit]]:
+        """The units, by what people call them: those of a block next to each other."""
+        from pipeline.stages.emit import text
+
+        doubted: dict[At, None] = {}
+        for key, members in (found for name in self._build.file_names() for found in self._doubted(name)):
+            if key and not any(unit in doubted for unit in members):
+                self._blocks[members[-1]] = key
+            doubted.update(dict.fromkeys(members))
+        named = self._build.units() if doubted else {}
+        called = {(family, unit.name): name for name, (family, unit) in named.items()}
+        return {called[at]: named[called[at]] for at in doubted if not self._build.db.holds(text, *at)}
+
+    def bring(self, family: str, unit: str) -> None:
+        """Brings a text up to date; where a block ends with it the block too, as long as its texts are in memory."""
+        from pipeline.stages.emit import text
+        from pipeline.stages.shard import block
+
+        self._build.db.digest(text, family, unit)
+        if (family, unit) in self._blocks:
+            self._build.db.digest(block, *self._blocks[family, unit])
+
+    def _doubted(self, name: str) -> Iterator[tuple[Key, list[At]]]:
+        """The blocks of a file that may have changed, and the units of each."""
+        from pipeline.stages.shard import block, blocks, files, groups, parts
+
+        db, at = self._build.db, (*self._build.layout, name)
+        if db.current(parts, *at):
+            return
+        file = files.item(db, *at)
+        if file is None:
+            return
+        if file.whole:
+            yield (), [(file.family, unit) for unit in file.units]
+            return
+        for key in blocks(db, *at):
+            if not db.current(block, *key):
+                yield key, [(file.family, unit) for unit in groups.item(db, *at, key[len(at)]) or ()]
