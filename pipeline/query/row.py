@@ -270,10 +270,14 @@ def made_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
     if len(values) <= FEW:
         return Items(Outline(digest(names), {name: _item(value) for name, value in values.items()}), load)
     chunks: list[Chunk] = []
+    items: dict[int, Item] = {}  # by the value itself: many names may stand for one
     for name in sorted(values):
         if not chunks or xxh3_64_intdigest(name.encode()) % CHUNK == 0:
             chunks.append({})
-        chunks[-1][name] = _item(values[name])
+        value = values[name]
+        if id(value) not in items:
+            items[id(value)] = _item(value)
+        chunks[-1][name] = items[id(value)]
     raws = [names, *map(encode, chunks)]
     digests = [digest(raw) for raw in raws]
     for found, raw in zip(digests, raws):

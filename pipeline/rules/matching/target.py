@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from pipeline.model.native import FunctionHead
 from pipeline.model.regex import regex
@@ -18,8 +19,7 @@ class Operators:
         self.heads = heads
         plain = {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
         others = {head.schema: i for i, head in enumerate(heads) if head.namespace != "aten"}
-        named = {f"{head.namespace}::{head.schema}": i for i, head in enumerate(heads)}
-        self.by_schema = named | others | plain  # one that names no namespace is of PyTorch's, where there is one
+        self.by_schema = others | plain  # one that names no namespace is of PyTorch's, where there is one
         self.by_signature: dict[str, list[int]] = {}
         for i in grouped:
             self.by_signature.setdefault(heads[i].signature, []).append(i)
@@ -31,6 +31,8 @@ class Operators:
         for them, or the in-place variant where there is nothing else.
         """
         index = self.by_schema.get(schema)
+        if index is None:
+            index = self._named.get(schema)
         if index is None:
             raise self._unknown(schema, name)
         heads = self.heads
@@ -48,6 +50,11 @@ class Operators:
                 field=("name",),
             )
         return group[0]
+
+    @cached_property
+    def _named(self) -> dict[str, int]:
+        """The functions by schemas that name their namespace, as few definitions do."""
+        return {f"{head.namespace}::{head.schema}": i for i, head in enumerate(self.heads)}
 
     def _unknown(self, schema: str, name: str) -> SpecError:
         named = _NAMESPACE.match(schema)
