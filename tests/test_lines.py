@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -269,6 +270,16 @@ def test_lines_come_and_go_with_the_variable(project: Project) -> None:
     project.build(**SPLIT)
     assert project.files() == plain
     assert project.run(**SPLIT).ran == []
+
+
+def test_files_that_are_called_otherwise_are_made_again(project: Project) -> None:
+    """The name of a folder stands in them as it was given."""
+    for given in (project.generated, os.path.relpath(project.generated, ROOT), project.generated):
+        run = project.run(**SPLIT, lines=1, generated=given)
+        assert run.status == 0, run.stderr
+        text = (project.generated / "Functions_0_formulas.cpp").read_text()
+        assert f'"{given}/Functions_0_formulas.cpp"' in text
+        assert text.count('_formulas.cpp"') == text.count(f'"{given}/')
 
 
 def test_an_entry_that_moves_makes_its_shards_again_with_lines_alone(project: Project) -> None:

@@ -49,6 +49,7 @@ class Usual:
         subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self._start = max(self.seconds - self.run(self._project).seconds, 0)  # what a copy of a process does without
 
     def run(self, project: Project, *arguments: str) -> Measured:
         """Runs doit; its processor time and its peak memory."""
@@ -57,7 +58,7 @@ class Usual:
         return Measured(took.status, log.read_text(errors="replace"), took.seconds, took.megabytes)
 
     def bounds(self, run: Measured) -> bool:
-        return run.seconds < TIMES * self.seconds
+        return run.seconds + self._start < TIMES * self.seconds
 
 
 @pytest.fixture(scope="module")

@@ -55,6 +55,12 @@ class Config(Struct, frozen=True):
     lines: bool = False  # whether formulas in generated sources say by `#line` where they are from
 
     @property
+    def called(self) -> dict[str, object] | None:
+        """What `#line` directives call files: as they were given. None where there are to be none."""
+        named = {key: str(at) for key, at in self.specs.files.items()}
+        return {"specs": named, "generated": self.generated} if self.lines else None
+
+    @property
     def said(self) -> str:
         """The warning, as a line of its own where reports are no documents, which have it in them."""
         return f"warning: {self.warning}\n" if self.warning and self.format in ("text", "github") else ""
@@ -65,16 +71,19 @@ class Config(Struct, frozen=True):
         return os.path.join(self.cache, self.specs.name)
 
 
+def no_such_variable(name: str, value: str) -> tuple[str, str]:
+    """What is wrong with a variable that there is not, and what may have been meant."""
+    hint = nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}"
+    return f"{name}={value}: there is no such variable", hint
+
+
 def read_config(variables: Mapping[str, str]) -> Config:
     """The configuration that `name=value` arguments give; SpecError for what makes no sense."""
     from pipeline.releases import KNOWN, agreed_version, resolve_version
 
-    for name in variables:
+    for name, value in variables.items():
         if name not in VARIABLES:
-            raise SpecError(
-                f"{name}={variables[name]}: there is no such variable",
-                nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}",
-            )
+            raise SpecError(*no_such_variable(name, value))
     specs = find_spec_set(variables.get("specs", "core"), variables.get("release", ""))
     given, own = variables.get("release", ""), _own_version(specs, variables.get("release", ""))
     version = agreed_version(given, own, specs.version_file or specs.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pipeline.front.config import VARIABLES
+from pipeline.front.config import VARIABLES, no_such_variable
 from pipeline.problems.problem import nearest
 
 REPORTS = ("coverage", "diff")  # commands that have an option of the name of a variable, too
@@ -24,10 +24,9 @@ def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[
 def unknown_variable(words: Iterable[str]) -> str:
     """What is wrong with the first variable that there is not, "" where all are known."""
     for word in words:
-        name, sign, _ = word.partition("=")
+        name, sign, value = word.partition("=")
         if sign and not word.startswith("-") and name not in VARIABLES:
-            hint = nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}"
-            return f"{word}: there is no such variable\n  {hint}"
+            return "\n  ".join(no_such_variable(name, value))
     return ""
 
 

@@ -11,14 +11,13 @@ import gc
 import json
 import os
 import resource
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import forked
 
-from . import TESTS
+from .server import Server
 
 
 class Took(NamedTuple):
@@ -29,30 +28,14 @@ class Took(NamedTuple):
     megabytes: float  # at its peak, with those of the process that it is a copy of
 
 
-class Limited:
+class Limited(Server):
     """The process that is copied. It is small: what it holds counts as memory of each run."""
 
-    def __enter__(self) -> Limited:
-        command = [sys.executable, "-m", "tests.never_wrong.limited"]
-        self._process = subprocess.Popen(
-            command, cwd=Path(TESTS).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+    module = "tests.never_wrong.limited"
 
     def run(self, words: list[str], log: Path, seconds: int) -> Took:
         """`python -m doit` with these words. What it writes goes to `log`; after so many seconds it is ended."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([words, str(log), seconds]) + "\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        assert answer, "the process that is copied ended"
-        return Took(*json.loads(answer))
+        return Took(*self.ask(words, str(log), seconds))
 
 
 def _serve() -> None:

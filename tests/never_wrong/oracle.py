@@ -8,40 +8,23 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import traceback
 from pathlib import Path
 
 from torchgen_oracle import matched_functions
 
-from . import TESTS
+from .server import Server
 
 
-class Oracle:
+class Oracle(Server):
     """The process."""
 
-    def __enter__(self) -> Oracle:
-        command = [sys.executable, "-m", "tests.never_wrong.oracle"]
-        self._process = subprocess.Popen(
-            command, cwd=Path(TESTS).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+    module = "tests.never_wrong.oracle"
 
     def run(self, specs: Path, out: Path) -> str:
         """Runs torchgen on a flat folder, its files going to `out`; gives its error, "" when there is none."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([str(specs), str(out)]) + "\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        assert answer, "torchgen's process ended"
-        return str(json.loads(answer))
+        return str(self.ask(str(specs), str(out)))
 
 
 def _serve() -> None:

@@ -69,7 +69,8 @@ class Build:
     @property
     def last_path(self) -> str:
         """Where the last run of this configuration is kept."""
-        config, asked, more = self.config, ",".join(self.config.families), ["lines"] * self.config.lines
+        config, asked = self.config, ",".join(self.config.families)
+        more = [str(config.called)] if config.lines else []
         more += [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
         named = "-".join((*map(str, self.layout), config.release, asked, os.path.abspath(config.generated), *more))
         from xxhash import xxh3_64_hexdigest

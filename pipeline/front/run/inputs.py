@@ -144,9 +144,8 @@ class Inputs:
         found[FAMILIES] = Input(",".join(config.families).encode())
         if config.graphs.given:
             found[GRAPHS] = Input(encode({"files": list(graphs), "namespace": config.namespace}))
-        if config.lines:
-            named = {key: str(at) for key, at in specs.files.items()}
-            found[LINES] = Input(encode({"specs": named, "generated": config.generated}))
+        if config.called is not None:
+            found[LINES] = Input(encode(config.called))
         found[UNREADABLE] = Input(encode(unreadable))
         return found
 
