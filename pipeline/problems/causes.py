@@ -10,30 +10,30 @@ _Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of 
 
 
 def causes(problems: Iterable[Problem]) -> list[Problem]:
-    """Each once, without what only follows from another mistake.
+    """Each once, without what only follows from another mistake; where there is a mistake, one is told.
 
     When one entry of an operator cannot be read, its variants miss each other, and its definition misses its function.
     When a field is suspicious by itself, so is what comes of it. Of checks between entries, the first one that fails
-    says what is wrong. What may follow from any mistake is told where there is no other.
+    says what is wrong. What may follow from any mistake is told where there is no other. A suspicion hides no mistake.
     """
     found = list(dict.fromkeys(problems))
-    native = [p for p in found if p.role == "native"]
+    if any(not p.warning and p.rank < LAST for p in found):
+        found = [p for p in found if p.rank < LAST]
+    # What hides another is an error, and nearer to the cause: an error of the whole file, then of an entry, then
+    # between entries by rank, then of the other file. So the nearest ones are always told.
+    native = [p for p in found if p.role == "native" and not p.warning]
     unreadable = {_base(p.op) for p in native if not p.derived}
-    broken = {_base(p.op) for p in native if not p.warning}
-    whole = any(p.role in ("native", "tags") and not p.entry for p in found)  # nothing can be looked up then
+    broken = {_base(p.op) for p in native}
+    whole = any(p.role in ("native", "tags") and not p.entry and not p.warning for p in found)  # no lookup is sure then
     suspected = {_field(p) for p in found if p.warning and not p.derived}
     first: dict[_Field, int] = {}
     for problem in native:
         first[_field(problem)] = min(problem.rank, first.get(_field(problem), problem.rank))
 
-    before = any(not p.warning and p.rank < LAST for p in found)
-
     def is_worth_it(problem: Problem) -> bool:
-        if problem.rank == LAST and before:
-            return False
         if problem.warning:
             return not (problem.derived and _field(problem) in suspected)
-        if problem.rank > first.get(_field(problem), problem.rank):
+        if problem.derived and problem.rank > first.get(_field(problem), problem.rank):
             return False
         return not _follows(problem, unreadable, broken, whole=whole)
 

@@ -1,0 +1,42 @@
+"""Which problems are worth telling: every combination of two, and a sample of three."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from random import Random
+
+from pipeline.problems.causes import causes
+from pipeline.problems.problem import LAST, Problem
+
+KINDS = [
+    Problem(role, entry, op, "wrong", field=field, warning=warning, derived=derived, rank=rank)
+    for role, entry, op, field, warning, derived, rank in product(
+        ("native", "derivatives", "tags"), ("", "e"), ("f.x", "f_", "g"), ((), ("func",)), (0, 1), (0, 1), (0, 1, LAST)
+    )
+    for warning, derived in ((bool(warning), bool(derived)),)
+]
+_random = Random(0)
+SETS = [*combinations(KINDS, 2), *(_random.sample(KINDS, 3) for _ in range(50_000))]
+
+
+def errors(problems: list[Problem]) -> list[Problem]:
+    return [problem for problem in problems if not problem.warning]
+
+
+def test_a_set_with_a_mistake_is_never_told_to_be_right() -> None:
+    assert [found for found in SETS if errors(list(found)) and not errors(causes(found))] == []
+
+
+def test_a_suspicion_hides_no_mistake() -> None:
+    mixed = [list(found) for found in SETS if 0 < len(errors(list(found))) < len(found)]
+    assert [found for found in mixed if errors(causes(found)) != causes(errors(found))] == []
+
+
+def test_a_problem_that_is_alone_is_told() -> None:
+    assert [kind for kind in KINDS if causes([kind, kind]) != [kind]] == []
+
+
+def test_what_may_follow_from_anything_hides_nothing() -> None:
+    twice = Problem("native", "a", "f.x", "declared twice", field=("func",), derived=True, rank=1)
+    without = Problem("native", "a", "f_.x", "has no derivatives", rank=LAST)
+    assert causes([twice, without]) == causes([without, twice]) == [twice]
