@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch_seed import seed_torch
 
 from cpp.cases import Case
 from cpp.node_kinds import Kind
@@ -38,7 +39,7 @@ class Pair(NamedTuple):
 
 def pair(module: Any, kind: Kind, case: Case, *, seed: int = 0) -> Pair:
     """Runs the operator, and builds both graphs. `module` is the extension."""
-    torch.manual_seed(seed)
+    seed_torch(seed)
     values = _values(kind, case)
     for name in kind.inputs:
         if name not in case.fixed:
@@ -61,13 +62,13 @@ def ours(module: Any, kind: Kind, values: dict[str, Any], call: Callable[[dict[s
 
 def gradients(graph: Graph, leaves: Sequence[Tensor], *, second: bool) -> tuple[list[Tensor], list[Tensor]]:
     """The gradients of the leaves for random cotangents and, for `second`, theirs: of leaves and cotangents."""
-    torch.manual_seed(3)
+    seed_torch(3)
     cotangents = [_normal_like(root).requires_grad_(second) for root in graph.roots]
     first = _grad(graph.roots, leaves, cotangents, create_graph=second)
     again = [tensor for tensor in first if tensor.requires_grad]
     if not again:
         return first, []
-    torch.manual_seed(7)
+    seed_torch(7)
     return first, _grad(again, [*leaves, *cotangents], [_normal_like(tensor) for tensor in again])
 
 
@@ -101,7 +102,7 @@ def _operator(kind: Kind, case: Case) -> Callable[[dict[str, Any]], Any]:
 
     def call(values: dict[str, Any]) -> Any:
         given = {n: v.clone() if n in changed and isinstance(v, Tensor) else v for n, v in values.items()}
-        torch.manual_seed(_SEED)
+        seed_torch(_SEED)
         return function(
             *(given[a.name] for a in arguments if a.name not in by_name and a.name in given),
             **{name: given[name] for name in by_name if name in given},

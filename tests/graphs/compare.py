@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch_seed import seed_torch
 
 Make = Callable[[], list[Any]]
 TOLERANCE = 1e-10
@@ -41,7 +42,7 @@ class Seen:
         self._differentiate(shown, leaves)
 
     def _differentiate(self, shown: list[Tensor], leaves: list[Tensor]) -> None:
-        torch.manual_seed(11)
+        seed_torch(11)
         total = None
         for tensor in shown:
             if tensor.requires_grad and (tensor.is_floating_point() or tensor.is_complex()):
@@ -117,7 +118,7 @@ def prepared(given: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Te
 
 def differences(eager: Callable[..., Any], graph: Callable[..., Any], make: Make, which: Sequence[str]) -> list[str]:
     """What a caller sees that is not the same."""
-    torch.manual_seed(3)
+    seed_torch(3)
     expected = _run(eager, make, which)
     found = _run(graph, make, which)
     if expected.error or found.error:
@@ -140,9 +141,9 @@ def differences(eager: Callable[..., Any], graph: Callable[..., Any], make: Make
 
 
 def _run(function: Callable[..., Any], make: Make, which: Sequence[str]) -> Seen:
-    torch.manual_seed(5)
+    seed_torch(5)
     given, leaves = prepared(make(), which)
-    torch.manual_seed(7)
+    seed_torch(7)
     return Seen(function, given, leaves)
 
 

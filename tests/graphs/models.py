@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch_seed import seed_torch
 
 
 class MLP(nn.Module):
@@ -132,11 +133,11 @@ CASES: dict[str, Case] = {
 
 def model(name: str) -> nn.Module:
     """A model with the same weights each time."""
-    torch.manual_seed(1)
+    seed_torch(1)
     return CASES[name].make().double()
 
 
 def inputs(name: str) -> tuple[Tensor, ...]:
     """What it is trained on."""
-    torch.manual_seed(2)
+    seed_torch(2)
     return CASES[name].inputs()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch_seed import seed_torch
 
 from graphs import expressions
 from graphs.reading import Reading
@@ -43,7 +44,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reading, dict[str, C
 
 def traced(function: Callable[..., Any]) -> list[str]:
     """The operators that PyTorch calls."""
-    torch.manual_seed(0)
+    seed_torch(0)
     x, y = (torch.rand(4, 6, dtype=torch.float64) + 0.1 for _ in range(2))
     m = torch.rand(6, 6, dtype=torch.float64) + torch.eye(6)
     i, i4 = torch.tensor([0, 2, 1]), torch.arange(4)

@@ -18,6 +18,7 @@ from never_wrong import seed
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from torch_seed import seed_torch
 
 from graphs import compare, library, programs
 from graphs.programs import Program
@@ -68,7 +69,7 @@ def wrong(found: list[Program], folder: Path, namespace: str) -> Iterator[str]:
     ops, eager = library.build(path, folder, namespace), library.functions(path)
     for program in good:
         for which in compare.choices(program.inputs):
-            torch.manual_seed(5)
+            seed_torch(5)
             if not readable(eager[program.name], program, which):
                 continue
             differing = compare.differences(eager[program.name], getattr(ops, program.name), made(program), which)

@@ -18,7 +18,7 @@ torch's on the CPU, loads the library, and asks ours on the toy.
 | `sources` | the generated files |
 | `library` | how they are compiled, and what is run, in which order: a Ninja file |
 | `calls` | one call of an operator, and everything that can be asked of it |
-| `samples` | calls: torch's samples of its operators |
+| `samples`, `described` | calls: torch's samples of its operators, from its descriptions of them |
 | `own_cases`, `more_cases` | calls: the cases of `tests/cpp`, and for what no other reaches |
 | `record` | a process that makes the calls, with the library or without, and writes down what came out |
 | `toy` | the toy device: its name, arguments on it. `toy_operators.cpp`: what it needs for all of torch's operators |

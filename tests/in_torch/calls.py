@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad, gradcheck, gradgradcheck
 from torch.utils import _pytree as pytree
+from torch_seed import seed_torch
 
 # In messages: addresses, numbers of gradcheck, the list of all kernels and where they were registered.
 _VARYING = re.compile(r"0x[0-9a-f]+|numerical:.*|This could be because the operator doesn't exist.*", re.DOTALL)
@@ -80,7 +81,7 @@ def run(call: Call) -> None:
 
 def answer(ask: Callable[[], list[Tensor]]) -> Answer:
     """What was given, or the error."""
-    torch.manual_seed(_SEED)
+    seed_torch(_SEED)
     try:
         return "values", [dense(tensor) for tensor in ask()]
     except Exception as error:
@@ -122,7 +123,7 @@ def gradients(function: Function, tensors: Sequence[Tensor], *, second: bool) ->
     again = [tensor for tensor in first if tensor.requires_grad]
     if not second or not again:
         return first
-    torch.manual_seed(_SEED + 1)
+    seed_torch(_SEED + 1)
     return _grad(again, [*own, *cotangents], [normal_like(tensor) for tensor in again])
 
 
@@ -135,7 +136,7 @@ def checked(
     has_gradient = [result.requires_grad for result in tensors_in(function(*own))]
 
     def seeded(*given: Tensor) -> Any:
-        torch.manual_seed(_SEED)
+        seed_torch(_SEED)
         return tuple(itertools.compress(tensors_in(function(*given)), has_gradient))
 
     if second:
@@ -158,7 +159,7 @@ def out(call: Call, *, differentiated: bool = False) -> list[Tensor]:
     given = leaves(call.tensors) if differentiated else [tensor.detach() for tensor in call.tensors]
     with torch.no_grad():
         results = pytree.tree_map_only(Tensor, torch.zeros_like, call.function(*given))
-    torch.manual_seed(_SEED)
+    seed_torch(_SEED)
     assert call.out is not None
     call.out(*given, out=results)
     written = tensors_in(results)

@@ -1,6 +1,7 @@
 """Faults put into the text of kernels, each of which the comparison has to notice.
 
-The files with faults are compiled again, into a library that stands on the one without: what is registered last counts.
+The kernels are generated again in many short files. Those with faults become a library that stands on the one without:
+what is registered last counts.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import NamedTuple
 
 from cpp.toolchain import link_flags
 
-from in_torch.library import CPU, module_command, unit_command
-from in_torch.sources import Sources
+from in_torch.library import CPU, including, module_command, unit_command
+from in_torch.sources import Sources, short_shards
 
 
 class Fault(NamedTuple):
@@ -40,10 +41,12 @@ FAULTS = [
 
 def record(folder: Path, sources: Sources) -> tuple[Path, Path]:
     """The answers of the operators with faults, and of torch's: files."""
-    objects = [_compiled(folder, sources, path, text) for path, text in _planted(sources).items()]
-    library = folder / "faults.so"
+    faulty = [_written(folder, path, text) for path, text in _planted(short_shards(folder)).items()]
+    source, library = folder / "faults.cpp", folder / "faults.so"
+    source.write_text(including(faulty))
+    subprocess.run([*unit_command(sources), str(source), "-o", f"{source}.o"], cwd=folder, check=True)
     own = [str(folder / CPU.name), f"-Wl,-rpath,{folder}"]
-    subprocess.run(["c++", *objects, "-o", str(library), *own, *link_flags()], check=True)
+    subprocess.run(["c++", f"{source}.o", "-o", str(library), *own, *link_flags()], check=True)
     only = ["--only", *sorted({fault.operator for fault in FAULTS})]
     for words in (["faults", "--library", str(library)], ["right"]):
         out = str(folder / f"{words[0]}.record")
@@ -52,13 +55,13 @@ def record(folder: Path, sources: Sources) -> tuple[Path, Path]:
     return folder / "faults.record", folder / "right.record"
 
 
-def _planted(sources: Sources) -> dict[Path, str]:
+def _planted(shards: list[Path]) -> dict[Path, str]:
     """The files that change, with their new text."""
-    texts = {path: path.read_text() for path in sources.shards}
+    texts = {path: path.read_text() for path in shards}
     changed: dict[Path, str] = {}
     for fault in FAULTS:
         kernel = re.compile(rf"^[^\s}}][^\n]* {fault.kernel}\(c10::DispatchKeySet .*?^\}}$", re.MULTILINE | re.DOTALL)
-        for path in sources.shards:
+        for path in shards:
             text = changed.get(path, texts[path])
             if path.name.startswith(fault.family) and (found := kernel.search(text)):
                 assert fault.old in found.group(), fault
@@ -70,8 +73,8 @@ def _planted(sources: Sources) -> dict[Path, str]:
     return changed
 
 
-def _compiled(folder: Path, sources: Sources, path: Path, text: str) -> str:
+def _written(folder: Path, path: Path, text: str) -> Path:
+    """A file beside which there are no headers: those of the library are the ones that are found."""
     faulty = folder / f"faulty_{path.name}"
     faulty.write_text(text)
-    subprocess.run([*unit_command(sources), str(faulty), "-o", f"{faulty}.o"], cwd=folder, check=True)
-    return f"{faulty}.o"
+    return faulty

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import fcntl
+import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
 from cpp.toolchain import compile_flags, link_flags
 
-from in_torch.sources import Sources
+from in_torch.sources import Sources, write
 
 HERE = Path(__file__).parent
 PROCESSES = 2
 _INCLUDED = ("-include", "counting.h", "-include", "registering.h")  # before files of kernels
 _DEVICE_UNITS = (HERE / "toy_operators.cpp", HERE.parents[1] / "examples" / "vendor" / "csrc" / "device.cpp")
 _RECORDING = [
-    *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "own_cases", "more_cases", "kernels", "toy")),
+    *(HERE / f"{name}.py" for name in ("record", "calls", "samples", "described")),
+    *(HERE / f"{name}.py" for name in ("own_cases", "more_cases", "kernels", "toy")),
     HERE.parent / "cpp" / "cases.py",
+    HERE.parent / "torch_seed.py",
 ]
 
 
@@ -44,7 +47,7 @@ class Library(NamedTuple):
 
 
 # Kernels in the place of torch's; and kernels that are the toy device's, in processes that ask torch's for the CPU.
-CPU = Library("kernels.so", (HERE / "at_all_devices.cpp",), 4, "", stock_apart=True)
+CPU = Library("kernels.so", (HERE / "at_all_devices.cpp",), PROCESSES, "", stock_apart=True)
 TOY = Library("toy.so", (HERE / "at_the_toy.cpp",), 1, "toy_", stock_apart=False)
 DEVICE = "device.so"  # the toy itself, which a process has to know before it first goes backward
 
@@ -53,6 +56,8 @@ def build(folder: Path, sources: Sources, library: Library, *, options: str = ""
     """Brings a library and its records in `folder` up to date. `options` are those of `in_torch.record`."""
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        for name, paths in _units(sources).items():
+            write(folder / f"{name}.cpp", including(paths))
         text = "\n".join(_lines(sources, options))
         (folder / "build.ninja").write_text(text)
         wanted = [str(path) for who in ("stock", "ours") for path in library.all_records(Path(), who)]
@@ -62,14 +67,32 @@ def build(folder: Path, sources: Sources, library: Library, *, options: str = ""
         raise SystemExit(done.stdout[-20000:] + done.stderr)
 
 
+def _units(sources: Sources) -> dict[str, list[Path]]:
+    """What is compiled at once, by name. Each costs 3 s beside its own text, so that what is short is joined."""
+    found: dict[str, list[Path]] = {}
+    for path in (*sources.units, HERE / "counting.cpp"):
+        alone = re.fullmatch(r"(VariableType|Functions)_\d+", path.stem)
+        kind = "kernels_of_views" if path in sources.shards else "rest"
+        kind = "formulas" if path.stem.endswith("_formulas") else kind
+        found.setdefault(f"unit_{path.stem if alone else kind}", []).append(path)
+    return found
+
+
+def including(paths: Iterable[Path]) -> str:
+    """A source that is these."""
+    return "".join(f'#include "{path}"\n' for path in paths)
+
+
 def _lines(sources: Sources, options: str) -> Iterator[str]:
     yield from _rules(sources)
     yield f"build precompiled.h.gch: header {HERE / 'precompiled.h'}"
-    common = [*sources.units, HERE / "counting.cpp"]
-    for path in (*common, *CPU.units, *TOY.units, *_DEVICE_UNITS):
+    common = _units(sources)
+    for name, paths in common.items():
+        yield f"build {name}.o: object {name}.cpp | precompiled.h.gch"
+        yield f"  counted = {shlex.join(_INCLUDED) if paths[0] in sources.shards else ''}"
+    for path in (*CPU.units, *TOY.units, *_DEVICE_UNITS):
         yield f"build {path.stem}.o: object {path} | precompiled.h.gch"
-        yield f"  counted = {shlex.join(_INCLUDED) if path in sources.shards else ''}"
-    objects = " ".join(f"{path.stem}.o" for path in common)
+    objects = " ".join(f"{name}.o" for name in common)
     if sources.stand_ins:
         yield f"build stand_ins.cpp: stand_ins {objects}"
         yield "build stand_ins.o: object stand_ins.cpp | precompiled.h.gch"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch_seed import seed_torch
 
 from in_torch.calls import Call, left_out
 from in_torch.toy import LAYOUTS, moved
@@ -38,7 +39,7 @@ class More(NamedTuple):
 
 
 def _fresh(function: Callable[[], Any]) -> Any:
-    torch.manual_seed(0)
+    seed_torch(0)
     return function()
 
 

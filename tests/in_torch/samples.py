@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
+from torch_seed import seed_torch
 
 from in_torch.calls import Call, bound, changing, left_out
+from in_torch.described import op_db
 from in_torch.toy import LAYOUTS, moved
 
 _DTYPE = torch.float64
@@ -39,7 +40,7 @@ class Samples(NamedTuple):
         return zlib.crc32(name.encode()) % self.parts == self.part
 
     def _calls(self, info: Any, name: str) -> Iterator[Call]:
-        torch.manual_seed(zlib.crc32(name.encode()))
+        seed_torch(zlib.crc32(name.encode()))
         samples = info.sample_inputs("cpu", _DTYPE, requires_grad=True)
         for number, sample in zip(range(self.limit), samples):
             given = moved((sample.input, sample.args, sample.kwargs), self.device)

@@ -45,6 +45,15 @@ def core(folder: Path) -> Sources:
     return Sources(shards, others, [generated, CORE / "templates"])
 
 
+def short_shards(folder: Path) -> list[Path]:
+    """The kernels of the core spec set in many files, in `folder`/shards: one of them is soon compiled."""
+    shards = folder / "shards"
+    families = "families=variable_type,inplace_or_view"
+    words = ["specs=core", "layout=split", "shards=128", f"generated={shards}", f"cache={folder / 'cache_of_shards'}"]
+    _run("-m", "doit", families, *words)
+    return [*_shards(shards, "VariableType"), *_shards(shards, "ADInplaceOrViewType")]
+
+
 def torch(folder: Path) -> Sources:
     """The same for the specs that the installed torch comes with. The Nodes are libtorch's: it exports them."""
     generated = folder / "generated"

@@ -15,8 +15,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
+from torch_seed import seed_torch
+
+from in_torch.described import op_db
 
 Function = Callable[..., Any]
 _DTYPE = torch.float64
@@ -63,7 +65,7 @@ def _traced(info: Any, limit: int) -> Iterator[tuple[str, str]]:
     title = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
     if _DTYPE not in info.dtypes:
         return
-    torch.manual_seed(zlib.crc32(title.encode()))
+    seed_torch(zlib.crc32(title.encode()))
     for number, sample in zip(range(limit), info.sample_inputs("cpu", _DTYPE, requires_grad=False)):
         leaves, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
         for kind, function in _variants(info):
@@ -105,7 +107,7 @@ def _trace(function: Function, leaves: list[Any], spec: Any, outplace: bool) -> 
 
 
 def _results(traced: Any, tensors: tuple[Tensor, ...]) -> str:
-    torch.manual_seed(0)
+    seed_torch(0)
     try:
         return "\n".join(f"{x.dtype} {tuple(x.shape)} {x.tolist()}" for x in traced(*(t.clone() for t in tensors)))
     except Exception as error:

@@ -13,7 +13,7 @@ from cpp import extension
 collect_ignore_glob = [] if find_spec("torch") else ["*.py"]
 
 if find_spec("torch"):
-    import torch
+    from torch_seed import seed_torch
 
     from views import kernels
 
@@ -34,5 +34,5 @@ def core_views(core_nodes: Path) -> kernels.Ops:
 def ops(request: pytest.FixtureRequest) -> kernels.Ops:
     """Every test runs over both."""
     kernels.kernels()
-    torch.manual_seed(0)
+    seed_torch(0)
     return kernels.torch_ops() if request.param == "torch" else request.getfixturevalue("core_views")
