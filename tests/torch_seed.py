@@ -6,5 +6,5 @@ import torch
 
 
 def seed_torch(number: int) -> None:
-    """What `torch.manual_seed` does for the CPU; for each device that is absent, that keeps its caller's stack: 1 ms."""
+    """What `torch.manual_seed` does for the CPU: for absent devices that keeps its caller's stack, which takes 1 ms."""
     torch.default_generator.manual_seed(number)
