@@ -1,6 +1,7 @@
-"""doit and gradmill in copies of this process, which has loaded them already: a tenth of the time of a new one.
+"""doit and gradmill in copies of a process which has loaded them already: a tenth of the time of a new one.
 
-A copy has its own working folder, standard streams and end; nothing that it does comes back but what it wrote.
+A copy has its own working folder, standard streams and end; nothing that it does comes back but what it wrote. What is
+copied is a small process, which knows of nothing that a test has patched; or this one, which does.
 """
 
 from __future__ import annotations
@@ -41,12 +42,23 @@ class Ended(NamedTuple):
 
 def doit(words: list[str], folder: Path = ROOT) -> Ended:
     """`python -m doit`, for a folder with a dodo.py."""
+    return _small("doit", words, folder)
+
+
+def patched_doit(words: list[str], folder: Path = ROOT) -> Ended:
+    """The same, with what this process has in the place of gradmill's own."""
     return forked(lambda: run_doit(words), ["doit", *words], folder)
 
 
 def gradmill(words: list[str], folder: Path = ROOT) -> Ended:
     """`python -m pipeline`, in any folder."""
-    return forked(lambda: _gradmill(words), ["gradmill", *words], folder)
+    return _small("gradmill", words, folder)
+
+
+def _small(program: str, words: list[str], folder: Path) -> Ended:
+    from small import small
+
+    return small(os.getpid()).run(program, words, folder)
 
 
 def run_doit(words: list[str]) -> int:
@@ -56,7 +68,8 @@ def run_doit(words: list[str]) -> int:
     return int(DoitMain().run(words) or 0)
 
 
-def _gradmill(words: list[str]) -> int:
+def run_gradmill(words: list[str]) -> int:
+    """Runs it in this process, once."""
     from pipeline.front.start.command import main
 
     return main(words)

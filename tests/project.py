@@ -192,10 +192,14 @@ class Project:
         )
 
     def run(self, *arguments: str, **variables: object) -> Run:
-        """The same, and waits for the end; in a copy of this process, where that makes no difference."""
+        """The same, and waits for the end; in a copy of a process, where that makes no difference."""
         if "seed" in variables or self.root != ROOT:
             return finish(self.start(*arguments, **variables))
         return Run(*forked.doit(self._words(arguments, variables)))
+
+    def run_patched(self, *arguments: str, **variables: object) -> Run:
+        """The same with what a test has patched."""
+        return Run(*forked.patched_doit(self._words(arguments, variables)))
 
     def gradmill(self, *arguments: str, **variables: object) -> Run:
         """`gradmill`, in the folder of the project, as people run it."""

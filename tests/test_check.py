@@ -351,7 +351,7 @@ def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, m
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(fixes, "replace_file", refuse)
-    run = project.run("check", fix=1)
+    run = project.run_patched("check", fix=1)
     assert run.status == 3
     assert "Permission denied" in run.stderr
     assert project.path("derivatives.yaml").read_bytes() == before
