@@ -60,16 +60,21 @@ class Example(NamedTuple):
         path.write_text(text.replace(old, new))
 
 
+def compiler_flags() -> list[str]:
+    return ["-O0", *toolchain.hasty_flags()]
+
+
 def ninja(folder: Path, specs: Path, shards: int) -> Example:
     build = folder / "build"
-    options = ["--build", build, "--specs", specs, "--shards", shards, "--flags=-O0"]
+    options = ["--build", build, "--specs", specs, "--shards", shards, f"--flags={' '.join(compiler_flags())}"]
     run(sys.executable, "examples/ninja/configure.py", *map(str, options))
     return Example(specs, ["ninja", "-C", str(build)])
 
 
 def cmake(folder: Path, specs: Path, shards: int) -> Example:
     build = folder / "build"
-    definitions = [f"SPECS={specs}", f"SHARDS={shards}", f"Python3_EXECUTABLE={sys.executable}", "CMAKE_CXX_FLAGS=-O0"]
+    definitions = [f"SPECS={specs}", f"SHARDS={shards}", f"Python3_EXECUTABLE={sys.executable}"]
+    definitions.append(f"CMAKE_CXX_FLAGS={' '.join(compiler_flags())}")
     run("cmake", "-G", "Ninja", "-S", "examples/cmake", "-B", str(build), *(f"-D{word}" for word in definitions))
     return Example(specs, ["cmake", "--build", str(build)])
 
@@ -184,7 +189,8 @@ def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, 
 
     def actions() -> list[str]:
         """What Bazel ran."""
-        said = run_bazel("build", "--jobs=2", "--copt=-O0", "--subcommands", "//:libcore_nodes.so")
+        flags = [f"--copt={flag}" for flag in compiler_flags()]
+        said = run_bazel("build", "--jobs=2", *flags, "--subcommands", "//:libcore_nodes.so")
         return re.findall(r"\[action '(\w+)", said)
 
     try:

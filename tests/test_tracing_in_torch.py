@@ -53,7 +53,8 @@ def compiled(source: Path, library: Path) -> Path:
     """The library of a source; made again where the source, or torch, is newer."""
     newest = max(path.stat().st_mtime for path in (source, toolchain.torch_folder() / "version.py"))
     if not library.exists() or library.stat().st_mtime < newest:
-        words = [*toolchain.compile_flags(source.parent, *HEADERS), "-DNDEBUG", *toolchain.link_flags()]
+        words = [*toolchain.compile_flags(source.parent, *HEADERS), *toolchain.hasty_flags(), "-DNDEBUG"]
+        words += toolchain.link_flags()
         made = library.with_suffix(".new")
         run("c++", source, "-o", made, *words, "-Wl,-z,defs")
         made.replace(library)

@@ -16,7 +16,7 @@ from typing import Any
 from project import CORE, ROOT
 
 from cpp.node_kinds import Kind, kinds_cpp, kinds_of
-from cpp.toolchain import WARNINGS, compile_flags, link_flags
+from cpp.toolchain import WARNINGS, compile_flags, hasty_flags, link_flags
 
 HERE = Path(__file__).parent
 SHARDS = 2
@@ -87,7 +87,7 @@ def _write(path: Path, text: str) -> None:
 
 def _ninja_file(folder: Path) -> str:
     generated = folder / "generated"
-    flags = shlex.join(compile_flags(generated, CORE / "templates", HERE))
+    flags = shlex.join([*compile_flags(generated, CORE / "templates", HERE), *hasty_flags()])
     joined = (folder / f"{name}.cpp" for name in ("bindings", "extension", "views"))
     units = [*(generated / name for name in _ALONE), *joined]
     lines = [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import subprocess
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 WARNINGS = ("-Wall", "-Werror")
@@ -40,6 +42,15 @@ def compile_flags(*include: Path, optimize: str = "-O0") -> list[str]:
         *(f"-I{folder}" for folder in include),
         *(word for folder in others for word in ("-isystem", str(folder))),
     ]
+
+
+@cache
+def hasty_flags() -> list[str]:
+    """GCC collects its garbage later: a tenth less time, for some 100 MB more. Not for what measures compilations."""
+    said = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=True).stdout
+    if "Free Software Foundation" not in said:
+        return []
+    return ["--param=ggc-min-heapsize=1000000", "--param=ggc-min-expand=300"]
 
 
 def link_flags() -> list[str]:

@@ -39,7 +39,7 @@ def flags(optimize: str) -> list[str]:
     """How a source is compiled: with torch's headers, no other."""
     torch_include = toolchain.torch_folder() / "include"
     headers = (torch_include, torch_include / "torch/csrc/api/include")
-    found = ["-std=c++20", optimize, "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1"]
+    found = ["-std=c++20", optimize, "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1", *toolchain.hasty_flags()]
     return [*found, *(word for folder in headers for word in ("-isystem", str(folder)))]
 
 

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from cpp.toolchain import compile_flags, link_flags
+from cpp.toolchain import compile_flags, hasty_flags, link_flags
 
 from in_torch.sources import Sources, write
 
@@ -128,7 +128,7 @@ def unit_command(sources: Sources) -> list[str]:
 
 
 def _flags(sources: Sources) -> list[str]:
-    return [*compile_flags(*sources.include, HERE), "-DNDEBUG"]
+    return [*compile_flags(*sources.include, HERE), *hasty_flags(), "-DNDEBUG"]
 
 
 def _rules(sources: Sources) -> Iterator[str]:
