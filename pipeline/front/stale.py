@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Key = tuple[Any, ...]  # of a block of a file
 At = tuple[str, str]  # a unit by its family and its name
 
+_FEW = 10  # a tenth of the units: to look at each of so many takes as long as to look at all
+
 
 class StaleUnits:
     """The units whose text is to be made, and the blocks that are made of them."""
@@ -30,9 +32,21 @@ class StaleUnits:
             if key and not any(unit in doubted for unit in members):
                 self._blocks[members[-1]] = key
             doubted.update(dict.fromkeys(members))
-        named = self._build.units() if doubted else {}
-        called = {(family, unit.name): name for name, (family, unit) in named.items()}
-        return {called[at]: named[called[at]] for at in doubted if not self._build.db.holds(text, *at)}
+        return self._called([at for at in doubted if not self._build.db.holds(text, *at)])
+
+    def _called(self, wanted: list[At]) -> dict[str, tuple[str, Unit]]:
+        """Units, by what people call them."""
+        from pipeline.stages.units import roll, unit
+
+        known = roll(self._build.db)
+        if len(wanted) * _FEW < known.count:  # these are looked up one by one
+            found = [(family, unit(self._build.db, family, name)) for family, name in wanted]
+            named = {each.title: (family, each) for family, each in found if each is not None}
+            if len(named) == len(wanted) and named.keys().isdisjoint(known.repeated):
+                return named
+        units = self._build.units()
+        called = {(family, each.name): name for name, (family, each) in units.items()}
+        return {called[at]: units[called[at]] for at in wanted}
 
     def bring(self, family: str, unit: str) -> None:
         """Brings a text up to date; where a block ends with it the block too, as long as its texts are in memory."""
