@@ -70,6 +70,5 @@ class StaleUnits:
         if file.whole:
             yield (), [(file.family, unit) for unit in file.units]
             return
-        for key in blocks(db, *at):
-            if not db.current(block, *key):
-                yield key, [(file.family, unit) for unit in groups.item(db, *at, key[len(at)]) or ()]
+        for key in db.doubted(block, blocks(db, *at)):
+            yield key, [(file.family, unit) for unit in groups.item(db, *at, key[len(at)]) or ()]
