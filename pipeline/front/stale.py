@@ -9,6 +9,7 @@ from pipeline.front.run.build import Build
 
 if TYPE_CHECKING:
     from pipeline.model.units import Unit
+    from pipeline.query.query import Query
 
 Key = tuple[Any, ...]  # of a block of a file
 At = tuple[str, str]  # a unit by its family and its name
@@ -58,17 +59,31 @@ class StaleUnits:
             self._build.db.digest(block, *self._blocks[family, unit])
 
     def _doubted(self, name: str) -> Iterator[tuple[Key, list[At]]]:
-        """The blocks of a file that may have changed, and the units of each."""
+        """The blocks of a file that may have changed, and the units of each whose texts may have."""
+        from pipeline.stages.emit import text
         from pipeline.stages.shard import block, blocks, files, groups, parts
 
         db, at = self._build.db, (*self._build.layout, name)
         if db.current(parts, *at):
             return
-        file = files.item(db, *at)
-        if file is None:
-            return
-        if file.whole:
-            yield (), [(file.family, unit) for unit in file.units]
-            return
-        for key in db.doubted(block, blocks(db, *at)):
-            yield key, [(file.family, unit) for unit in groups.item(db, *at, key[len(at)]) or ()]
+        keys = self._in_doubt(block, parts, at)
+        if keys is None:
+            file = files.item(db, *at)
+            if file is not None and file.whole:
+                yield (), [(file.family, unit) for unit in file.units]
+            keys = [key for key in blocks(db, *at) if not db.current(block, *key)]
+        for key in keys:
+            group, family, _ = key[len(at) :]
+            members = self._in_doubt(text, block, key)
+            if members is None:
+                members = [(family, unit) for unit in groups.item(db, *at, group) or ()]
+            if members:
+                yield key, members
+
+    def _in_doubt(self, read: Query[Any, Any], query: Query[Any, Any], key: Key) -> list[Any] | None:
+        """The keys of the rows of one query that a row of another reads and that may have changed; None where anything
+        else that it reads may have."""
+        found = self._build.db.reads_in_doubt(query, *key)
+        if found is None or any(name[0] != read.name for name in found):
+            return None
+        return [name[1:] for name in found]
