@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from project import Project
 
-from pipeline.families.factories.files import DEFINITION, FACTORIES, INCLUDE, files
-from pipeline.families.factories.plan import is_factory, plan_factory
+from pipeline.families.factories.files import DEFINITION, FACTORIES, INCLUDE, files, selects
+from pipeline.families.factories.plan import plan_factory
 from pipeline.families.family import Layout, generated_comment
 from pipeline.families.template import Template
 from pipeline.grammar.schema import SchemaParser
@@ -43,7 +43,7 @@ def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
 
 def header(functions: Sequence[NativeFunction], template: str, release: Release) -> str:
     """The file, made of the pieces of its functions."""
-    plans = {str(f.func): plan_factory(f, release) for f in functions if is_factory(head_of(f), release)}
+    plans = {str(f.func): plan_factory(f, release) for f in functions if selects(head_of(f), release)}
     (file,) = files([Unit(name, name, name, name, "native", name) for name in plans], Layout(), release)
     assert file.units == tuple(plans)
     holes = {hole: [FACTORIES.render(plans[unit], release)[piece] for unit in file.units]
@@ -95,7 +95,7 @@ def test_the_first_release_says_c10() -> None:
     ],
 )
 def test_these_have_no_wrapper(func: str, variant: str) -> None:
-    assert not is_factory(head_of(function(func, variants=(variant,))), resolve("2.13"))
+    assert not selects(head_of(function(func, variants=(variant,))), resolve("2.13"))
 
 
 @pytest.mark.parametrize(

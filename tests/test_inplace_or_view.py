@@ -9,8 +9,8 @@ import pytest
 from copies import copy_of
 from project import Project
 
-from pipeline.families.inplace_or_view.files import DEFINITION, INPLACE_OR_VIEW
-from pipeline.families.inplace_or_view.plan import has_kernel, plan_inplace_or_view
+from pipeline.families.inplace_or_view.files import DEFINITION, INPLACE_OR_VIEW, selects
+from pipeline.families.inplace_or_view.plan import plan_inplace_or_view
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import Outputs
@@ -47,7 +47,7 @@ def kernel(func: str, *differentiable: str) -> str:
     ],
 )
 def test_what_is_written_or_viewed_has_a_kernel(func: str, has: bool) -> None:
-    assert has_kernel(head_of(function(func)), RELEASE) is has
+    assert selects(head_of(function(func)), RELEASE) is has
 
 
 def test_every_result_of_an_in_place_function_gets_a_new_version() -> None:

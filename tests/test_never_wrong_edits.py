@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,42 @@ def test_a_key_that_is_no_text_gets_the_verdict_of_torchgen(judge: Judge, core: 
     specs.entries[name][0] = f"{first}\n  ? {key}\n  : {{}}\n{rest}"
     verdict = judge.judge_specs(specs)
     assert not verdict.wrong, verdict.detail
+
+
+EIGH = {  # whether torchgen accepts it
+    "eigenvalues, nope": True,
+    "nope, eigenvalues": True,
+    "nope, result0": True,
+    "eigenvectors": False,
+    "eigenvalues, eigenvectors, nope": False,
+}
+
+
+@pytest.mark.parametrize("key", EIGH)
+def test_a_forward_formula_for_some_outputs_gets_the_bytes_of_torchgen(
+    judge: Judge, torch_specs: Path, key: str
+) -> None:
+    verdict = judge.judge_specs(_changed(torch_specs, "_linalg_eigh", "  eigenvalues, eigenvectors: ", f"  {key}: "))
+    assert (verdict.wrong, verdict.accepted) == ("", EIGH[key]), verdict.detail
+
+
+def test_a_generated_variant_that_is_declared_already_gets_the_verdict_of_torchgen(
+    judge: Judge, torch_specs: Path
+) -> None:
+    own = "_foreach_mul_.Scalar(Tensor(a!)[] self, "
+    verdict = judge.judge_specs(_changed(torch_specs, "_foreach_mul", f"{own}Scalar", f"{own}float"))
+    assert (verdict.wrong, verdict.accepted) == ("", False)
+    assert "'_foreach_mul.Scalar' is declared twice" in verdict.detail
+
+
+def _changed(torch_specs: Path, operator: str, old: str, new: str) -> Specs:
+    """torch's entries of one operator, with something else in them."""
+    specs = read_specs(torch_specs)
+    for entries in (specs.native, specs.derivatives):
+        own = [entry for entry in entries if re.match(rf"- (func|name): {operator}_?[.(]", entry)]
+        entries[:] = [entry.replace(old, new) for entry in own]
+    assert any(new in entry for entry in (*specs.native, *specs.derivatives))
+    return specs
 
 
 def test_a_run_after_a_killed_one_equals_a_clean_one(tmp_path: Path) -> None:

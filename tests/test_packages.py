@@ -119,6 +119,16 @@ def test_cmake_finds_an_installed_gradmill_and_generates_with_it(cmake: Cmake, c
 
 
 @pytest.mark.slow
+def test_with_lines_a_generated_source_says_where_a_formula_is_from(cmake: Cmake) -> None:
+    status, text = cmake.configure(f"{ARGUMENTS} LINES")
+    assert status == 0, text
+    cmake.make()
+    made = files_in(cmake.folder / "build" / "gradmill" / "mine" / "generated")
+    named = b'"%s/specs/derivatives.yaml"' % os.fsencode(cmake.folder)
+    assert any(re.search(rb"#line \d+ " + re.escape(named), data) for data in made.values())
+
+
+@pytest.mark.slow
 def test_cmake_says_what_is_wrong(cmake: Cmake) -> None:
     for arguments, wanted in {
         "TARGET nobody": "TARGET 'nobody': there is no such target",

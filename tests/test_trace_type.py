@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.families.family import Layout
-from pipeline.families.trace_type.files import DEFINITION, TRACE_TYPE, files
-from pipeline.families.trace_type.plan import Guard, Recording, TracePlan, is_generated, plan_trace
+from pipeline.families.trace_type.files import DEFINITION, TRACE_TYPE, files, selects
+from pipeline.families.trace_type.plan import Guard, Recording, TracePlan, plan_trace
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
 from pipeline.model.units import Unit
@@ -82,7 +82,7 @@ def test_a_function_that_returns_nothing_returns_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["copy_(Tensor(a!) self) -> Tensor(a!)", "_version(Tensor self) -> int"])
 def test_kernels_written_by_hand_are_not_generated(name: str) -> None:
-    assert not is_generated(head_of(function(name)), resolve("2.13"))
+    assert not selects(head_of(function(name)), resolve("2.13"))
 
 
 def test_an_in_place_function_is_recorded_under_either_name() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.cpp.view_funcs import view_func, view_func_macro
-from pipeline.families.view_funcs.files import DECLARATION, DEFINITION, VIEW_FUNCS
-from pipeline.families.view_funcs.plan import makes_view, plan_view_func
+from pipeline.families.view_funcs.files import DECLARATION, DEFINITION, VIEW_FUNCS, selects
+from pipeline.families.view_funcs.plan import plan_view_func
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError
@@ -57,7 +57,7 @@ def test_classes_are_called_after_the_overload(name: str, expected: str, macro: 
     ],
 )
 def test_views_that_are_made_out_of_place_have_a_class(func: str, made: bool) -> None:
-    assert makes_view(head_of(function(func)), resolve("2.13")) is made
+    assert selects(head_of(function(func)), resolve("2.13")) is made
 
 
 def test_what_is_a_reference_is_held_as_a_copy() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -61,6 +62,7 @@ def pieces(renderers: Mapping[str, Callable[[Any, Release], str]]) -> Callable[[
     return lambda plan, release: {piece: render(plan, release) for piece, render in renderers.items()}
 
 
+@lru_cache(maxsize=8192)  # families ask for the same names
 def shard_of(key: str, shards: int) -> int:
     """The shard that upstream puts a name into: string_stable_hash, SHA-1 read as a little-endian number."""
     sha1 = hashlib.sha1(key.encode("latin1", "replace"), usedforsecurity=False)

@@ -220,7 +220,7 @@ class Tasks:
         build = self.build
         if build.nothing_changed and build.last is not None:
             return build.last.units
-        return 0 if self._failure(build.before_units()) else len(build.units())
+        return 0 if self._failure(build.before_units()) else build.count_of_units()
 
     def _note(self, name: str) -> bool:
         """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""

@@ -80,7 +80,8 @@ def _is_live(
         return False
     items = (NAMES, ABSENT, *db.rows.items(row).names()) if isinstance(row.query, Table) else ()
     for id_ in (row.id, *(item_identity(row.id, item) for item in items)):
-        if any(_reads(db, reader, id_, live, within) for reader in db.rows.readers.of(id_)):
+        readers = sorted(db.rows.readers.of(id_), key=lambda reader: not live.get(reader))  # first what is live
+        if any(_reads(db, reader, id_, live, within) for reader in readers):
             live[row.id] = True
             return True
     return False

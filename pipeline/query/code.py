@@ -51,9 +51,9 @@ def source_files(folder: str) -> dict[str, str]:
     package = os.path.basename(folder)
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
-        inside = os.path.relpath(place, folder)
+        inside = place[len(folder) + 1 :]
         for name in sorted(names):
-            label = "/".join(part for part in (package, inside.replace(os.sep, "/"), name) if part != ".")
+            label = "/".join(part for part in (package, inside.replace(os.sep, "/"), name) if part)
             found[PREFIX + label] = os.path.join(place, name)
     return found
 

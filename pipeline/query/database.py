@@ -18,7 +18,7 @@ from msgspec import UNSET
 from pipeline.query.engine import ENGINE, Engine
 from pipeline.query.query import Query, Table
 from pipeline.query.readers import Readers
-from pipeline.query.row import INPUT, MISSING, Name, Row, Taken, encode, packed_ids, unpacked_ids
+from pipeline.query.row import INPUT, ITEM, MISSING, Name, Row, Taken, encode, packed_ids, unpacked, unpacked_ids
 from pipeline.query.rows import Cycle, Damaged, Rows
 
 __all__ = ["ENGINE", "Cycle", "Database"]
@@ -88,6 +88,20 @@ class Database(Engine):
     def current(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a row is known to hold, before anything is looked at."""
         return self.rows.named((query.name, *args), query).fresh
+
+    def reads_in_doubt(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:
+        """What a row read when it was last made, and is not known to give the same now: by name, items by that of their
+        kind alone. None where that is not known of all that it read."""
+        rows = self.rows
+        row = rows.named((query.name, *args), query)
+        if row.trace is None or rows.touched is None or row.id in self._carried:
+            return None
+        found = []
+        for id_, given in unpacked(row.trace.reads):
+            if id_ in rows.touched and rows.known(id_, b"") != given:
+                read = None if id_ in rows.moved else rows.numbered(id_)
+                found.append((ITEM,) if read is None else read.name)
+        return found
 
     def holds(self, query: Query[Any, Any], *args: Any) -> bool:
         """Whether a row needs no run. What it reads is brought up to date, it itself is not."""

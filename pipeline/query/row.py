@@ -269,15 +269,16 @@ def made_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
     names = encode(list(values))
     if len(values) <= FEW:
         return Items(Outline(digest(names), {name: _item(value) for name, value in values.items()}), load)
-    chunks: list[Chunk] = []
+    chunk: Chunk = {}
+    chunks: list[Chunk] = [chunk]
     items: dict[int, Item] = {}  # by the value itself: many names may stand for one
     for name in sorted(values):
-        if not chunks or xxh3_64_intdigest(name.encode()) % CHUNK == 0:
-            chunks.append({})
+        if chunk and xxh3_64_intdigest(name.encode()) % CHUNK == 0:
+            chunks.append(chunk := {})
         value = values[name]
         if id(value) not in items:
             items[id(value)] = _item(value)
-        chunks[-1][name] = items[id(value)]
+        chunk[name] = items[id(value)]
     raws = [names, *map(encode, chunks)]
     digests = [digest(raw) for raw in raws]
     for found, raw in zip(digests, raws):
@@ -287,8 +288,8 @@ def made_items(values: Mapping[str, object], keep: Keep, load: Load) -> Items:
 
 
 def _item(value: object) -> Item:
-    raw = encode(value)
-    return Item(digest(raw), raw)
+    raw = _encoder.encode(value)
+    return Item(xxh3_128_digest(raw), raw)
 
 
 def outline_of(raw: bytes) -> Outline | None:

@@ -1,17 +1,18 @@
 """Stage `foreach`: derivatives of `_foreach_*` functions that have no definition of their own."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from msgspec import Raw
 from msgspec.structs import replace
 
 from pipeline.model.autograd import Info, Reverse
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Defined, NodeRow, Reference
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.matching.foreach import PREFIX, find_reference, foreach_node, synthesize
+from pipeline.rules.matching.foreach import PREFIX, find_reference, foreach_node, is_reference, synthesize
 from pipeline.stages import infos
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import Listed, all_heads, function
@@ -24,7 +25,7 @@ DISPATCH_KEY = "Default"
 @table
 def references(db: Database) -> dict[str, Reference]:
     """The function whose derivatives serve each foreach function, in the order in which their Nodes are printed."""
-    heads = dict(all_heads(db))
+    heads, facts = dict(all_heads(db)), release(db)
     taken = dict(participants(db))
     given = {defined.function: defined for defined in infos.defined(db)}
     with_infos = infos.by_function(infos.rows(db))
@@ -37,13 +38,17 @@ def references(db: Database) -> dict[str, Reference]:
         base = head.base.split(PREFIX)[-1]
         if base not in functional and base not in others:
             continue
-        native = function(db, name)
-        assert native is not None
-        lookup: Callable[[str], NativeFunction | None] = lambda other: function(db, other)  # noqa: E731
-        at = find_reference(head, native, functional.get(base, ()), others.get(base, ()), lookup, release(db))
+        at = find_reference(head, functional.get(base, ()), others.get(base, ()), partial(fits, db, name), facts)
         if at is not None:
             found[name] = _reference(name, head, heads[at], given[at])
     return found
+
+
+@query
+def fits(db: Database, name: str, candidate: str) -> bool:
+    """Whether a foreach function may be what applies another one to each member of its lists."""
+    native, other = function(db, name), function(db, candidate)
+    return native is not None and other is not None and is_reference(native.func, other.func, release(db))
 
 
 def _reference(name: str, head: FunctionHead, other: FunctionHead, given: Defined) -> Reference:

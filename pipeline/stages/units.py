@@ -1,5 +1,9 @@
 """The units of every family: which there are, and from which entry each is. Reads functions and the index of Nodes."""
 
+from collections import Counter
+
+from msgspec import Struct
+
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
 from pipeline.model.native import FunctionNames
@@ -58,6 +62,20 @@ def units(db: Database, family: str) -> list[Unit]:
     taken = {name for name, _ in participants(db)}
     kind = FAMILIES[family].unit
     return [unit for unit in found if (kind == "Node" or unit.function in taken) and about_unit(db, unit).holds(of)]
+
+
+class Roll(Struct, frozen=True, array_like=True):
+    """How many units there are, and what several of them are called."""
+
+    count: int
+    repeated: list[str]
+
+
+@query
+def roll(db: Database) -> Roll:
+    """The units of all families by what they are called."""
+    titles = [unit.title for family in families(db) for unit in units(db, family)]
+    return Roll(len(titles), [title for title, number in Counter(titles).items() if number > 1])
 
 
 def _all_units(db: Database, family: str) -> list[Unit]:

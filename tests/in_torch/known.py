@@ -18,6 +18,9 @@ class Known(NamedTuple):
 
 _NOT_EXPORTED = {NOT_EXPORTED: "what libtorch does not export"}
 
+_WITHOUT_MEMORY = "torch's formula writes into zeros without memory"
+_MSE = "case MseLossBackwardBackward0"
+
 CPU = Known(
     not_run={
         **dict.fromkeys(
@@ -27,9 +30,7 @@ CPU = Known(
         **dict.fromkeys(("_resize_output_", "_resize_output_out_out"), "the operator is not for tensors of the CPU"),
         "AutogradCUDA": "there is no such device",
     },
-    different={
-        ("case MseLossBackwardBackward0", "forward gradcheck"): "torch's formula writes into zeros without memory",
-    },
+    different={(_MSE, "forward gradcheck"): _WITHOUT_MEMORY},
     cut=_NOT_EXPORTED,
 )
 _UNWRITTEN = ("empty", "empty_like", "empty_permuted", "new_empty", "new_empty_strided")
@@ -37,23 +38,29 @@ _MULTI_DOT, _LINEAR = "LinalgMultiDotBackward0", "LinearBackward0"
 _OWN_KERNEL = "ours is what runs here, and not the composite; the core set has no more derivatives of it"
 _PRINTED = "the message shows tensors, and on which device they are"
 _OVERLAP = "of places in memory that are written to twice, a fallback to the CPU does not know"
+_CHECKS = ("gradcheck", "gradgradcheck", "forward gradcheck")
+_IN_PLACE = tuple(f"in place, {what}" for what in ("gradients", "leaf", "second gradients", "tangents", "value"))
 _TOY: dict[str, dict[str, tuple[str, ...]]] = {  # what differs, by reason
     "nobody wrote to this memory": {f"torch {name}": ("value",) for name in _UNWRITTEN},
     "torch has it for some devices": {"torch mode": ("out",)},
+    _WITHOUT_MEMORY: {_MSE: ("forward gradcheck",)},
     _PRINTED: {
         "torch _batch_norm_with_update": ("out", "out with gradients"),
         "case PolygammaBackward1": (
             *("gradients", "out", "out with gradients", "second gradients", "tangents", "value", "view"),
+            *_CHECKS,
         ),
     },
     _OWN_KERNEL: {
-        "torch nn.functional.linear": ("tangents", "view"),
-        "torch nn.functional.linear_cross_entropy": ("tangents",),
+        "torch nn.functional.linear": ("view",),
         "torch linalg.multi_dot": ("out with gradients", "view"),
-        f"case {_LINEAR}": ("tangents", "view"),
-        f"case {_MULTI_DOT}": ("gradients", "out with gradients", "second gradients", "view"),
+        f"case {_LINEAR}": ("view",),
+        f"case {_MULTI_DOT}": ("gradients", "out with gradients", "second gradients", "view", *_CHECKS),
     },
-    _OVERLAP: {"case AsStridedBackward0": ("view",), "case UnfoldBackward0": ("view",)},
+    _OVERLAP: {"case AsStridedBackward0": ("view",), "case UnfoldBackward0": ("view",), "torch unfold": ("view",)},
+    "a fallback to the CPU gives self and out memory of their own, and out may grow": dict.fromkeys(
+        ("torch addr", "torch ldexp", "torch logical_and", "torch logical_or", "torch logical_xor"), _IN_PLACE
+    ),
     "writes are counted otherwise where a result is put into memory of another size": {
         "torch linalg.matrix_rank": ("view",),
         "torch linalg.matrix_rank.hermitian": ("view",),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pipeline.families.factories import text as factory
-from pipeline.families.factories.plan import FactoryPlan, is_factory, plan_factory
-from pipeline.families.family import Family, Layout, pieces
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.families.factories.plan import FactoryPlan
 
 TEMPLATE = "variable_factories.h"
 INCLUDE = "include"
@@ -24,9 +26,23 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions), family="factories")]
 
 
+def selects(head: FunctionHead, release: Release) -> bool:
+    """Whether a function has wrappers. It has to be callable as a function; methods and out variants never are."""
+    return head.callable and (head.has_options or head.cpp_name.endswith("_like"))
+
+
 def plan(function: NativeFunction, release: Release) -> FactoryPlan:
     """What is printed of a function."""
+    from pipeline.families.factories.plan import plan_factory  # for those who print
+
     return plan_factory(function, release)
+
+
+def render(plan: FactoryPlan, release: Release) -> dict[str, str]:
+    """The pieces of its text."""
+    from pipeline.families.factories import text
+
+    return {INCLUDE: text.include(plan, release), DEFINITION: text.definition(plan, release)}
 
 
 FACTORIES = Family(
@@ -34,9 +50,9 @@ FACTORIES = Family(
     "function",
     "function",
     plan,
-    pieces({INCLUDE: factory.include, DEFINITION: factory.definition}),
+    render,
     files,
     TEMPLATE.__eq__,
     TEMPLATE,
-    is_factory,
+    selects,
 )

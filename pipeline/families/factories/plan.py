@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import bindings, cpp_name
 from pipeline.cpp.defaults import binding_default
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint
 from pipeline.releases.model import Release
 
@@ -36,11 +36,6 @@ class FactoryPlan(Struct, frozen=True, gc=False, array_like=True):
 
     base: str  # the operator's base name: its header's too
     overloads: tuple[Overload, ...]  # that of int64_t, then that of SymInt where the schema has any
-
-
-def is_factory(head: FunctionHead, release: Release) -> bool:
-    """Whether a function has wrappers. It has to be callable as a function; methods and out variants never are."""
-    return head.callable and (head.has_options or head.cpp_name.endswith("_like"))
 
 
 def plan_factory(function: NativeFunction, release: Release) -> FactoryPlan:

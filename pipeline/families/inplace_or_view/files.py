@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pipeline.cpp.dispatcher import kernel_title
-from pipeline.families.family import Family, Layout, pieces
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
-from pipeline.families.inplace_or_view import text
-from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan, has_kernel, plan_inplace_or_view
 from pipeline.families.sharded import DEFINITION, sharded_files, shards_of
+from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Outputs
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan
 
 NAME = "inplace_or_view"
 TEMPLATE = "ADInplaceOrViewType.cpp"
@@ -39,9 +42,30 @@ def owns(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
+def selects(head: FunctionHead, release: Release) -> bool:
+    """Whether a function has such a kernel, and it is generated. What returns nothing has no versions to count up."""
+    if head.cpp_name in release.manual_kernels:
+        return False
+    counted = head.kind in ("inplace", "out") and not head.schema.endswith(" -> ()")
+    return counted or release.viewed(head.base) is not None
+
+
 def plan(given: Outputs, release: Release) -> InplaceOrViewPlan:
     """What is printed of a function."""
+    from pipeline.families.inplace_or_view.plan import plan_inplace_or_view  # for those who print
+
     return plan_inplace_or_view(given, release)
+
+
+def render(plan: InplaceOrViewPlan, release: Release) -> dict[str, str]:
+    """The pieces of its text."""
+    from pipeline.families.inplace_or_view import text
+
+    return {
+        INCLUDE: text.include(plan, release),
+        DEFINITION: text.definition(plan, release),
+        REGISTRATION: text.registration(plan, release),
+    }
 
 
 INPLACE_OR_VIEW = Family(
@@ -49,11 +73,11 @@ INPLACE_OR_VIEW = Family(
     "kernel",
     "outputs",
     plan,
-    pieces({INCLUDE: text.include, DEFINITION: text.definition, REGISTRATION: text.registration}),
+    render,
     files,
     owns,
     TEMPLATE,
-    has_kernel,
+    selects,
     shards_by="base",
     titled=lambda names: kernel_title(names, "ADInplaceOrView"),
 )

@@ -9,7 +9,7 @@ from msgspec import Struct
 from pipeline.cpp.bindings import cpp_name, return_names
 from pipeline.cpp.dispatcher import Parameter, Signature, declared_results, returned_results, signature_of
 from pipeline.cpp.view_funcs import view_func
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import NativeFunction
 from pipeline.model.nodes import Outputs
 from pipeline.model.schema import Schema, is_tensor_like, modifies
 from pipeline.problems.problem import SpecError
@@ -61,14 +61,6 @@ class InplaceOrViewPlan(Struct, frozen=True, gc=False, array_like=True):
     written: tuple[str, ...]  # what it wrote to and returns
     view: View | None  # None where it modifies its arguments
     returned: str
-
-
-def has_kernel(head: FunctionHead, release: Release) -> bool:
-    """Whether a function has such a kernel, and it is generated. What returns nothing has no versions to count up."""
-    if head.cpp_name in release.manual_kernels:
-        return False
-    counted = head.kind in ("inplace", "out") and not head.schema.endswith(" -> ()")
-    return counted or release.viewed(head.base) is not None
 
 
 def plan_inplace_or_view(given: Outputs, release: Release) -> InplaceOrViewPlan:

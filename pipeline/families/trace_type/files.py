@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pipeline.cpp.dispatcher import kernel_title
-from pipeline.families.family import Family, Layout, pieces
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.families.sharded import DEFINITION, sharded_files, shards_of
-from pipeline.families.trace_type import text
-from pipeline.families.trace_type.plan import TracePlan, is_generated, plan_trace
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.families.trace_type.plan import TracePlan
 
 NAME = "trace_type"
 TEMPLATE = "TraceType.cpp"
@@ -38,9 +40,27 @@ def owns(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
+def selects(head: FunctionHead, release: Release) -> bool:
+    """Whether the tracing kernel of a function is generated."""
+    return head.cpp_name not in release.manual_kernels
+
+
 def plan(function: NativeFunction, release: Release) -> TracePlan:
     """What is printed of a function."""
+    from pipeline.families.trace_type.plan import plan_trace  # for those who print
+
     return plan_trace(function, release)
+
+
+def render(plan: TracePlan, release: Release) -> dict[str, str]:
+    """The pieces of its text."""
+    from pipeline.families.trace_type import text
+
+    return {
+        INCLUDE: text.include(plan, release),
+        DEFINITION: text.definition(plan, release),
+        REGISTRATION: text.registration(plan, release),
+    }
 
 
 TRACE_TYPE = Family(
@@ -48,11 +68,11 @@ TRACE_TYPE = Family(
     "function",
     "function",
     plan,
-    pieces({INCLUDE: text.include, DEFINITION: text.definition, REGISTRATION: text.registration}),
+    render,
     files,
     owns,
     TEMPLATE,
-    is_generated,
+    selects,
     shards_by="base",
     titled=lambda names: kernel_title(names, "TraceType"),
 )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import cpp_name, return_names
 from pipeline.cpp.dispatcher import Signature, declared_results, returned_results, signature_of
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema, is_tensor_like, modifies, schema_kind
 from pipeline.releases.model import Release
 
@@ -41,11 +41,6 @@ class TracePlan(Struct, frozen=True, gc=False, array_like=True):
     results: str  # the variables that take them; "" where the arguments have them already
     returned: str
     recording: Recording | None
-
-
-def is_generated(head: FunctionHead, release: Release) -> bool:
-    """Whether the tracing kernel of a function is generated."""
-    return head.cpp_name not in release.manual_kernels
 
 
 def plan_trace(function: NativeFunction, release: Release) -> TracePlan:

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING
 
 from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_title
 from pipeline.families.family import ATEN, Family, Layout, library_piece
 from pipeline.families.file import File
-from pipeline.families.line_directives import marked
 from pipeline.families.sharded import shards_of
-from pipeline.families.variable_type.plan.forward import Refusal
-from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel, plan_function
-from pipeline.families.variable_type.text import definition_of, registration_of, render
+from pipeline.families.variable_type.pieces import definition_of, registration_of
 from pipeline.model.kernels import Served
 from pipeline.model.native import FunctionHead
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.families.variable_type.plan.kernel import FunctionPlan
 
 HEADER = "VariableType.h"
 TEMPLATE = "VariableType.cpp"
@@ -113,20 +112,23 @@ def selects(head: FunctionHead, release: Release) -> bool:
 
 def plan(served: Served, release: Release) -> FunctionPlan:
     """What is printed of a function."""
+    from pipeline.families.variable_type.plan.kernel import plan_function  # for those who print
+
     return plan_function(served, release)
+
+
+def render(plan: FunctionPlan, release: Release) -> dict[str, str]:
+    """The pieces of its text."""
+    from pipeline.families.variable_type import text
+
+    return text.render(plan, release)
 
 
 def _marked(plan: FunctionPlan) -> FunctionPlan:
     """The plan, whose forward formulas say for which outputs they are."""
-    return replace(plan, kernels=tuple(map(_marked_kernel, plan.kernels)))
+    from pipeline.families.variable_type.plan.marks import marked
 
-
-def _marked_kernel(kernel: Kernel) -> Kernel:
-    if isinstance(kernel.forward, Refusal):
-        return kernel
-    fields = ["result" if each.inplace else ", ".join(each.outputs) for each in kernel.forward]
-    found = (replace(each, formula=marked(each.formula, field)) for each, field in zip(kernel.forward, fields))
-    return replace(kernel, forward=tuple(found))
+    return marked(plan)
 
 
 VARIABLE_TYPE = Family(

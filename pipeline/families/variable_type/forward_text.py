@@ -48,7 +48,7 @@ def _read(read: Read, text: dict[str, Template]) -> str:
 
 
 def _setters(plan: Formula, text: dict[str, Template]) -> list[str]:
-    if len(plan.outputs) > 1:
+    if plan.several:
         return [
             text["set_one_of"].fill({"outputs": "_".join(plan.outputs), "output": output, "index": i})
             for i, output in enumerate(plan.outputs)

@@ -6,18 +6,9 @@ from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.families.variable_type.call_text import call, unpack
 from pipeline.families.variable_type.forward_text import forward
 from pipeline.families.variable_type.node_text import KERNEL, after_all, before_call, history
+from pipeline.families.variable_type.pieces import definition_of, registration_of
 from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel
 from pipeline.releases.model import Release
-
-
-def definition_of(key: str) -> str:
-    """The name of the piece that is the kernel for a dispatch key."""
-    return f"definition {key}"
-
-
-def registration_of(key: str) -> str:
-    """The name of the piece that registers it."""
-    return f"registration {key}"
 
 
 def render(plan: FunctionPlan, release: Release) -> dict[str, str]:

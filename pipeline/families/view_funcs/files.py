@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pipeline.cpp.view_funcs import view_func
-from pipeline.families.family import Family, Layout, pieces
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
-from pipeline.families.view_funcs import text
-from pipeline.families.view_funcs.plan import ViewFuncPlan, makes_view, plan_view_func
-from pipeline.model.native import NativeFunction
+from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.families.view_funcs.plan import ViewFuncPlan
 
 NAME = "view_funcs"
 FILES = ("ViewFuncs.h", "ViewFuncs.cpp")
@@ -28,9 +30,28 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     return [File(name, name, {}, dict(_SLOTS), names, family=NAME) for name in FILES]
 
 
+def selects(head: FunctionHead, release: Release) -> bool:
+    """Whether a function makes a view out of place, and its kernels are generated."""
+    view = release.viewed(head.base) is not None and head.kind not in ("inplace", "out")
+    return view and head.cpp_name not in release.manual_kernels
+
+
 def plan(function: NativeFunction, release: Release) -> ViewFuncPlan:
     """What is printed of a function."""
+    from pipeline.families.view_funcs.plan import plan_view_func  # for those who print
+
     return plan_view_func(function, release)
+
+
+def render(plan: ViewFuncPlan, release: Release) -> dict[str, str]:
+    """The pieces of its text."""
+    from pipeline.families.view_funcs import text
+
+    return {
+        INCLUDE: text.include(plan, release),
+        DECLARATION: text.declaration(plan, release),
+        DEFINITION: text.definition(plan, release),
+    }
 
 
 VIEW_FUNCS = Family(
@@ -38,10 +59,10 @@ VIEW_FUNCS = Family(
     "kernel",
     "function",
     plan,
-    pieces({INCLUDE: text.include, DECLARATION: text.declaration, DEFINITION: text.definition}),
+    render,
     files,
     FILES.__contains__,
     FILES[0],
-    makes_view,
+    selects,
     titled=lambda names: view_func(names.name),
 )

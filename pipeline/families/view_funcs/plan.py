@@ -12,7 +12,7 @@ from pipeline.cpp.bindings import check_default, passing_of
 from pipeline.cpp.dispatcher import Parameter, signature_of
 from pipeline.cpp.types import argument_type
 from pipeline.cpp.view_funcs import view_func, view_func_macro
-from pipeline.model.native import FunctionHead, NativeFunction
+from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Argument, Schema, is_tensor_like
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
@@ -40,12 +40,6 @@ class ViewFuncPlan(Struct, frozen=True, gc=False, array_like=True):
     symints: tuple[State, ...]
     tensors: tuple[State, ...]
     is_list: bool  # whether the function returns several views, of which the class makes one
-
-
-def makes_view(head: FunctionHead, release: Release) -> bool:
-    """Whether a function makes a view out of place, and its kernels are generated."""
-    view = release.viewed(head.base) is not None and head.kind not in ("inplace", "out")
-    return view and head.cpp_name not in release.manual_kernels
 
 
 def plan_view_func(function: NativeFunction, release: Release) -> ViewFuncPlan:

@@ -2,11 +2,12 @@
 #
 #   gradmill_generate(TARGET <target> [SPECS <core, torch, or a path>] [RELEASE <X.Y.Z>]
 #                     [FAMILIES <family>...] [LAYOUT split|upstream] [SHARDS <number>]
-#                     [GRAPHS <path>] [NAMESPACE <name>] [STRICT] [PYTHON])
+#                     [GRAPHS <path>] [NAMESPACE <name>] [STRICT] [LINES] [PYTHON])
 #
 # adds the generated sources to the target, and the folder of generated files ahead of its other include folders. Without
-# FAMILIES the Nodes are made; without LAYOUT in sources of which a formula changes one (docs/consumers.md). PYTHON adds
-# the Nodes' bindings. Then, for includes of what is not generated, in the scope of the caller:
+# FAMILIES the Nodes are made; without LAYOUT in sources of which a formula changes one (docs/consumers.md). With LINES a
+# compiler names a formula by its own file and line. PYTHON adds the Nodes' bindings. Then, for includes of what is not
+# generated, in the scope of the caller:
 #
 #   gradmill_TEMPLATES   the folders of the spec set's templates, with the headers that it has beside them
 #   gradmill_GENERATED   the folder of the generated files
@@ -26,7 +27,7 @@ endif()
 
 # The variables of gradmill's command line that the arguments of gradmill_generate mean.
 function(_gradmill_words result)
-  cmake_parse_arguments(PARSE_ARGV 1 given "STRICT;PYTHON" "TARGET;SPECS;RELEASE;LAYOUT;SHARDS;GRAPHS;NAMESPACE" "FAMILIES")
+  cmake_parse_arguments(PARSE_ARGV 1 given "STRICT;LINES;PYTHON" "TARGET;SPECS;RELEASE;LAYOUT;SHARDS;GRAPHS;NAMESPACE" "FAMILIES")
   if(given_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gradmill_generate: '${given_UNPARSED_ARGUMENTS}' is not expected")
   endif()
@@ -52,9 +53,12 @@ function(_gradmill_words result)
       list(APPEND words "${variable}=${given_${name}}")
     endif()
   endforeach()
-  if(given_STRICT)
-    list(APPEND words strict=1)
-  endif()
+  foreach(name STRICT LINES)
+    if(given_${name})
+      string(TOLOWER "${name}" variable)
+      list(APPEND words "${variable}=1")
+    endif()
+  endforeach()
   set(${result} "${words}" PARENT_SCOPE)
 endfunction()
 

@@ -186,6 +186,12 @@ class Build:
         found = [(family, unit) for family in families(self.db) for unit in units(self.db, family)]
         return dict(zip(numbered(unit.title for _, unit in found), found))
 
+    def count_of_units(self) -> int:
+        """How many there are."""
+        from pipeline.stages.units import roll
+
+        return roll(self.db).count
+
     # ---- problems
 
     def bring(self) -> None:
@@ -230,7 +236,7 @@ class Build:
         if not self.inputs.code_is_the_same():
             return
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
-        files, units = (tuple(self.file_names()), len(self.units())) if complete else ((), 0)
+        files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
         kept = self._db.commit()
         if not kept and self._db.problem:
             sys.stderr.write(f"{self._db.problem}; the next run will do everything again\n")

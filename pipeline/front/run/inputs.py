@@ -165,4 +165,4 @@ class Inputs:
         """gradmill's own files."""
         from pipeline.query.code import source_files
 
-        return list(source_files(PACKAGE).values())
+        return list((self._code or source_files(PACKAGE)).values())

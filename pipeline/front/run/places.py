@@ -121,7 +121,9 @@ def write_manifest(build: Build) -> bool:
     absolute = os.path.isabs(build.config.generated)
     place = os.path.abspath if absolute else os.path.relpath
     read = (*build.inputs.spec_paths(), *build.inputs.code_paths())
-    inputs = [place(path) for path in read if os.path.exists(path)]  # what is missing would be out of date for ever
+    there = [os.path.split(path) for path in read if os.path.exists(path)]  # what is missing would never be up to date
+    folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in there}}  # few, of many files
+    inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in there]
     targets = [build.manifest_path]
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())

@@ -43,7 +43,8 @@ class _StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__path__":
             raise AttributeError(name)  # no package: those have one
-        return getattr(_imported(self), name)
+        value = self.__dict__[name] = getattr(_imported(self), name)
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)

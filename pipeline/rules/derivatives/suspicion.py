@@ -82,15 +82,32 @@ def _unknown_names(
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
         known = {*always, *saved, *info.available_named_gradients}
         found += _unknown(derivative.original_formula, known, rows[derivative.var_names], vocabulary, count)
+    results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
     for forward in info.forward_derivatives:
+        found += _no_outputs(forward.var_names, results, rows[forward.var_names])
         if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # made from the backward formula
         given = {name + suffix for name in arguments for suffix in ("_p", "_t")}
-        results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
         tangents = (f"{name}_t" for name in results)
         known = {*always, *given, *results, *tangents, "original_self_p", "original_self_t"}
         found += _unknown(forward.formula, known, rows[forward.var_names], vocabulary, count)
     return found
+
+
+def _no_outputs(names: tuple[str, ...], outputs: Collection[str], row: Formula) -> list[SpecError]:
+    """A suspicion for each name of a row that is none of the outputs: upstream looks for one that is."""
+    return [
+        SpecError(
+            f"'{name}' is no output: no tangent is computed for it",
+            nearest(name, outputs) or f"outputs: {', '.join(sorted(outputs))}",
+            field=(row.key,),
+            needle=name,
+            at_key=True,
+            rule="no-output",
+        )
+        for name in names
+        if name not in outputs
+    ]
 
 
 def unknown_names(formula: str, known: Collection[str]) -> list[tuple[str, int]]:

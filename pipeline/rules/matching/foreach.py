@@ -39,23 +39,18 @@ def candidate_inputs(candidate: Schema) -> tuple[Argument, ...]:
 
 def find_reference(
     foreach: FunctionHead,
-    function: NativeFunction,
     functional: Sequence[str],
     others: Sequence[str],
-    lookup: Callable[[str], NativeFunction | None],
+    fits: Callable[[str], bool],
     release: Release,
 ) -> str | None:
-    """The function whose derivatives serve `foreach`.
+    """The function whose derivatives serve `foreach`: the first that fits.
 
     `functional` and `others` are the functions with derivatives whose base name fits: the functional ones, and the
     rest, which only a few in-place foreach ops may refer to.
     """
     inplace = foreach.kind == "inplace" and foreach.name in release.foreach_inplace_reference
-    for name in (*functional, *(others if inplace else ())):
-        candidate = lookup(name)
-        if candidate is not None and is_reference(function.func, candidate.func, release):
-            return name
-    return None
+    return next(filter(fits, (*functional, *(others if inplace else ()))), None)
 
 
 def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, release: Release) -> Info:

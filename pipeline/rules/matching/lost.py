@@ -32,12 +32,20 @@ def lost(pairs: Iterable[Pair]) -> Iterator[tuple[str, SpecError]]:
             derived.setdefault(name, []).append(schema)
         elif name.startswith(_FOREACH) or (name.endswith("_") and not name.endswith("__")):
             candidates.append((pair.function, name, schema))
-    letters = [(other, len(other), _letters(other)) for other in derived]
+    letters: dict[int, list[tuple[str, int]]] = {}  # by length
+    for other in derived:
+        letters.setdefault(len(other), []).append((other, _letters(other)))
     for function, name, schema in candidates:
         base = name.removeprefix(_FOREACH).removesuffix("_")
         if base not in names:
-            own, least, most = _letters(base), len(base) - SLIPS_OF_LONG, len(base) + SLIPS_OF_LONG
-            near = [other for other, length, found in letters if least <= length <= most and _alike(own, found)]
+            own = _letters(base)
+            lengths = range(len(base) - SLIPS_OF_LONG, len(base) + SLIPS_OF_LONG + 1)
+            near = [
+                other
+                for length in lengths
+                for other, found in letters.get(length, ())
+                if (own ^ found).bit_count() <= 2 * SLIPS_OF_LONG  # no more may differ after so few slips
+            ]
             error = _slip(name, base, schema, near, derived) if near else None
             if error is not None:
                 yield function, error
@@ -49,11 +57,6 @@ def _letters(name: str) -> int:
     for letter in name:
         bits |= 1 << ord(letter)
     return bits
-
-
-def _alike(one: int, other: int) -> bool:
-    """Whether so few slips may lie between names with these letters."""
-    return (one ^ other).bit_count() <= 2 * SLIPS_OF_LONG
 
 
 def _slip(name: str, base: str, schema: str, near: list[str], derived: dict[str, list[str]]) -> SpecError | None:

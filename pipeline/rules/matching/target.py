@@ -17,9 +17,9 @@ class Operators:
 
     def __init__(self, heads: Sequence[FunctionHead], grouped: Sequence[int]) -> None:
         self.heads = heads
-        plain = {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
-        others = {head.schema: i for i, head in enumerate(heads) if head.namespace != "aten"}
-        self.by_schema = others | plain  # one that names no namespace is of PyTorch's, where there is one
+        self.by_schema = {head.schema: i for i, head in enumerate(heads)}
+        if len({head.namespace for head in heads}) > 1:  # a schema that names none is of PyTorch's, where there is one
+            self.by_schema |= {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
         self.by_signature: dict[str, list[int]] = {}
         for i in grouped:
             self.by_signature.setdefault(heads[i].signature, []).append(i)

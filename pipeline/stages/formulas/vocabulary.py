@@ -48,8 +48,8 @@ def called(db: Database, group: str) -> list[str]:
 
 
 @table
-def vocabulary(db: Database) -> dict[str, tuple[int, int]]:
-    """The names by what they are used for, with the least and the most arguments.
+def known(db: Database) -> dict[str, tuple[int, int]]:
+    """The names that headers and the release have, by what they are used for, with the least and the most arguments.
 
     A set with the header of the release's helpers is whole: what it does not declare is not there. One without it
     may be a part of such a set, and knows the names of the release.
@@ -57,19 +57,23 @@ def vocabulary(db: Database) -> dict[str, tuple[int, int]]:
     from pipeline.releases.names import names_of  # large tables, for those who read formulas
 
     headers = spec_set(db).headers
-    known = names_of((db.input(RELEASE) or b"").decode())
-    found = {} if MANUAL in headers else {CALL + name: arity for name, arity in known.helpers.items()}
+    names = names_of((db.input(RELEASE) or b"").decode())
+    found = {} if MANUAL in headers else {CALL + name: arity for name, arity in names.helpers.items()}
     for header in (declared_in(db, name) for name in headers):
         found |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
         found |= {CALL + name: _ANY for name in header.others}
         found |= {CONSTANT + name: _ANY for name in header.constants}
-    groups_of_all = (*db.names(groups), *db.names(generated_groups))
-    own = [name for group in groups_of_all for name in called(db, group)]
-    functions = (*known.others, *own, *(() if MANUAL in headers else known.functions))
-    found |= {CALL + name: _ANY for name in functions}
-    found |= {METHOD + name: _ANY for name in (*known.methods, *own)}
+    found |= {CALL + name: _ANY for name in (*names.others, *(() if MANUAL in headers else names.functions))}
+    found |= {METHOD + name: _ANY for name in names.methods}
     found |= {f"{CONSTANT}k{dtype}": _ANY for dtype in release(db).dtypes}
     return dict(sorted(found.items()))
+
+
+@table
+def operators(db: Database) -> dict[str, bool]:
+    """What the functions of the set are called: formulas call them, as functions and as methods."""
+    groups_of_all = (*db.names(groups), *db.names(generated_groups))
+    return dict.fromkeys(sorted({name for group in groups_of_all for name in called(db, group)}), True)
 
 
 class Vocabulary:
@@ -79,11 +83,12 @@ class Vocabulary:
         self._db = db
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
-        return vocabulary.item(self._db, kind + name)
+        own = kind in (CALL, METHOD) and operators.item(self._db, name)
+        return _ANY if own else known.item(self._db, kind + name)
 
     def names(self, kind: str) -> list[str]:
-        listed = self._db.names(vocabulary)
-        return [name.removeprefix(kind) for name in listed if name.startswith(kind)]
+        listed = [name.removeprefix(kind) for name in self._db.names(known) if name.startswith(kind)]
+        return sorted({*listed, *self._db.names(operators)}) if kind in (CALL, METHOD) else listed
 
     def is_whole(self) -> bool:
         """Not where layers have formulas of their own and do not say which headers declare what these call."""

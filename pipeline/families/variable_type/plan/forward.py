@@ -36,6 +36,7 @@ class Formula(Struct, frozen=True, gc=False, array_like=True):
     """The tangents of outputs."""
 
     outputs: tuple[str, ...]
+    several: bool  # whether the function has more than one of them: upstream does not look whether it has all
     type: str  # C++
     condition: str
     reads: tuple[Read, ...]
@@ -136,6 +137,7 @@ def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> For
         condition += f" && ({derivative.var_names[0]}.defined())"
     return Formula(
         outputs,
+        len(derivative.var_types) > 1,
         type_,
         every if subject.is_foreach else condition,
         _reads(derivative, subject),

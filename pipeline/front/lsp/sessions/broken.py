@@ -13,25 +13,54 @@ from msgspec import Struct
 from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
 from pipeline.specs.entries import cut, parse_pieces, parse_plain, parse_whole, read_text
+from pipeline.specs.text import MAX_BYTES
+
+_ENTRY = b"\n-"  # where one ends and the next begins
+_BLOCK = 1024  # bytes that are compared at once
 
 
 class Read(Struct, frozen=True):
-    """What a text came to: entries that can be read, and what keeps the text from being read."""
+    """What a text came to: the last one whose entries could all be read one by one, and what keeps this from being
+    read."""
 
-    pieces: frozenset[str] = frozenset()
+    good: bytes = b""
     mistake: SpecError | None = None
 
 
-def read(data: bytes, role: Role, good: Collection[str]) -> Read:
-    """Looks whether the bytes of a file can be read; `good` are entries of which that is known."""
+def read(data: bytes, role: Role, good: bytes) -> Read:
+    """Looks whether the bytes of a file can be read; those of `good` are known to be, entry by entry."""
+    if len(data) <= MAX_BYTES and _is_read(_changed(data, good), role):
+        return Read(data)
     try:
-        text = read_text(data)
-        pieces = frozenset(piece.text for piece in cut(text) or ())
-        if not pieces or not all(_stands_alone(piece, role) for piece in pieces - frozenset(good)):
-            parse_whole(text, role)
+        if not _is_read(data, role):
+            parse_whole(read_text(data), role)
+            return Read()
     except SpecError as error:
-        return Read(frozenset(good), error)
-    return Read(pieces)
+        return Read(good, error)
+    return Read(data)
+
+
+def _is_read(data: bytes, role: Role) -> bool:
+    """Whether these are entries that can be read one by one."""
+    try:
+        pieces = cut(read_text(data)) or []
+    except SpecError:
+        return False
+    return bool(pieces) and all(_stands_alone(piece.text, role) for piece in pieces)
+
+
+def _changed(data: bytes, good: bytes) -> bytes:
+    """The entries of `data` that may be none of `good`'s, and some of their neighbours."""
+    size, before, after = min(len(data), len(good)), 0, 0
+    while before + _BLOCK <= size and data.startswith(good[before : before + _BLOCK], before):
+        before += _BLOCK
+    while before + after + _BLOCK <= size and data.endswith(
+        good[len(good) - after - _BLOCK : len(good) - after], 0, len(data) - after
+    ):
+        after += _BLOCK
+    start = data.rfind(_ENTRY, 0, before) + 1
+    end = data.find(_ENTRY, len(data) - after)
+    return data[start : end + 1 or None]
 
 
 def _stands_alone(piece: str, role: Role) -> bool:

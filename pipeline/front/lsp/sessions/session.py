@@ -127,7 +127,7 @@ class Session:
             return data
         before, found = self._read.get(label, (b"", broken.Read()))
         if before != data:
-            found = broken.read(data, role, found.pieces)
+            found = broken.read(data, role, found.good)
             self._read[label] = data, found
         if found.mistake is None:
             self._good[label] = data
