@@ -177,7 +177,7 @@ def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, 
     environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}"}
     environment = {"USER": "nobody", **environment, "HOME": str(tmp_path)}
 
-    start = [bazel(), f"--output_user_root={bazel_files}", "--max_idle_secs=300"]
+    start = [bazel(), f"--output_user_root={bazel_files}", "--max_idle_secs=60"]
 
     def run_bazel(*words: str) -> str:
         """What Bazel says: its server stays for the next time, as starting one takes 5 s."""
