@@ -86,9 +86,10 @@ def on_a_terminal(project: Project, *words: str, **environment: str) -> str:
     surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
     process = subprocess.Popen(command, cwd=project.folder, env=surroundings, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    found = b""
+    found, waiting = b"", select.poll()
+    waiting.register(ours, select.POLLIN)
     try:
-        while select.select([ours], [], [], 60)[0] and (data := os.read(ours, 65536)):
+        while waiting.poll(60_000) and (data := os.read(ours, 65536)):
             found += data
     except OSError:  # the end, on Linux
         pass

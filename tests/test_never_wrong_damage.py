@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -65,7 +66,8 @@ class Damaged:
         make_folder(folder / "built" / "set", CORE, (CORE / "RELEASE").read_text())
         self._built = Project.at(folder / "built")
         self._sound = {id(s): self._clean(s) for s in (self.edited, self.specs)}  # and then the set is unedited
-        Kept(self._built.specs, self._built.folder).update()
+        with closing(Kept(self._built.specs, self._built.folder)) as kept:
+            kept.update()
         cache = self._copy().cache
         self.cached = sorted(str(p.relative_to(cache.parent)) for p in cache.rglob("*") if p.is_file())
 
@@ -85,13 +87,13 @@ class Damaged:
         path = project.folder / name
         data = path.read_bytes()
         damage(path, random)
-        kept = Kept(project.specs, project.folder)
-        assert kept.update() == self._sound[id(self.specs)], REPEAT
-        if path.suffix in (".json", ".d", ".h", ".cpp"):
-            assert path.read_bytes() == data
-        self.edited.write(project.specs)
-        kept.reopen()
-        assert kept.update() == self._sound[id(self.edited)], REPEAT
+        with closing(Kept(project.specs, project.folder)) as kept:
+            assert kept.update() == self._sound[id(self.specs)], REPEAT
+            if path.suffix in (".json", ".d", ".h", ".cpp"):
+                assert path.read_bytes() == data
+            self.edited.write(project.specs)
+            kept.reopen()
+            assert kept.update() == self._sound[id(self.edited)], REPEAT
 
 
 @pytest.fixture(scope="module")

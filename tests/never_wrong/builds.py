@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import traceback
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,9 +36,17 @@ class Kept:
         forked.prepare()
         self.generated = folder / "generated"
         self._variables = {"specs": str(specs), "generated": str(self.generated), "cache": str(folder / "cache")}
-        self.reopen()
+        self._open()
 
     def reopen(self) -> None:
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        """Lets go of its files."""
+        self._build.close()
+
+    def _open(self) -> None:
         self._build = Build(read_config(self._variables))
         self._opened = False
 
@@ -81,7 +90,8 @@ def clean_build(specs: Path, folder: Path) -> Result:
     """A build of `specs` that knows nothing of earlier ones. `folder` is emptied before."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        return Kept(specs, folder).update()
+        with closing(Kept(specs, folder)) as kept:
+            return kept.update()
     except Exception:
         return Result({}, crash=traceback.format_exc())
 
