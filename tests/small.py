@@ -8,45 +8,32 @@ import atexit
 import gc
 import json
 import os
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 import forked
+from server import Server
 
 RUNS = {"doit": forked.run_doit, "gradmill": forked.run_gradmill}
 
 
-class Small:
+class Small(Server):
     """The process, for who asks."""
 
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        atexit.register(self._close)
+    module = (__file__,)
 
     def run(self, program: str, words: list[str], folder: Path) -> forked.Ended:
         """Runs doit or gradmill in a folder, with the environment and the path of modules that this process has now."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        asked = [program, words, str(folder), dict(os.environ), sys.path]
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        assert answer, "the process that runs are copies of has ended"
-        return forked.Ended(*json.loads(answer))
-
-    def _close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        return forked.Ended(*self.ask(program, words, str(folder), dict(os.environ), sys.path))
 
 
 @cache
 def small(process: int) -> Small:
     """The small process of a process, by its number: a copy of this one needs another."""
-    return Small()
+    started = Small().__enter__()
+    atexit.register(started.__exit__)
+    return started
 
 
 def _serve() -> None:

@@ -37,9 +37,9 @@ class StaleUnits:
 
     def _called(self, wanted: list[At]) -> dict[str, tuple[str, Unit]]:
         """Units, by what people call them."""
-        from pipeline.stages.units import roll, unit
+        from pipeline.stages.units import unit, unit_titles
 
-        known = roll(self._build.db)
+        known = unit_titles(self._build.db)
         if len(wanted) * _FEW < known.count:  # these are looked up one by one
             found = [(family, unit(self._build.db, family, name)) for family, name in wanted]
             named = {each.title: (family, each) for family, each in found if each is not None}

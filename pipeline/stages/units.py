@@ -64,7 +64,7 @@ def units(db: Database, family: str) -> list[Unit]:
     return [unit for unit in found if (kind == "Node" or unit.function in taken) and about_unit(db, unit).holds(of)]
 
 
-class Roll(Struct, frozen=True, array_like=True):
+class UnitTitles(Struct, frozen=True, array_like=True):
     """How many units there are, and what several of them are called."""
 
     count: int
@@ -72,10 +72,10 @@ class Roll(Struct, frozen=True, array_like=True):
 
 
 @query
-def roll(db: Database) -> Roll:
+def unit_titles(db: Database) -> UnitTitles:
     """The units of all families by what they are called."""
     titles = [unit.title for family in families(db) for unit in units(db, family)]
-    return Roll(len(titles), [title for title, number in Counter(titles).items() if number > 1])
+    return UnitTitles(len(titles), [title for title, number in Counter(titles).items() if number > 1])
 
 
 def _all_units(db: Database, family: str) -> list[Unit]:

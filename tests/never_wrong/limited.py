@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import forked
-
-from .server import Server
+from server import Server
 
 
 class Took(NamedTuple):
@@ -31,7 +30,7 @@ class Took(NamedTuple):
 class Limited(Server):
     """The process that is copied. It is small: what it holds counts as memory of each run."""
 
-    module = "tests.never_wrong.limited"
+    module = ("-m", "tests.never_wrong.limited")
 
     def run(self, words: list[str], log: Path, seconds: int) -> Took:
         """`python -m doit` with these words. What it writes goes to `log`; after so many seconds it is ended."""

@@ -12,15 +12,14 @@ import sys
 import traceback
 from pathlib import Path
 
+from server import Server
 from torchgen_oracle import matched_functions
-
-from .server import Server
 
 
 class Oracle(Server):
     """The process."""
 
-    module = "tests.never_wrong.oracle"
+    module = ("-m", "tests.never_wrong.oracle")
 
     def run(self, specs: Path, out: Path) -> str:
         """Runs torchgen on a flat folder, its files going to `out`; gives its error, "" when there is none."""

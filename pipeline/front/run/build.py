@@ -188,9 +188,9 @@ class Build:
 
     def count_of_units(self) -> int:
         """How many there are."""
-        from pipeline.stages.units import roll
+        from pipeline.stages.units import unit_titles
 
-        return roll(self.db).count
+        return unit_titles(self.db).count
 
     # ---- problems
 

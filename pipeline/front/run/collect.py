@@ -20,7 +20,7 @@ LARGE = 1 << 30  # bytes of a store that is collected without anybody asking
 def is_root(name: Name) -> bool:
     """Whether a row is one that whole runs ask for: it stays, with all that it is made from."""
     stage, _, query = str(name[0]).partition(":")
-    return query == "stage" or (stage, query) in (("shard", "made"), ("manifest", "manifest"), ("units", "roll"))
+    return query == "stage" or (stage, query) in (("shard", "made"), ("manifest", "manifest"), ("units", "unit_titles"))
 
 
 def collect_if_large(path: str) -> None:

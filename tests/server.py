@@ -6,21 +6,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from . import TESTS
+from forked import ROOT
 
 
 class Server:
-    """The process, which runs `module`."""
+    """The process, in which Python runs `module`: `-m` and its name, or its file."""
 
-    module: ClassVar[str]
+    module: ClassVar[tuple[str, ...]]
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", self.module]
         self._process = subprocess.Popen(
-            command, cwd=Path(TESTS).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, *self.module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         return self
 
@@ -36,5 +34,5 @@ class Server:
         self._process.stdin.write(json.dumps(words) + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
-        assert answer, f"{self.module}: the process ended"
+        assert answer, f"{self.module[-1]}: the process ended"
         return json.loads(answer)
