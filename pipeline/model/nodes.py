@@ -19,6 +19,7 @@ class Defined(Struct, frozen=True, gc=False, array_like=True):
     function: str
     schema: str
     definition: str
+    first: str  # the definition at whose place it stands
     is_copy: bool = False
 
 
@@ -36,6 +37,7 @@ class Reference(Struct, frozen=True, gc=False, array_like=True):
     function: str
     schema: str
     name: str  # with overload
+    cpp_name: str
     inplace: bool
     reference: str  # function
     reference_schema: str
@@ -70,6 +72,7 @@ class Pair(Struct, frozen=True, gc=False, array_like=True):
 
     function: str
     schema: str
+    cpp_name: str
     source: dict[str, str] | None
 
 

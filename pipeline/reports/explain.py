@@ -21,7 +21,7 @@ from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, entry_end, row
 from pipeline.stages import foreach, infos, schemas
 from pipeline.stages.emit import text
-from pipeline.stages.match import pairs
+from pipeline.stages.match import all_pairs
 from pipeline.stages.set import graph_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import entries
@@ -123,7 +123,7 @@ class Explainer:
         return [name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units]
 
     def _pairs(self, name: str) -> list[Pair]:
-        return [pair for pair in pairs(self._db) if name in op_names(pair.schema)]
+        return [pair for pair in all_pairs(self._db) if name in op_names(pair.schema)]
 
     def _stage(self, name: str) -> Explanation:
         module = self._stages[name][0].partition(":")[0]
@@ -164,7 +164,7 @@ class Explainer:
 
     def _operator(self, pair: Pair) -> Explanation:
         native = schemas.function(self._db, pair.function)
-        generated = schemas.generated.item(self._db, pair.function)
+        generated = schemas.origin(self._db, pair.function)
         served = {pair.function, *(pair.source or {}).values()}
         found = [
             at
@@ -185,7 +185,7 @@ class Explainer:
 
     def _ends_of(self, pair: Pair) -> Iterator[Name]:
         """What a function is made from, and the infos that serve it."""
-        made = schemas.generated.item(self._db, pair.function)
+        made = schemas.origin(self._db, pair.function)
         yield entry_end("native", pair.function if made is None else made.base)
         for key, function in (pair.source or {}).items():
             found = infos.row.item(self._db, infos.keyed(function, key))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.model.schema import SchemaKind
 from pipeline.query.database import Database
-from pipeline.stages.match import pairs
+from pipeline.stages.match import all_pairs
 from pipeline.stages.schemas import all_heads
 
 
@@ -15,7 +15,7 @@ def served(db: Database) -> dict[tuple[str, str], dict[str, SchemaKind]]:
     """
     heads = dict(all_heads(db))
     found: dict[tuple[str, str], dict[str, SchemaKind]] = {}
-    for pair in pairs(db):
+    for pair in all_pairs(db):
         head = heads[pair.function]
         for key, function in (pair.source or {}).items():
             if function != pair.function and head.kind not in ("out", "scratch"):

@@ -120,10 +120,10 @@ def _infos(db: Database, layout: Layout) -> Iterator[Listed]:
 
 def _foreach(db: Database, layout: Layout) -> Iterator[Listed]:
     yield from _info_rows(db, foreach.rows(db))
-    heads = dict(schemas.all_heads(db))
-    for function, reference in foreach.borrowed(db):
-        row = {"func": heads[function].schema, "borrows": heads[reference].schema}
-        yield op_names(heads[function].schema), partial(dict, row)
+    for reference in foreach.all_references(db):
+        if reference.inplace and foreach.source(db, reference.function) is not None:
+            row = {"func": reference.schema, "borrows": reference.reference_schema}
+            yield op_names(reference.schema), partial(dict, row)
 
 
 def _info_rows(db: Database, found: Iterable[NodeRow]) -> Iterator[Listed]:
@@ -147,7 +147,7 @@ def info_json(info: Info, node: str | None) -> Row:
 
 def _match(db: Database, layout: Layout) -> Iterator[Listed]:
     nodes = {(row.function, row.dispatch_key): row.node for row in (*infos.rows(db), *foreach.rows(db))}
-    for pair in match.pairs(db):
+    for pair in match.all_pairs(db):
         serving = {key: nodes.get((function, key)) for key, function in (pair.source or {}).items()}
         names = {*op_names(pair.schema), *(node for node in serving.values() if node)}
         yield names, partial(_matched, db, pair, serving)
@@ -156,7 +156,7 @@ def _match(db: Database, layout: Layout) -> Iterator[Listed]:
 def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
     if pair.source is None:
         return {"func": pair.schema, "info": None, "fw_derivatives": None}
-    dependent = match.dependents.item(db, pair.function)
+    dependent = match.dependent_of(db, pair.function)
     rewritten = dict(match.rewritten(db, pair.function)) if dependent is not None and dependent.inplace else {}
     found = match.matched(db, pair)
     return {
@@ -168,7 +168,7 @@ def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
 
 def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
     """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
-    for pair in match.pairs(db):
+    for pair in match.all_pairs(db):
         yield op_names(pair.schema), partial(_differentiated, db, pair)
 
 

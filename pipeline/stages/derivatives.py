@@ -3,8 +3,11 @@
 Nothing is looked up here: what depends on the schemas is `infos`.
 """
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from pipeline.grammar.buckets import bucket_of, in_buckets
 from pipeline.model.autograd import Definition
-from pipeline.model.entries import SMALL, grouped
 from pipeline.model.layers import layer_of
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
@@ -13,26 +16,21 @@ from pipeline.rules.derivatives.definition import parse_definition
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
+T = TypeVar("T")
 Titled = tuple[str, str, str]  # a definition, the schema that it names, the operator's name
 
 
 @table
-def groups(db: Database) -> dict[str, list[str]]:
-    """The entries in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(entries, "derivatives"), SMALL)}
+def buckets(db: Database) -> dict[str, list[str]]:
+    """The entries by bucket, in the order of the file."""
+    return in_buckets(db.names(entries, "derivatives"))
 
 
 @table
-def group_of(db: Database) -> dict[str, str]:
-    """The group that an entry is in."""
-    return {entry: group for group, found in groups(db).items() for entry in found}
-
-
-@table
-def definitions(db: Database, group: str) -> dict[str, Definition]:
-    """What the entries of a group say; those that are wrong are left out. Suspicions are reported too."""
+def definitions(db: Database, bucket: str) -> dict[str, Definition]:
+    """What the entries of a bucket say; those that are wrong are left out. Suspicions are reported too."""
     found = {}
-    for entry in groups.item(db, group) or ():
+    for entry in buckets.item(db, bucket) or ():
         given = value(db, "derivatives", entry)
         op = title(given, "name")
         try:
@@ -47,22 +45,27 @@ def definitions(db: Database, group: str) -> dict[str, Definition]:
 
 def definition(db: Database, entry: str) -> Definition | None:
     """What an entry says, None where it is wrong."""
-    group = group_of.item(db, entry)
-    return None if group is None else definitions.item(db, group, entry)
+    return definitions.item(db, bucket_of(entry), entry)
 
 
 @query
-def titles(db: Database, group: str) -> list[Titled]:
-    """What the definitions of a group are for."""
-    return [(entry, parsed.schema, parsed.name) for entry, parsed in definitions(db, group).items()]
+def titles(db: Database, bucket: str) -> list[Titled]:
+    """What the definitions of a bucket are for."""
+    return [(entry, parsed.schema, parsed.name) for entry, parsed in definitions(db, bucket).items()]
 
 
 def all_titles(db: Database) -> list[Titled]:
     """What all definitions are for, in the order of the file."""
-    return [titled for group in db.names(groups) for titled in titles(db, group)]
+    return in_order(db, (titled for bucket in db.names(buckets) for titled in titles(db, bucket)), lambda each: each[0])
+
+
+def in_order(db: Database, found: Iterable[T], entry: Callable[[T], str]) -> list[T]:
+    """Things in the order in which their entries stand in the file, by what says of one thing which that is."""
+    place = {name: i for i, name in enumerate(db.names(entries, "derivatives"))}
+    return sorted(found, key=lambda each: place[entry(each)])
 
 
 @query
 def stage(db: Database) -> int:
     """All definitions."""
-    return len(all_titles(db))
+    return len([db.digest(titles, bucket) for bucket in db.names(buckets)])

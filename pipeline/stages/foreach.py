@@ -15,7 +15,7 @@ from pipeline.query.query import query, table
 from pipeline.rules.matching.foreach import PREFIX, find_reference, foreach_node, is_reference, synthesize
 from pipeline.stages import infos
 from pipeline.stages.layered.taking import participants
-from pipeline.stages.schemas import Listed, all_heads, function
+from pipeline.stages.schemas import Listed, bucket_of_function, buckets, function, heads
 from pipeline.stages.set import release
 
 # Foreach functions refer to the derivatives of this key only; upstream has it fixed too.
@@ -23,25 +23,39 @@ DISPATCH_KEY = "Default"
 
 
 @table
-def references(db: Database) -> dict[str, Reference]:
-    """The function whose derivatives serve each foreach function, in the order in which their Nodes are printed."""
-    heads, facts = dict(all_heads(db)), release(db)
-    taken = dict(participants(db))
-    given = {defined.function: defined for defined in infos.defined(db)}
-    with_infos = infos.by_function(infos.rows(db))
+def references(db: Database, bucket: str) -> dict[str, Reference]:
+    """The function whose derivatives serve each foreach function of a bucket."""
+    taken = [listed for listed in participants(db, bucket) if listed[1].base.startswith(PREFIX)]
+    if not taken:
+        return {}
+    known, facts = dict(heads(db, bucket)), release(db)
+    given = {defined.function: defined for defined in infos.defined(db, bucket)}
+    with_infos = [name for name, keys in infos.own_keys(db, bucket).items() if keys]
     # Upstream looks among functions with infos first, then among those whose definition has no dispatch key at all.
     ordered = [*with_infos, *(name for name in given if name not in with_infos)]
-    functional = _by_base(ordered, heads, lambda head: head.kind == "functional")
-    others = _by_base(ordered, heads, lambda head: head.kind != "functional")
+    functional = _by_base(ordered, known, lambda head: head.kind == "functional")
+    others = _by_base(ordered, known, lambda head: head.kind != "functional")
     found = {}
-    for name, head in _without_definition(taken, heads, given, with_infos):
+    for name, head in _without_definition(taken, known, given, with_infos):
         base = head.base.split(PREFIX)[-1]
         if base not in functional and base not in others:
             continue
         at = find_reference(head, functional.get(base, ()), others.get(base, ()), partial(fits, db, name), facts)
         if at is not None:
-            found[name] = _reference(name, head, heads[at], given[at])
+            found[name] = _reference(name, head, known[at], given[at])
     return found
+
+
+def reference_of(db: Database, name: str) -> Reference | None:
+    """The function whose derivatives serve a foreach function, None where it has some of its own or there is none."""
+    return references.item(db, bucket_of_function(name), name)
+
+
+def all_references(db: Database) -> list[Reference]:
+    """The same of all foreach functions, in the order in which upstream meets them, which that of their Nodes is: by
+    C++ name. Functions that share one are in one bucket, in their order."""
+    found = (each for bucket in db.names(buckets) for each in references(db, bucket).values())
+    return sorted(found, key=lambda reference: reference.cpp_name)
 
 
 @query
@@ -53,7 +67,8 @@ def fits(db: Database, name: str, candidate: str) -> bool:
 
 def _reference(name: str, head: FunctionHead, other: FunctionHead, given: Defined) -> Reference:
     inplace = head.kind == "inplace"
-    return Reference(name, head.schema, head.name, inplace, given.function, other.schema, other.name, given.definition)
+    served = (given.function, other.schema, other.name, given.definition)
+    return Reference(name, head.schema, head.name, head.cpp_name, inplace, *served)
 
 
 def _by_base(
@@ -68,27 +83,24 @@ def _by_base(
 
 
 def _without_definition(
-    taken: dict[str, FunctionHead], heads: dict[str, FunctionHead], given: dict[str, Defined], with_infos: Iterable[str]
+    taken: Iterable[Listed], heads: dict[str, FunctionHead], given: dict[str, Defined], with_infos: Iterable[str]
 ) -> list[Listed]:
-    """Foreach functions that nothing else serves, in the order in which upstream meets them: by C++ name.
+    """Foreach functions that nothing else serves.
 
     Generated out variants have no derivatives; generated functional ones follow their mutable variant.
     """
     written = {heads[name].plain_signature for name in with_infos if heads[name].kind != "functional"}
-    found = [
+    return [
         (name, head)
-        for name, head in taken.items()
-        if head.base.startswith(PREFIX)
-        and name not in given
-        and not (head.generated and (head.kind == "out" or head.plain_signature in written))
+        for name, head in taken
+        if name not in given and not (head.generated and (head.kind == "out" or head.plain_signature in written))
     ]
-    return sorted(found, key=lambda listed: listed[1].cpp_name)
 
 
 @query
 def source(db: Database, name: str) -> NodeRow | None:
     """The row of the info that serves a foreach function, None where its reference has none for the key."""
-    reference = references.item(db, name)
+    reference = reference_of(db, name)
     if reference is None:
         return None
     row = infos.row.item(db, infos.keyed(reference.reference, DISPATCH_KEY))
@@ -121,7 +133,7 @@ def reverse_of(db: Database, row: NodeRow) -> Reverse | None:
 
 
 def _synthesized(db: Database, name: str) -> Info | None:
-    reference, row = references.item(db, name), source(db, name)
+    reference, row = reference_of(db, name), source(db, name)
     if reference is None or row is None or reference.inplace:
         return None
     native, other = function(db, name), function(db, reference.reference)
@@ -136,7 +148,7 @@ def _synthesized(db: Database, name: str) -> Info | None:
 @query
 def row_of(db: Database, name: str) -> NodeRow | None:
     """The row of a foreach function, None where it has no info of its own."""
-    reference, row = references.item(db, name), source(db, name)
+    reference, row = reference_of(db, name), source(db, name)
     shape = infos.shape_part(db, synthesized, name)
     if reference is None or row is None or not shape:
         return None
@@ -157,8 +169,8 @@ def _row(node: str | None, reference: Reference) -> NodeRow:
 
 @query
 def rows(db: Database) -> list[NodeRow]:
-    """Every synthesized info with the Node that it is printed as."""
-    found = (row_of(db, name) for name in db.names(references))
+    """Every synthesized info with the Node that it is printed as, in the order in which these are printed."""
+    found = (row_of(db, reference.function) for reference in all_references(db))
     return [row for row in found if row is not None]
 
 
@@ -169,16 +181,23 @@ def row(db: Database) -> dict[str, NodeRow]:
 
 
 @query
-def borrowed(db: Database) -> list[tuple[str, str]]:
+def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
+    """The same as `infos.own_keys` of foreach functions whose infos are synthesized."""
+    found = (row_of(db, name) for name in db.names(references, bucket))
+    return {row.function: {row.dispatch_key: row.node is not None} for row in found if row is not None}
+
+
+@query
+def borrowed(db: Database, bucket: str) -> dict[str, str]:
     """In-place foreach functions, and the functions whose infos serve them."""
-    return [
-        (name, reference.reference)
-        for name, reference in references(db).items()
+    return {
+        name: reference.reference
+        for name, reference in references(db, bucket).items()
         if reference.inplace and source(db, name) is not None
-    ]
+    }
 
 
 @query
 def stage(db: Database) -> int:
     """All synthesized infos."""
-    return len([db.digest(rows), db.digest(borrowed)])
+    return len([(db.digest(own_keys, bucket), db.digest(borrowed, bucket)) for bucket in db.names(buckets)])

@@ -6,6 +6,7 @@ overloads of the operators that it names; a `.pt2` file is one function. Nothing
 
 from __future__ import annotations
 
+from pipeline.grammar.buckets import bucket_of
 from pipeline.graphs.exported.model import read_model
 from pipeline.graphs.lean.apart import taken_apart
 from pipeline.graphs.model import Function, Program
@@ -16,7 +17,7 @@ from pipeline.graphs.schema import schema_text
 from pipeline.problems.problem import Problem, TextMistake, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.stages.schemas import all_heads, entry_of
+from pipeline.stages.schemas import buckets, entry_of, heads
 from pipeline.stages.schemas import function as native
 from pipeline.stages.set import asked, graph_label, namespace, unreadable
 
@@ -27,10 +28,10 @@ EXPORTED = ".pt2"  # what torch.export.save writes
 
 
 @table
-def overloads(db: Database) -> dict[str, list[str]]:
-    """The functions of each operator, declared and generated, by `aten::add_`."""
+def overloads(db: Database, bucket: str) -> dict[str, list[str]]:
+    """The functions of each operator of a bucket, declared and generated, by `aten::add_`."""
     found: dict[str, list[str]] = {}
-    for name, head in all_heads(db):
+    for name, head in heads(db, bucket):
         namespace, separator, _ = entry_of(name).partition("(")[0].partition("::")
         found.setdefault(f"{namespace if separator else 'aten'}::{head.unqualified}", []).append(name)
     return found
@@ -43,12 +44,13 @@ class _Ops:
         self._db = db
 
     def overloads(self, name: str) -> list[Op]:
-        listed = overloads.item(self._db, name) or []
+        listed = overloads.item(self._db, bucket_of(name), name) or []
         found = ((each, native(self._db, each)) for each in listed)
         return [Op(each, function) for each, function in found if function is not None]
 
     def near(self, name: str) -> str:
-        names = [each.removeprefix("aten::") for each in self._db.names(overloads)]
+        listed = (each for bucket in self._db.names(buckets) for each in self._db.names(overloads, bucket))
+        names = sorted(each.removeprefix("aten::") for each in listed)
         return nearest(name.removeprefix("aten::"), names)
 
 

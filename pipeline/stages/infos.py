@@ -4,12 +4,13 @@ Which function a definition is for, and which number its Node gets, follow from 
 derivatives: an edited formula looks nothing up again, and moves no number.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from pipeline.grammar.buckets import bucket_of
 from pipeline.model.autograd import Info, Reverse
 from pipeline.model.layers import layer_of
 from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
@@ -21,23 +22,27 @@ from pipeline.rules.derivatives.info import create_infos
 from pipeline.rules.derivatives.suspicion import suspicious
 from pipeline.rules.matching.naming import NodeNames
 from pipeline.rules.matching.target import Operators
-from pipeline.stages.derivatives import Titled, all_titles, definition, definitions, groups
+from pipeline.stages.derivatives import Titled, buckets, definition, definitions, in_order, titles
 from pipeline.stages.formulas.cut import explained
 from pipeline.stages.formulas.vocabulary import Vocabulary
-from pipeline.stages.schemas import all_heads, function, views
+from pipeline.stages.schemas import all_heads, function, heads, views
 from pipeline.stages.set import release
 
 Items = Table[[str], Raw]  # of infos, as `parts` makes them
 
 
 @table
-def targets(db: Database) -> dict[str, Target]:
-    """The function that each definition is for."""
-    listed = all_heads(db)
+def targets(db: Database, bucket: str) -> dict[str, Target]:
+    """The function that each definition of a bucket is for."""
+    listed = heads(db, bucket)
     at = {name: i for i, (name, _) in enumerate(listed)}
-    operators = Operators([head for _, head in listed], [at[name] for name in views(db).order])
+    operators = Operators(
+        [head for _, head in listed],
+        [at[name] for name in views(db, bucket).order],
+        lambda: [head for _, head in all_heads(db)],
+    )
     found = {}
-    for titled in all_titles(db):
+    for titled in titles(db, bucket):
         entry, schema, name = titled
         try:
             function_name, head = listed[operators.canonical(schema, name)]
@@ -91,7 +96,7 @@ def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool],
 
 def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none where there is something wrong."""
-    target = targets.item(db, entry)
+    target = targets.item(db, bucket_of(entry), entry)
     defined = definition(db, entry)
     if target is None or defined is None:
         return []
@@ -110,55 +115,75 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
 
 
 @query
-def shapes(db: Database, group: str) -> list[Shape]:
-    """What the definitions of a group came to."""
+def shapes(db: Database, bucket: str) -> list[Shape]:
+    """What the definitions of a bucket came to, as far as there is a function for them."""
+    known = targets(db, bucket)
     found = []
-    for entry, defined in definitions(db, group).items():
+    for entry, defined in definitions(db, bucket).items():
         keys = shape_part(db, infos_of, entry)
-        if keys or not defined.dispatch:
+        if entry in known and (keys or not defined.dispatch):
             found.append(Shape(entry, defined.name, keys))
     return found
 
 
+def all_shapes(db: Database) -> list[Shape]:
+    """What all definitions came to, in the order of the file."""
+    found = (shape for bucket in db.names(buckets) for shape in shapes(db, bucket))
+    return in_order(db, found, lambda shape: shape.definition)
+
+
 @query
-def defined(db: Database) -> list[Defined]:
-    """The functions with derivatives of their own, in the order in which their Nodes are printed.
+def defined(db: Database, bucket: str) -> list[Defined]:
+    """The functions of a bucket that have derivatives of their own.
 
     Of several definitions for one function the last one counts, at the place of the first. A view's copy is
-    differentiated as the view, unless it has a definition of its own.
+    differentiated as the view, unless it has a definition of its own: all copies come last.
     """
     found: dict[str, Defined] = {}
-    titled = {entry: (entry, schema, name) for entry, schema, name in all_titles(db)}
-    known = targets(db)
-    for shape in shapes_of_all(db):
-        target = known.get(shape.definition)
-        if target is None:
-            continue
+    titled = {each[0]: each for each in titles(db, bucket)}
+    known = targets(db, bucket)
+    for shape in shapes(db, bucket):
+        target = known[shape.definition]
         before = found.get(target.function)
         if before is not None and layer_of(before.definition) == layer_of(shape.definition):
             again = SpecError(
                 f"a second definition for {target.schema}", "the later one wins: remove one of them", field=("name",)
             )
             db.report(_problem(again, titled[shape.definition], warning=True))
-        found[target.function] = Defined(target.function, target.schema, shape.definition)
-    return [*found.values(), *_copies(db, found)]
+        first = before.first if before is not None else shape.definition
+        found[target.function] = Defined(target.function, target.schema, shape.definition, first)
+    return [*found.values(), *_copies(db, bucket, found)]
 
 
-def _copies(db: Database, found: dict[str, Defined]) -> list[Defined]:
+def _copies(db: Database, bucket: str, found: dict[str, Defined]) -> list[Defined]:
     """The copies of views with derivatives that have none of their own."""
-    with_rows = {shape.definition for shape in shapes_of_all(db) if shape.keys}
-    heads = dict(all_heads(db))
-    copy_of = {heads[view].name: copy for view, copy in views(db).copies}
+    copies = views(db, bucket).copies
+    if not copies:
+        return []
+    with_rows = {shape.definition for shape in shapes(db, bucket) if shape.keys}
+    listed = dict(heads(db, bucket))
+    copy_of = {listed[view].name: copy for view, copy in copies}
     wanted: dict[str, Defined] = {}
     for name, given in found.items():
-        copy = copy_of.get(heads[name].name)
+        copy = copy_of.get(listed[name].name)
         if copy is not None and copy not in found and given.definition in with_rows:
-            wanted[copy] = Defined(copy, heads[copy].schema, given.definition, True)
+            first = wanted[copy].first if copy in wanted else given.first
+            wanted[copy] = Defined(copy, listed[copy].schema, given.definition, first, is_copy=True)
     return list(wanted.values())
 
 
-def shapes_of_all(db: Database) -> list[Shape]:
-    return [shape for group in db.names(groups) for shape in shapes(db, group)]
+def all_defined(db: Database) -> list[Defined]:
+    """The functions with derivatives of their own, in the order in which their Nodes are printed."""
+    found = (given for bucket in db.names(buckets) for given in defined(db, bucket))
+    return sorted(in_order(db, found, lambda given: given.first), key=lambda given: given.is_copy)
+
+
+@query
+def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
+    """The dispatch keys of the derivatives that functions of a bucket have of their own, and whether there is one to
+    compute, by function."""
+    of = {shape.definition: dict(shape.keys) for shape in shapes(db, bucket)}
+    return {given.function: of[given.definition] for given in defined(db, bucket)}
 
 
 @query
@@ -167,16 +192,14 @@ def rows(db: Database) -> list[NodeRow]:
     names = NodeNames()
     found: dict[str, dict[str, str | None]] = {}
     operators = {}
-    known = targets(db)
-    for shape in shapes_of_all(db):
-        if shape.definition in known:
-            operators[shape.definition] = shape.operator
-            found[shape.definition] = {
-                key: names.next(shape.operator, key) if differentiable else None for key, differentiable in shape.keys
-            }
+    for shape in all_shapes(db):
+        operators[shape.definition] = shape.operator
+        found[shape.definition] = {
+            key: names.next(shape.operator, key) if differentiable else None for key, differentiable in shape.keys
+        }
     return [
         _row(given, key, node, operators[given.definition])
-        for given in defined(db)
+        for given in all_defined(db)
         for key, node in found[given.definition].items()
     ]
 
@@ -232,11 +255,3 @@ def _report(db: Database, error: SpecError, titled: Titled) -> None:
 def _problem(error: SpecError, titled: Titled, *, warning: bool = False) -> Problem:
     op = titled[1].partition("(")[0]
     return problem_of(error, "derivatives", titled[0], op, warning=warning, derived=True)
-
-
-def by_function(found: Iterable[NodeRow]) -> dict[str, dict[str, NodeRow]]:
-    """Rows by function and dispatch key."""
-    ordered: dict[str, dict[str, NodeRow]] = {}
-    for row in found:
-        ordered.setdefault(row.function, {})[row.dispatch_key] = row
-    return ordered

@@ -1,24 +1,26 @@
 """Stage `match`: every native function and the derivatives that serve it; the index of all Nodes."""
 
+from collections.abc import Iterable
+
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.model.autograd import ForwardDerivative, Info, Reverse
-from pipeline.model.entries import SMALL, grouped
 from pipeline.model.kernels import KernelDerivative, Served
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Dependent, Keyed, NodeRow, Outputs, Pair
 from pipeline.model.schema import modifies
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
+from pipeline.query.query import query, table, unkept
 from pipeline.rules.kernels.derivative import differentiability_of, kernel_derivative
 from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
-from pipeline.rules.matching.lost import lost
+from pipeline.rules.matching.lost import Suspect, lost, suspects
 from pipeline.stages import foreach, infos
-from pipeline.stages.layered.taking import participants
-from pipeline.stages.schemas import GENERATED, all_heads, entry_of, function
+from pipeline.stages.layered.taking import ordered, participants
+from pipeline.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads
 from pipeline.stages.set import release
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
@@ -56,30 +58,42 @@ def _entry(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:
     row = infos.row.item(db, infos.keyed(function, dispatch_key))
     if row is not None:
         return row.definition, row.schema
-    reference = foreach.references.item(db, function)
+    reference = foreach.reference_of(db, function)
     assert reference is not None
     return reference.definition, reference.schema
 
 
 @query
-def pairs(db: Database) -> list[Pair]:
+def pairs(db: Database, bucket: str) -> list[Pair]:
+    """The functions of a bucket, and whose infos serve them."""
+    finder = _Finder(db, bucket)
+    return [Pair(name, head.schema, head.cpp_name, finder.find(name, head)) for name, head in participants(db, bucket)]
+
+
+@unkept
+def all_pairs(db: Database) -> list[Pair]:
     """All functions in the order in which upstream matches them, and whose infos serve them."""
-    finder = _Finder(db)
-    return [Pair(name, head.schema, finder.find(name, head)) for name, head in participants(db)]
+    return in_order(db, (pair for bucket in db.names(buckets) for pair in pairs(db, bucket)))
+
+
+def in_order(db: Database, found: Iterable[Pair]) -> list[Pair]:
+    """Functions, bucket by bucket, in the order in which upstream matches them."""
+    return ordered(db, found, lambda pair: pair.function, lambda pair: pair.cpp_name)
 
 
 class _Finder:
     """Looks up derivatives: exact match, functional signature, mutable variant, foreach."""
 
-    def __init__(self, db: Database) -> None:
-        heads = dict(all_heads(db))
-        self._own = infos.by_function(infos.rows(db))
-        self._made = infos.by_function(foreach.rows(db))
-        self._borrowed = dict(foreach.borrowed(db))
+    def __init__(self, db: Database, bucket: str) -> None:
+        listed = dict(heads(db, bucket))
+        own = infos.own_keys(db, bucket)
+        self._own = {name: list(keys) for name, keys in own.items() if keys}
+        self._made = {name: list(keys) for name, keys in foreach.own_keys(db, bucket).items()}
+        self._borrowed = foreach.borrowed(db, bucket)
         self._functional: dict[str, str] = {}
         self._others: dict[str, str] = {}
         for name in self._own:
-            head = heads[name]
+            head = listed[name]
             (self._functional if head.kind == "functional" else self._others)[head.plain_signature] = name
 
     def find(self, name: str, head: FunctionHead) -> dict[str, str] | None:
@@ -100,30 +114,30 @@ class _Finder:
 
 
 @table
-def dependents(db: Database) -> dict[str, Dependent]:
+def dependents(db: Database, bucket: str) -> dict[str, Dependent]:
     """In-place functions with derivatives, and functional variants generated from mutable ones."""
-    heads = dict(all_heads(db))
+    listed = dict(heads(db, bucket))
     found = {}
-    for pair in pairs(db):
-        head = heads[pair.function]
-        if pair.source:
-            sources = {heads[name].kind for name in pair.source.values()}
-            exact = pair.function in pair.source.values()
-            if head.kind == "inplace" or (head.generated and not exact and "functional" not in sources):
-                found[pair.function] = Dependent(head.name, head.kind == "inplace", exact, pair.source)
+    for pair in pairs(db, bucket):
+        if not pair.source:
+            continue
+        head = listed[pair.function]
+        sources = {listed[name].kind for name in pair.source.values()}
+        exact = pair.function in pair.source.values()
+        if head.kind == "inplace" or (head.generated and not exact and "functional" not in sources):
+            found[pair.function] = Dependent(head.name, head.kind == "inplace", exact, pair.source)
     return found
 
 
-@table
-def groups(db: Database) -> dict[str, list[str]]:
-    """Dependent functions in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(dependents), SMALL)}
+def dependent_of(db: Database, function: str) -> Dependent | None:
+    """A function for which it matters what the infos that serve it say; None where it does not."""
+    return dependents.item(db, bucket_of_function(function), function)
 
 
 @query
 def rewritten(db: Database, function: str) -> list[Forward]:
     """Forward derivatives of an in-place function, by dispatch key; none where there is something wrong."""
-    dependent = dependents.item(db, function)
+    dependent = dependent_of(db, function)
     if dependent is None:
         return []
     found: list[Forward] = []
@@ -164,17 +178,34 @@ def _check_mutable(dependent: Dependent, given: Info) -> None:
 
 
 @query
-def rewritten_of(db: Database, group: str) -> list[bytes]:
-    """What was rewritten for a group of functions: digests."""
-    return [db.digest(rewritten, function) for function in groups.item(db, group) or ()]
+def rewritten_of(db: Database, bucket: str) -> list[bytes]:
+    """What was rewritten for a bucket of functions: digests."""
+    return [db.digest(rewritten, function) for function in db.names(dependents, bucket)]
+
+
+class Derived(Struct, frozen=True, array_like=True):
+    """What the search for lost derivatives needs to know of a bucket of functions that somebody wrote."""
+
+    schemas: list[str]  # of those with derivatives
+    suspects: list[Suspect]
+
+
+@query
+def derived(db: Database, bucket: str) -> Derived:
+    """The functions of a bucket that may have lost their derivatives, and those that have some."""
+    written = [pair for pair in pairs(db, bucket) if not pair.function.startswith(GENERATED)]
+    without = [(pair.function, pair.schema) for pair in written if pair.source is None]
+    schemas = [pair.schema for pair in written]
+    return Derived([pair.schema for pair in written if pair.source is not None], list(suspects(without, schemas)))
 
 
 @query
 def lost_derivatives(db: Database) -> int:
     """The functions without a derivative that surely should have one: a name of theirs is misspelt."""
     found = []
-    written = (pair for pair in pairs(db) if not pair.function.startswith(GENERATED))
-    for name, error in lost(written):
+    known = [derived(db, bucket) for bucket in db.names(buckets)]
+    schemas = sorted(schema for each in known for schema in each.schemas)
+    for name, error in lost((suspect for each in known for suspect in each.suspects), schemas):
         native = function(db, name)
         if native is not None and native.is_abstract:
             op = str(native.func.name)
@@ -187,27 +218,38 @@ def lost_derivatives(db: Database) -> int:
 def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
     db.digest(lost_derivatives)
-    return len([db.digest(pairs), db.digest(nodes), *(db.digest(rewritten_of, group) for group in db.names(groups))])
+    db.digest(nodes)
+    return len([(db.digest(pairs, bucket), db.digest(rewritten_of, bucket)) for bucket in db.names(buckets)])
 
 
 @table
-def kernels(db: Database) -> dict[str, Pair]:
-    """The functions that autograd has kernels for, in the order of `pairs`: those with derivatives under some key, and
-    those that are not made of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
-    heads = dict(all_heads(db))
-    derived = {infos.keyed(row.function, row.dispatch_key) for row in (*infos.rows(db), *foreach.rows(db)) if row.node}
+def kernels(db: Database, bucket: str) -> dict[str, Pair]:
+    """The functions of a bucket that autograd has kernels for: those with derivatives under some key, and those that
+    are not made of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
+    listed = dict(heads(db, bucket))
+    keys = {**infos.own_keys(db, bucket), **foreach.own_keys(db, bucket)}
     return {
         pair.function: pair
-        for pair in pairs(db)
-        if heads[pair.function].abstract
-        or any(infos.keyed(name, key) in derived for key, name in (pair.source or {}).items())
+        for pair in pairs(db, bucket)
+        if listed[pair.function].abstract
+        or any(keys.get(name, {}).get(key) for key, name in (pair.source or {}).items())
     }
+
+
+def kernel(db: Database, function: str) -> Pair | None:
+    """A function that autograd has a kernel for, and whose infos serve it."""
+    return kernels.item(db, bucket_of_function(function), function)
+
+
+def all_kernels(db: Database) -> list[Pair]:
+    """The functions that autograd has kernels for, in the order in which these are printed."""
+    return in_order(db, (pair for bucket in db.names(buckets) for pair in kernels(db, bucket).values()))
 
 
 @query
 def served(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
     """What the kernels of a function need of the derivatives that serve it; None where there are none at all."""
-    pair = kernels.item(db, name)
+    pair = kernel(db, name)
     if pair is None or pair.source is None:
         return None
     found = (_served(db, pair, source, key) for key, source in pair.source.items())
@@ -224,7 +266,7 @@ def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative
     row, given = node(db, infos.keyed(source, key)), info(db, source, key)
     if row is None or given is None:
         return None
-    dependent = dependents.item(db, pair.function)
+    dependent = dependent_of(db, pair.function)
     if dependent is not None and dependent.inplace:
         forward = dict(rewritten(db, pair.function))
         given = replace(given, forward_derivatives=forward.get(key, ()))
@@ -241,7 +283,7 @@ def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative
 
 def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
     """Where the derivatives that serve a function are written: the file, the entry, and what operator it is for."""
-    pair = kernels.item(db, name)
+    pair = kernel(db, name)
     for key, source in (pair.source or {}).items() if pair is not None else ():
         entry, schema = _entry(db, source, key)
         return "derivatives", entry, schema.partition("(")[0]
@@ -251,13 +293,13 @@ def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
 @query
 def used_keys(db: Database) -> list[str]:
     """The dispatch keys that derivatives are written for."""
-    return sorted({key for shape in infos.shapes_of_all(db) for key, _ in shape.keys})
+    return sorted({key for shape in infos.all_shapes(db) for key, _ in shape.keys})
 
 
 @query
 def underived(db: Database) -> str:
     """A function whose kernel no derivatives serve; "" where there is none."""
-    return next((pair.schema for pair in kernels(db).values() if not pair.source), "")
+    return next((pair.schema for pair in all_kernels(db) if not pair.source), "")
 
 
 def matched(db: Database, pair: Pair) -> list[Keyed]:
@@ -278,7 +320,7 @@ def outputs(db: Database, name: str) -> Outputs | None:
 @query
 def differentiable(db: Database, name: str) -> list[str] | None:
     """The outputs of a function that carry history, by their names; None where that cannot be told."""
-    pair, native = kernels.item(db, name), function(db, name)
+    pair, native = kernel(db, name), function(db, name)
     if pair is None or native is None:
         return None
     source = pair.source or {}

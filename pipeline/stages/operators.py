@@ -2,6 +2,7 @@
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.grammar.buckets import bucket_of
 from pipeline.graphs.helpers import missing_helpers
 from pipeline.graphs.operator import Operator
 from pipeline.model.autograd import Reverse
@@ -13,25 +14,29 @@ from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages import infos
 from pipeline.stages.graphs import overloads
 from pipeline.stages.match import differentiable, node, pairs, reverse, served
-from pipeline.stages.schemas import all_heads, function
+from pipeline.stages.schemas import bucket_of_function, function, heads
 from pipeline.stages.set import release, spec_set
 
 HELPERS = "graph_formulas.h"  # a template: what declares the helpers of a set's own formulas, for all to include
 
 
 @table
-def functional_variants(db: Database) -> dict[str, str]:
-    """The functional variants of in-place functions, by function."""
-    listed = all_heads(db)
+def functional_variants(db: Database, bucket: str) -> dict[str, str]:
+    """The functional variants of the in-place functions of a bucket, by function."""
+    listed = heads(db, bucket)
     functional = {head.signature: name for name, head in listed if head.kind == "functional"}
     inplace = ((name, head.signature) for name, head in listed if head.kind == "inplace")
     return {name: functional[signature] for name, signature in inplace if signature in functional}
 
 
 @table
-def sources(db: Database) -> dict[str, str]:
-    """The functions whose derivatives serve a function under the default key, by function."""
-    return {pair.function: pair.source[DEFAULT_KEY] for pair in pairs(db) if pair.source and DEFAULT_KEY in pair.source}
+def sources(db: Database, bucket: str) -> dict[str, str]:
+    """The functions whose derivatives serve a function of a bucket under the default key, by function."""
+    return {
+        pair.function: pair.source[DEFAULT_KEY]
+        for pair in pairs(db, bucket)
+        if pair.source is not None and DEFAULT_KEY in pair.source
+    }
 
 
 @query
@@ -40,7 +45,7 @@ def operator(db: Database, identity: str) -> Operator | None:
     found = function(db, identity)
     if found is None:
         return None
-    variant = functional_variants.item(db, identity)
+    variant = functional_variants.item(db, bucket_of_function(identity), identity)
     own_helpers = HELPERS in spec_set(db).templates
     derivatives = _derivatives(db, identity) if own_helpers or IMPLICIT not in found.dispatch else None
     return Operator(
@@ -56,7 +61,7 @@ def operator(db: Database, identity: str) -> Operator | None:
 
 
 def _derivatives(db: Database, identity: str) -> Reverse | None:
-    source = sources.item(db, identity)
+    source = sources.item(db, bucket_of_function(identity), identity)
     if source is None:
         return None
     key = infos.keyed(source, DEFAULT_KEY)
@@ -71,7 +76,7 @@ def _hidden(db: Database, derivatives: Reverse) -> tuple[str, ...]:
 
 def _is_function(db: Database, name: str) -> bool:
     """Whether `at::` has a function of a name."""
-    found = (function(db, each) for each in overloads.item(db, f"aten::{name}") or ())
+    found = (function(db, each) for each in overloads.item(db, bucket_of(name), f"aten::{name}") or ())
     return any(each is not None and "function" in each.variants for each in found)
 
 

@@ -1,7 +1,7 @@
 """Stage `schemas`: the entries of native_functions.yaml and tags.yaml to native functions.
 
 A function goes by its entry's identity; one that upstream generates, by its kind and what it is generated from.
-What others ask of functions stands in heads, group by group: lookups among all functions read heads only.
+What others ask of functions stands in heads, bucket by bucket: lookups among functions read heads only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pipeline.grammar.buckets import bucket_of, in_buckets
 from pipeline.grammar.checks import check_schema
 from pipeline.grammar.schema import SchemaParser, parser
-from pipeline.model.entries import grouped
 from pipeline.model.layers import layer_of
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind
@@ -45,6 +45,7 @@ class Generated(Struct, frozen=True, array_like=True):
 
     base: str
     kind: SchemaKind
+    first: str  # of its variants, in the order of the file
 
 
 # ---- tags
@@ -82,24 +83,18 @@ def _tag_name(declared: object) -> str:
 
 
 @table
-def groups(db: Database) -> dict[str, list[str]]:
-    """The native entries in groups of neighbours, each called after its first."""
-    return {group[0]: group for group in grouped(db.names(entries, "native"))}
+def buckets(db: Database) -> dict[str, list[str]]:
+    """The native entries by bucket, in the order of the file."""
+    return in_buckets(db.names(entries, "native"))
 
 
 @table
-def group_of(db: Database) -> dict[str, str]:
-    """The group that an entry is in."""
-    return {entry: group for group, found in groups(db).items() for entry in found}
-
-
-@table
-def declared(db: Database, group: str) -> dict[str, NativeFunction]:
-    """The functions that the entries of a group declare, by entry; entries that are wrong are left out."""
+def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
+    """The functions that the entries of a bucket declare, by entry; entries that are wrong are left out."""
     found = {}
     known, facts = frozenset(tags(db)), release(db)
     schemas = parser(frozenset(facts.base_types))
-    for entry in groups.item(db, group) or ():
+    for entry in buckets.item(db, bucket) or ():
         given = value(db, "native", entry)
         try:
             found[entry] = _parse(given, known, facts, schemas)
@@ -122,26 +117,27 @@ def _parse(found: object, known: frozenset[str], facts: Release, schemas: Schema
 
 
 @query
-def heads(db: Database, group: str) -> list[Listed]:
-    """The heads of a group of functions."""
-    return [(entry, head_of(parsed)) for entry, parsed in declared(db, group).items()]
+def declared_heads(db: Database, bucket: str) -> list[Listed]:
+    """The heads of the functions that the entries of a bucket declare."""
+    return [(entry, head_of(parsed)) for entry, parsed in declared(db, bucket).items()]
 
 
 # ---- generated functions
 
 
 @table
-def generated(db: Database) -> dict[str, Generated]:
+def generated(db: Database, bucket: str) -> dict[str, Generated]:
     """The functions that upstream generates, by kind and by the function that they are generated from."""
-    listed = declared_heads(db)
+    listed = declared_heads(db, bucket)
     plain = [head for _, head in listed]
     found, errors = group_variants(plain)
     wanted: dict[str, Generated] = {}
     for group in found:
+        first = listed[next(iter(group.values()))][0]
         try:
             for missing in missing_variants(group, plain, release(db)):
                 base = listed[missing.base][0]
-                wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind)
+                wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind, first)
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed, _VARIANTS)
@@ -149,25 +145,12 @@ def generated(db: Database) -> dict[str, Generated]:
 
 
 @table
-def generated_groups(db: Database) -> dict[str, list[str]]:
-    """The generated functions in groups of neighbours."""
-    return {group[0]: group for group in grouped(db.names(generated))}
-
-
-@table
-def generated_group_of(db: Database) -> dict[str, str]:
-    """The group that a generated function is in."""
-    return {name: group for group, found in generated_groups(db).items() for name in found}
-
-
-@table
-def variants(db: Database, group: str) -> dict[str, NativeFunction]:
-    """The generated functions of a group; those that would be wrong are left out."""
+def variants(db: Database, bucket: str) -> dict[str, NativeFunction]:
+    """The generated functions of a bucket; those that would be wrong are left out."""
     found = {}
-    for name in generated_groups.item(db, group) or ():
-        origin = generated.item(db, name)
-        parsed = function(db, origin.base) if origin is not None else None
-        made = _variant(db, origin, parsed) if origin is not None and parsed is not None else None
+    for name, origin in generated(db, bucket).items():
+        parsed = declared.item(db, bucket, origin.base)
+        made = _variant(db, origin, parsed) if parsed is not None else None
         if made is not None:
             found[name] = made
     return found
@@ -190,20 +173,22 @@ def _variant(db: Database, origin: Generated, parsed: NativeFunction) -> NativeF
     return made
 
 
-@query
-def generated_heads(db: Database, group: str) -> list[Listed]:
-    """The heads of a group of generated functions."""
-    return [(name, head_of(made)) for name, made in variants(db, group).items()]
-
-
 # ---- all of them
+
+
+def bucket_of_function(name: str) -> str:
+    """The bucket of a function, by its identity."""
+    return bucket_of(entry_of(name))
 
 
 def function(db: Database, name: str) -> NativeFunction | None:
     """A function by its identity, declared or generated."""
-    where, found = (generated_group_of, variants) if name.startswith(GENERATED) else (group_of, declared)
-    group = where.item(db, name)
-    return None if group is None else found.item(db, group, name)
+    return (variants if name.startswith(GENERATED) else declared).item(db, bucket_of_function(name), name)
+
+
+def origin(db: Database, name: str) -> Generated | None:
+    """What a function is generated from; None of one that is declared."""
+    return generated.item(db, bucket_of_function(name), name)
 
 
 def entry_of(name: str) -> str:
@@ -211,16 +196,19 @@ def entry_of(name: str) -> str:
     return name.removeprefix(GENERATED).partition(" ")[2] if name.startswith(GENERATED) else name
 
 
-def declared_heads(db: Database) -> list[Listed]:
-    """The heads of all declared functions, in the order of the file."""
-    return [listed for group in db.names(groups) for listed in heads(db, group)]
+@query
+def heads(db: Database, bucket: str) -> list[Listed]:
+    """The heads of a bucket of functions: those of the file in its order, then the generated ones."""
+    return declared_heads(db, bucket) + [(name, head_of(made)) for name, made in variants(db, bucket).items()]
 
 
 @unkept
 def all_heads(db: Database) -> list[Listed]:
     """The heads of all functions: those of the file in its order, then the generated ones."""
-    found = [listed for group in db.names(generated_groups) for listed in generated_heads(db, group)]
-    return declared_heads(db) + found
+    place = {entry: i for i, entry in enumerate(db.names(entries, "native"))}
+    first = {name: origin.first for bucket in db.names(buckets) for name, origin in generated(db, bucket).items()}
+    found = [listed for bucket in db.names(buckets) for listed in heads(db, bucket)]
+    return sorted(found, key=lambda listed: (listed[0] in first, place[first.get(listed[0], listed[0])]))
 
 
 class Views(Struct, frozen=True, array_like=True):
@@ -231,9 +219,9 @@ class Views(Struct, frozen=True, array_like=True):
 
 
 @query
-def views(db: Database) -> Views:
-    """The view groups, which must be well formed."""
-    listed = all_heads(db)
+def views(db: Database, bucket: str) -> Views:
+    """The view groups of a bucket, which must be well formed."""
+    listed = heads(db, bucket)
     plain = [head for _, head in listed]
     found, errors = view_groups(plain)
     for group in found:
@@ -247,12 +235,19 @@ def views(db: Database) -> Views:
 
 
 @query
-def checked(db: Database) -> bool:
+def structured(db: Database) -> dict[str, bool]:
+    """The operators that entries declare, and whether they are structured."""
+    heads = (head for bucket in db.names(buckets) for _, head in declared_heads(db, bucket))
+    return dict(sorted({head.name: head.structured for head in heads}.items()))
+
+
+@query
+def checked(db: Database, bucket: str) -> bool:
     """The rules between functions: delegates, in-place views, two kernels for one name."""
-    listed = declared_heads(db)
-    _report(db, check_functions([head for _, head in listed]), listed, _FUNCTIONS)
+    listed = declared_heads(db, bucket)
+    _report(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
-    for name, head in all_heads(db):
+    for name, head in heads(db, bucket):
         other, other_head = first.setdefault(within(head.namespace, head.name), (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
             layer = layer_of(entry_of(other))
@@ -270,7 +265,8 @@ def _share_kernels(db: Database, one: str, other: str) -> bool:
 @query
 def stage(db: Database) -> int:
     """All functions, and the rules between them."""
-    return len([db.digest(checked), db.digest(views), db.digest(generated)])
+    found = [(db.digest(checked, bucket), db.digest(views, bucket)) for bucket in db.names(buckets)]
+    return len(found)
 
 
 def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed], rank: int) -> None:

@@ -13,18 +13,9 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
 from pipeline.stages.infos import keyed
-from pipeline.stages.layered.taking import participants
-from pipeline.stages.match import definition_of, kernels, node, nodes, pairs
-from pipeline.stages.schemas import (
-    GENERATED,
-    all_heads,
-    entry_of,
-    function,
-    generated_groups,
-    generated_heads,
-    groups,
-    heads,
-)
+from pipeline.stages.layered.taking import all_participants, ordered
+from pipeline.stages.match import all_pairs, definition_of, kernels, node, nodes
+from pipeline.stages.schemas import all_heads, buckets, entry_of, function, heads
 from pipeline.stages.set import (
     asked,
     asked_families,
@@ -59,7 +50,7 @@ def units(db: Database, family: str) -> list[Unit]:
     from pipeline.stages.layered.asking import about_unit, rules_of
 
     of = rules_of(db, family).functions
-    taken = {name for name, _ in participants(db)}
+    taken = {name for name, _ in all_participants(db)}
     kind = FAMILIES[family].unit
     return [unit for unit in found if (kind == "Node" or unit.function in taken) and about_unit(db, unit).holds(of)]
 
@@ -86,11 +77,11 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
+    chosen = [found for bucket in db.names(buckets) for found in selected(db, family, bucket)]
     if kind.unit == "kernel":
-        heads_of, facts = dict(all_heads(db)), release(db)
-        found = ((name, heads_of[name]) for name in db.names(kernels))
-        return [_function(kind, name, head) for name, head in found if kind.selects(head, facts)]
-    return [unit for group in (*db.names(groups), *db.names(generated_groups)) for unit in selected(db, family, group)]
+        return [unit for _, unit in ordered(db, chosen, lambda found: found[1].name, lambda found: found[0])]
+    place = {name: i for i, (name, _) in enumerate(all_heads(db))}
+    return [unit for _, unit in sorted(chosen, key=lambda found: place[found[1].name])]
 
 
 @unkept
@@ -117,7 +108,7 @@ def _definitions(db: Database) -> dict[str, set[str]]:
     rows = {keyed(row.function, row.dispatch_key): row.definition for _, row in nodes(db)}
     return {
         pair.function: {rows[at] for key, name in (pair.source or {}).items() if (at := keyed(name, key)) in rows}
-        for pair in pairs(db)
+        for pair in all_pairs(db)
     }
 
 
@@ -155,11 +146,15 @@ def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[st
 
 
 @query
-def selected(db: Database, family: str, group: str) -> list[Unit]:
-    """The functions of a group that are units of a family."""
-    listed = generated_heads(db, group) if group.startswith(GENERATED) else heads(db, group)
+def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
+    """The functions of a bucket that are units of a family, with their C++ names."""
     kind, facts = FAMILIES[family], release(db)
-    return [_function(kind, name, head) for name, head in listed if kind.selects(head, facts)]
+    names = set(db.names(kernels, bucket)) if kind.unit == "kernel" else None
+    return [
+        (head.cpp_name, _function(kind, name, head))
+        for name, head in heads(db, bucket)
+        if (names is None or name in names) and kind.selects(head, facts)
+    ]
 
 
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:

@@ -15,7 +15,7 @@ from pipeline.query.database import Database
 from pipeline.reports.diff.model import Part, Seen, Side
 from pipeline.reports.served import served
 from pipeline.stages import foreach, infos
-from pipeline.stages.match import info, pairs
+from pipeline.stages.match import all_pairs, info
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import RELEASE, spec_set
 from pipeline.stages.specs import lines
@@ -111,7 +111,7 @@ def _status(db: Database) -> dict[str, str]:
     heads = dict(all_heads(db))
     return {
         heads[pair.function].name: _differentiated(pair.function, heads[pair.function], pair.source)
-        for pair in pairs(db)
+        for pair in all_pairs(db)
     }
 
 

@@ -10,7 +10,7 @@ from pipeline.model.nodes import NodeRow, Pair
 from pipeline.query.database import Database
 from pipeline.stages import infos, schemas
 from pipeline.stages.emit import text
-from pipeline.stages.match import info, node, pairs
+from pipeline.stages.match import all_pairs, info, node
 from pipeline.stages.units import families
 
 
@@ -58,7 +58,7 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
     if native is None:
         return None
     function, head = named[0]
-    pair = next((pair for pair in pairs(db) if pair.function == function), None)
+    pair = next((pair for pair in all_pairs(db) if pair.function == function), None)
     rows = _rows(db, pair) if pair is not None else []
     other = next((row.schema for row in rows if row.function != function), "")
     return OperatorFacts(

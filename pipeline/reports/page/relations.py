@@ -13,9 +13,9 @@ from pipeline.query.query import query, table
 from pipeline.reports.page.model import Placed, Ref, Relations
 from pipeline.reports.page.names import page_of, ref_to, title_of
 from pipeline.stages import foreach, infos, specs
-from pipeline.stages.layered.taking import participants
-from pipeline.stages.match import pairs
-from pipeline.stages.schemas import all_heads, views
+from pipeline.stages.layered.taking import all_participants
+from pipeline.stages.match import all_pairs
+from pipeline.stages.schemas import all_heads, buckets, views
 from pipeline.stages.set import template_label
 from pipeline.stages.shard import files
 from pipeline.stages.units import families
@@ -27,7 +27,7 @@ NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that nothing diffe
 @table
 def members(db: Database) -> dict[str, list[str]]:
     """The functions of each page, in the order of their file, the generated ones last."""
-    taking = {name for name, _ in participants(db)}
+    taking = {name for name, _ in all_participants(db)}
     found: dict[str, list[str]] = {}
     for name, head in all_heads(db):
         if name in taking:
@@ -40,16 +40,16 @@ def relations(db: Database) -> dict[str, Relations]:
     """What each function has to do with others, by identity."""
     heads = dict(all_heads(db))
     serves: dict[str, dict[str, list[str]]] = {}
-    for pair in pairs(db):
+    for pair in all_pairs(db):
         if heads[pair.function].kind not in NOT_DIFFERENTIATED:
             for key, source in (pair.source or {}).items():
                 if source != pair.function:
                     serves.setdefault(source, {}).setdefault(key, []).append(pair.function)
     followers: dict[str, list[str]] = {}
-    references = {name: given.reference for name, given in foreach.references(db).items()}
+    references = {given.function: given.reference for given in foreach.all_references(db)}
     for name, reference in references.items():
         followers.setdefault(reference, []).append(name)
-    copies = dict(views(db).copies)
+    copies = dict(copy for bucket in db.names(buckets) for copy in views(db, bucket).copies)
     copied = {copy: view for view, copy in copies.items()}
     return {
         name: Relations(

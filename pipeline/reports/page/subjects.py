@@ -40,10 +40,11 @@ from pipeline.reports.page.steps import Layout, steps_of_entry, steps_of_schema
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.rules.native.entry import is_view
 from pipeline.stages.derivatives import definition
-from pipeline.stages.foreach import references
+from pipeline.stages.foreach import reference_of
 from pipeline.stages.infos import keyed
-from pipeline.stages.match import info, kernels, node
-from pipeline.stages.schemas import entry_of, function, generated
+from pipeline.stages.match import info, kernel, node
+from pipeline.stages.schemas import entry_of, function
+from pipeline.stages.schemas import origin as generated_from
 from pipeline.stages.units import unit
 
 
@@ -136,7 +137,7 @@ def _outputs(found: Info) -> str:
 
 def _origin(db: Database, name: str) -> Ref | None:
     """The function that derivatives were taken over from."""
-    reference = references.item(db, name)
+    reference = reference_of(db, name)
     found = reference.reference if reference is not None else (relations.item(db, name) or Relations()).view
     return ref(db, found) if found else None
 
@@ -150,8 +151,8 @@ def _source(db: Database, role: Role, entry: str) -> Source:
 
 
 def _function(db: Database, at: Layout, name: str, native: NativeFunction) -> Function:
-    near, origin = relations.item(db, name) or Relations(), generated.item(db, name)
-    pair = kernels.item(db, name)
+    near, origin = relations.item(db, name) or Relations(), generated_from(db, name)
+    pair = kernel(db, name)
     sources = dict.fromkeys((pair.source or {}).values()) if pair is not None else {}
     units = (_unit(db, at, family, name) for family in shown_families(db) if family != "nodes")
     return Function(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pipeline.model.nodes import Pair
 from pipeline.model.regex import regex
 from pipeline.problems.names import SLIPS_OF_LONG, Hint, nearest
 from pipeline.problems.problem import SpecError
@@ -18,37 +17,51 @@ _FOREACH = "_foreach_"
 _WRITES = regex(r"\(\w+!\)")  # how a schema says that an argument is written to
 
 
-def lost(pairs: Iterable[Pair]) -> Iterator[tuple[str, SpecError]]:
-    """The functions without derivatives that surely should have some, and why. `pairs` are all functions that
-    somebody wrote, not those that are generated."""
-    names: set[str] = set()  # of all functions
-    derived: dict[str, list[str]] = {}  # the schemas of functions with derivatives, by name
-    candidates: list[tuple[str, str, str]] = []
-    for pair in pairs:
-        schema = pair.schema
-        name = schema.partition("(")[0].partition(".")[0]
-        names.add(name)
-        if pair.source is not None:
-            derived.setdefault(name, []).append(schema)
-        elif name.startswith(_FOREACH) or (name.endswith("_") and not name.endswith("__")):
-            candidates.append((pair.function, name, schema))
+Suspect = tuple[str, str, str]  # a function, its name, its schema
+
+
+def suspects(without: Iterable[tuple[str, str]], schemas: Iterable[str]) -> Iterator[Suspect]:
+    """The functions for whose names that of another one is missing, of those `without` derivatives, which are given
+    with their schemas. `schemas` are of all functions that may be variants of these, and that somebody wrote."""
+    names = set(map(_name, schemas))
+    for function, schema in without:
+        name = _name(schema)
+        named = name.startswith(_FOREACH) or (name.endswith("_") and not name.endswith("__"))
+        if named and _base(name) not in names:
+            yield function, name, schema
+
+
+def lost(suspects: Iterable[Suspect], schemas: Iterable[str]) -> Iterator[tuple[str, SpecError]]:
+    """The suspects that surely should have derivatives, and why. `schemas` are of all functions with derivatives that
+    somebody wrote, not of those that are generated."""
+    derived: dict[str, list[str]] = {}  # by name
+    for schema in schemas:
+        derived.setdefault(_name(schema), []).append(schema)
     letters: dict[int, list[tuple[str, int]]] = {}  # by length
     for other in derived:
         letters.setdefault(len(other), []).append((other, _letters(other)))
-    for function, name, schema in candidates:
-        base = name.removeprefix(_FOREACH).removesuffix("_")
-        if base not in names:
-            own = _letters(base)
-            lengths = range(len(base) - SLIPS_OF_LONG, len(base) + SLIPS_OF_LONG + 1)
-            near = [
-                other
-                for length in lengths
-                for other, found in letters.get(length, ())
-                if (own ^ found).bit_count() <= 2 * SLIPS_OF_LONG  # no more may differ after so few slips
-            ]
-            error = _slip(name, base, schema, near, derived) if near else None
-            if error is not None:
-                yield function, error
+    for function, name, schema in suspects:
+        base = _base(name)
+        own = _letters(base)
+        lengths = range(len(base) - SLIPS_OF_LONG, len(base) + SLIPS_OF_LONG + 1)
+        near = [
+            other
+            for length in lengths
+            for other, found in letters.get(length, ())
+            if (own ^ found).bit_count() <= 2 * SLIPS_OF_LONG  # no more may differ after so few slips
+        ]
+        error = _slip(name, base, schema, near, derived) if near else None
+        if error is not None:
+            yield function, error
+
+
+def _name(schema: str) -> str:
+    return schema.partition("(")[0].partition(".")[0]
+
+
+def _base(name: str) -> str:
+    """The operator whose derivative a function could take over."""
+    return name.removeprefix(_FOREACH).removesuffix("_")
 
 
 def _letters(name: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from pipeline.model.native import FunctionHead
@@ -13,13 +13,20 @@ _NAMESPACE = regex(r"(\w+)::")
 
 
 class Operators:
-    """All functions, to be looked up by schema and by signature. `grouped` are indices in the order of view groups."""
+    """Functions that may share a definition, to be looked up by schema and by signature.
 
-    def __init__(self, heads: Sequence[FunctionHead], grouped: Sequence[int]) -> None:
+    `grouped` are indices in the order of view groups, `known` gives all functions, for those who ask for what is not
+    there.
+    """
+
+    def __init__(
+        self, heads: Sequence[FunctionHead], grouped: Sequence[int], known: Callable[[], Sequence[FunctionHead]]
+    ) -> None:
         self.heads = heads
+        self.known = known
         self.by_schema = {head.schema: i for i, head in enumerate(heads)}
-        if len({head.namespace for head in heads}) > 1:  # a schema that names none is of PyTorch's, where there is one
-            self.by_schema |= {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
+        # A schema that names no namespace is of PyTorch's, where there is one.
+        self.by_schema |= {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
         self.by_signature: dict[str, list[int]] = {}
         for i in grouped:
             self.by_signature.setdefault(heads[i].signature, []).append(i)
@@ -61,24 +68,26 @@ class Operators:
         problem = f"no function in native_functions.yaml has the schema '{schema}'"
         if named is not None:
             return SpecError(problem, self._in_namespace(named.group(1), name), field=("name",))
-        same_name = [head.schema for head in self.heads if head.cpp_name == name]
+        heads = self.known()
+        same_name = [head.schema for head in heads if head.cpp_name == name]
         hint = nearest(schema, same_name)
         if not hint and same_name:
             hint = f"schemas of that name: {'; '.join(same_name)}"
         if not hint:
-            hint = nearest(name, tuple(sorted({head.unqualified for head in self.heads})))
+            hint = nearest(name, tuple(sorted({head.unqualified for head in heads})))
         return SpecError(problem, hint, field=("name",))
 
     def _in_namespace(self, namespace: str, name: str) -> str:
         """What may be meant by an operator of a namespace that has none such."""
-        spaces = sorted({head.namespace for head in self.heads})
+        heads = self.known()
+        spaces = sorted({head.namespace for head in heads})
         if namespace not in spaces:
             hint = nearest(namespace, spaces, what="did you mean the namespace")
             return hint or f"no function is of the namespace '{namespace}': there are {', '.join(spaces)}"
-        own = [head for head in self.heads if head.namespace == namespace]
+        own = [head for head in heads if head.namespace == namespace]
         schemas = [f"{namespace}::{head.schema}" for head in own if head.cpp_name == name]
         if schemas:
             return f"schemas of that name: {'; '.join(schemas)}"
-        other = next((head for head in self.heads if head.cpp_name == name), None)
+        other = next((head for head in heads if head.cpp_name == name), None)
         hint = nearest(name, sorted({head.unqualified for head in own}))
         return hint or (f"'{other.namespace}' has one of that name" if other is not None else "")

@@ -6,7 +6,7 @@ torchgen.gen, get_grouped_by_view_native_functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -180,15 +180,19 @@ def _check_inplace_variant(index: int, view: FunctionHead, inplace: FunctionHead
         )
 
 
-def check_functions(heads: Sequence[FunctionHead]) -> list[GroupError]:
-    """The rules between the entries of the file: delegates exist and are structured, in-place views have their view."""
-    structured = {head.name: head.structured for head in heads}
+def check_functions(heads: Sequence[FunctionHead], structured: Callable[[], Mapping[str, bool]]) -> list[GroupError]:
+    """The rules between the entries of the file: delegates exist and are structured, in-place views have their view.
+
+    `heads` are those of operators that may be variants of one another, `structured` gives all operators, and whether
+    they are structured.
+    """
+    near = {head.name: head.structured for head in heads}
     bases = {head.unqualified for head in heads}
     errors = []
     for i, head in enumerate(heads):
         try:
-            if head.delegate is not None:
-                _check_delegate(i, head.delegate, structured)
+            if head.delegate is not None and not near.get(head.delegate):
+                _check_delegate(i, head.delegate, structured())
             if head.inplace_view and head.name not in ("resize_", "resize_as_") and head.unqualified != "set_":
                 _check_inplace_view(i, head, bases)
         except GroupError as error:

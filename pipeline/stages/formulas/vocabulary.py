@@ -6,13 +6,14 @@ A formula reads the names that it uses, one by one: what else is declared is not
 from __future__ import annotations
 
 from pipeline.cpp.declared import ANY, Header
+from pipeline.grammar.buckets import bucket_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD
 from pipeline.specs.headers import MANUAL
 from pipeline.specs.text import decode_text
-from pipeline.stages.schemas import GENERATED, generated_groups, generated_heads, groups, heads
+from pipeline.stages.schemas import buckets, heads
 from pipeline.stages.set import RELEASE, described, header_label, release, spec_set
 
 _ANY = (0, ANY)
@@ -40,11 +41,10 @@ def declarations(db: Database, header: str) -> dict[str, list[tuple[int, str]]]:
         return {}
 
 
-@query
-def called(db: Database, group: str) -> list[str]:
-    """What the functions of a group, declared or generated, are called in C++."""
-    listed = generated_heads(db, group) if group.startswith(GENERATED) else heads(db, group)
-    return sorted({head.cpp_name for _, head in listed})
+@table
+def called(db: Database, bucket: str) -> dict[str, bool]:
+    """What the functions of a bucket are called in C++: formulas call them, as functions and as methods."""
+    return dict.fromkeys(sorted({head.cpp_name for _, head in heads(db, bucket)}), True)
 
 
 @table
@@ -69,13 +69,6 @@ def known(db: Database) -> dict[str, tuple[int, int]]:
     return dict(sorted(found.items()))
 
 
-@table
-def operators(db: Database) -> dict[str, bool]:
-    """What the functions of the set are called: formulas call them, as functions and as methods."""
-    groups_of_all = (*db.names(groups), *db.names(generated_groups))
-    return dict.fromkeys(sorted({name for group in groups_of_all for name in called(db, group)}), True)
-
-
 class Vocabulary:
     """What is known of the names that formulas may use: each is a read of its own."""
 
@@ -83,12 +76,15 @@ class Vocabulary:
         self._db = db
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
-        own = kind in (CALL, METHOD) and operators.item(self._db, name)
+        own = kind in (CALL, METHOD) and called.item(self._db, bucket_of(name), name)
         return _ANY if own else known.item(self._db, kind + name)
 
     def names(self, kind: str) -> list[str]:
         listed = [name.removeprefix(kind) for name in self._db.names(known) if name.startswith(kind)]
-        return sorted({*listed, *self._db.names(operators)}) if kind in (CALL, METHOD) else listed
+        if kind not in (CALL, METHOD):
+            return listed
+        own = (name for bucket in self._db.names(buckets) for name in self._db.names(called, bucket))
+        return sorted({*listed, *own})
 
     def is_whole(self) -> bool:
         """Not where layers have formulas of their own and do not say which headers declare what these call."""

@@ -14,7 +14,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.specs.layers.description import Description, Family
 from pipeline.stages.layered.taking import base_names, is_own
-from pipeline.stages.match import pairs
+from pipeline.stages.match import all_pairs
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import described, own_templates
 
@@ -23,7 +23,7 @@ from pipeline.stages.set import described, own_templates
 def about(db: Database) -> dict[str, About]:
     """What a description may ask of each function."""
     known = set(base_names(db))
-    served = {pair.function for pair in pairs(db) if pair.source}
+    served = {pair.function for pair in all_pairs(db) if pair.source}
     found = {}
     taken: dict[str, str] = {}
     for name, head in all_heads(db):

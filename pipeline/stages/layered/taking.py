@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from pipeline.model.layers import listed, role_of
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
-from pipeline.query.query import query
+from pipeline.query.query import query, table
 from pipeline.rules.layers.entry import operator_of
 from pipeline.rules.native.heads import within
 from pipeline.specs.entries import cut, head, parse_whole
 from pipeline.stages import infos
 from pipeline.stages.layered.files import KEYS, name_of, text
-from pipeline.stages.schemas import GENERATED, Listed, all_heads, entry_of
-from pipeline.stages.set import described, source_keys
+from pipeline.stages.schemas import GENERATED, Listed, all_heads, bucket_of_function, entry_of, heads
+from pipeline.stages.set import described, is_described, source_keys
 
 if TYPE_CHECKING:
     from pipeline.specs.layers.description import Functions
+
+T = TypeVar("T")
 
 
 @query
@@ -39,15 +42,42 @@ def base_names(db: Database) -> list[str]:
     return sorted(found)
 
 
-def participants(db: Database) -> list[Listed]:
+def participants(db: Database, bucket: str) -> list[Listed]:
+    """The functions of a bucket that take part: of a plain set all."""
+    found = heads(db, bucket)
+    if not is_described(db):
+        return found
+    names = set(taken.item(db, bucket) or ())
+    return [listed for listed in found if listed[0] in names]
+
+
+@table
+def taken(db: Database) -> dict[str, list[str]]:
+    """The functions of a set of layers that take part, by bucket."""
+    found: dict[str, list[str]] = {}
+    for name, _ in all_participants(db):
+        found.setdefault(bucket_of_function(name), []).append(name)
+    return found
+
+
+def all_participants(db: Database) -> list[Listed]:
     """The functions that take part, in the order in which kernels are printed: of a plain set all, by name."""
     asked = described(db)
     return _by_name(all_heads(db)) if asked is None else _taken(db, asked.description.functions)
 
 
+def ordered(db: Database, found: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
+    """Things of functions that take part, bucket by bucket, in the order in which kernels are printed. Functions that
+    share a C++ name are in one bucket, in their order."""
+    asked = described(db)
+    if asked is None or asked.description.functions.order != "file":
+        return sorted(found, key=cpp_name)
+    place = {name: i for i, (name, _) in enumerate(all_heads(db))}
+    return sorted(found, key=lambda each: place[function(each)])
+
+
 def _by_name(listed: list[Listed]) -> list[Listed]:
-    names = [head.cpp_name for _, head in listed]
-    return [listed[i] for i in sorted(range(len(names)), key=names.__getitem__)]
+    return sorted(listed, key=lambda each: each[1].cpp_name)
 
 
 def _taken(db: Database, asked: Functions) -> list[Listed]:
@@ -70,7 +100,7 @@ def _taken(db: Database, asked: Functions) -> list[Listed]:
 def _defined(db: Database, listed: list[Listed]) -> set[str]:
     """The names of the functions that definitions are for."""
     heads = dict(listed)
-    return {qualified(heads[given.function]) for given in infos.defined(db)}
+    return {qualified(heads[given.function]) for given in infos.all_defined(db)}
 
 
 def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
