@@ -25,7 +25,7 @@ from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, buckets, definition, definitions, in_order, titles
 from pipeline.stages.formulas.cut import explained
 from pipeline.stages.formulas.vocabulary import Vocabulary
-from pipeline.stages.schemas import all_heads, function, heads, views
+from pipeline.stages.schemas import all_heads, function, heads, operator_names, views
 from pipeline.stages.set import release
 
 Items = Table[[str], Raw]  # of infos, as `parts` makes them
@@ -39,6 +39,7 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
     operators = Operators(
         [head for _, head in listed],
         [at[name] for name in views(db, bucket).order],
+        lambda: operator_names(db),
         lambda: [head for _, head in all_heads(db)],
     )
     found = {}

@@ -202,6 +202,12 @@ def heads(db: Database, bucket: str) -> list[Listed]:
     return declared_heads(db, bucket) + [(name, head_of(made)) for name, made in variants(db, bucket).items()]
 
 
+@query
+def operator_names(db: Database) -> list[str]:
+    """What all functions are called, without namespaces and overloads; sorted."""
+    return sorted({head.unqualified for bucket in db.names(buckets) for _, head in heads(db, bucket)})
+
+
 @unkept
 def all_heads(db: Database) -> list[Listed]:
     """The heads of all functions: those of the file in its order, then the generated ones."""

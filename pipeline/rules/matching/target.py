@@ -15,15 +15,20 @@ _NAMESPACE = regex(r"(\w+)::")
 class Operators:
     """Functions that may share a definition, to be looked up by schema and by signature.
 
-    `grouped` are indices in the order of view groups, `known` gives all functions, for those who ask for what is not
-    there.
+    `grouped` are indices in the order of view groups. Who asks for what is not there is told what is near: `names`
+    gives what all functions are called, `everything` their heads.
     """
 
     def __init__(
-        self, heads: Sequence[FunctionHead], grouped: Sequence[int], known: Callable[[], Sequence[FunctionHead]]
+        self,
+        heads: Sequence[FunctionHead],
+        grouped: Sequence[int],
+        names: Callable[[], Sequence[str]],
+        everything: Callable[[], Sequence[FunctionHead]],
     ) -> None:
         self.heads = heads
-        self.known = known
+        self._names = names
+        self._everything = everything
         self.by_schema = {head.schema: i for i, head in enumerate(heads)}
         # A schema that names no namespace is of PyTorch's, where there is one.
         self.by_schema |= {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
@@ -68,18 +73,17 @@ class Operators:
         problem = f"no function in native_functions.yaml has the schema '{schema}'"
         if named is not None:
             return SpecError(problem, self._in_namespace(named.group(1), name), field=("name",))
-        heads = self.known()
-        same_name = [head.schema for head in heads if head.cpp_name == name]
+        same_name = [head.schema for head in self.heads if head.cpp_name == name]
         hint = nearest(schema, same_name)
         if not hint and same_name:
             hint = f"schemas of that name: {'; '.join(same_name)}"
         if not hint:
-            hint = nearest(name, tuple(sorted({head.unqualified for head in heads})))
+            hint = nearest(name, self._names())
         return SpecError(problem, hint, field=("name",))
 
     def _in_namespace(self, namespace: str, name: str) -> str:
         """What may be meant by an operator of a namespace that has none such."""
-        heads = self.known()
+        heads = self._everything()
         spaces = sorted({head.namespace for head in heads})
         if namespace not in spaces:
             hint = nearest(namespace, spaces, what="did you mean the namespace")
