@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from pipeline.model.regex import regex
 
-BUCKETS = 128
+BUCKETS = 64
 
 _FOREACH = "_foreach_"
 _INPLACE_DUNDER = regex(r"__i\w+__")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from pipeline.model.autograd import Info, Reverse
@@ -29,7 +29,7 @@ def references(db: Database, bucket: str) -> dict[str, Reference]:
     if not taken:
         return {}
     known, facts = dict(heads(db, bucket)), release(db)
-    given = {defined.function: defined for defined in infos.defined(db, bucket)}
+    given = {defined.function: defined for defined in infos.shapes(db, bucket).defined}
     with_infos = [name for name, keys in infos.own_keys(db, bucket).items() if keys]
     # Upstream looks among functions with infos first, then among those whose definition has no dispatch key at all.
     ordered = [*with_infos, *(name for name in given if name not in with_infos)]
@@ -180,24 +180,25 @@ def row(db: Database) -> dict[str, NodeRow]:
     return {infos.keyed(found.function, found.dispatch_key): found for found in rows(db)}
 
 
-@query
-def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
-    """The same as `infos.own_keys` of foreach functions whose infos are synthesized."""
-    found = (row_of(db, name) for name in db.names(references, bucket))
-    return {row.function: {row.dispatch_key: row.node is not None} for row in found if row is not None}
+class Synthesized(Struct, frozen=True, array_like=True):
+    """What the foreach functions of a bucket have instead of derivatives of their own."""
+
+    keys: dict[str, dict[str, bool]]  # as `infos.own_keys`, of those whose infos are synthesized
+    borrowed: dict[str, str]  # in-place ones, and the functions whose infos serve them
 
 
 @query
-def borrowed(db: Database, bucket: str) -> dict[str, str]:
-    """In-place foreach functions, and the functions whose infos serve them."""
-    return {
-        name: reference.reference
-        for name, reference in references(db, bucket).items()
-        if reference.inplace and source(db, name) is not None
-    }
+def served(db: Database, bucket: str) -> Synthesized:
+    """What serves the foreach functions of a bucket."""
+    listed = references(db, bucket)
+    rows = (row_of(db, name) for name in listed)
+    keys = {row.function: {row.dispatch_key: row.node is not None} for row in rows if row is not None}
+    inplace = (reference for reference in listed.values() if reference.inplace)
+    borrowed = {each.function: each.reference for each in inplace if source(db, each.function) is not None}
+    return Synthesized(keys, borrowed)
 
 
 @query
 def stage(db: Database) -> int:
     """All synthesized infos."""
-    return len([(db.digest(own_keys, bucket), db.digest(borrowed, bucket)) for bucket in db.names(buckets)])
+    return len([db.digest(served, bucket) for bucket in db.names(buckets)])

@@ -4,10 +4,10 @@ Which function a definition is for, and which number its Node gets, follow from 
 derivatives: an edited formula looks nothing up again, and moves no number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of
@@ -22,7 +22,7 @@ from pipeline.rules.derivatives.info import create_infos
 from pipeline.rules.derivatives.suspicion import suspicious
 from pipeline.rules.matching.naming import NodeNames
 from pipeline.rules.matching.target import Operators
-from pipeline.stages.derivatives import Titled, buckets, definition, definitions, in_order, titles
+from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
 from pipeline.stages.formulas.cut import explained
 from pipeline.stages.formulas.vocabulary import Vocabulary
 from pipeline.stages.schemas import all_heads, function, heads, operator_names, views
@@ -115,53 +115,53 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     return found
 
 
-@query
-def shapes(db: Database, bucket: str) -> list[Shape]:
-    """What the definitions of a bucket came to, as far as there is a function for them."""
-    known = targets(db, bucket)
-    found = []
-    for entry, defined in definitions(db, bucket).items():
-        keys = shape_part(db, infos_of, entry)
-        if entry in known and (keys or not defined.dispatch):
-            found.append(Shape(entry, defined.name, keys))
-    return found
+class Shapes(Struct, frozen=True, array_like=True):
+    """What the definitions of a bucket came to, in the order of the file, as far as there is a function for them; and
+    the functions that have derivatives of their own, copies last."""
 
-
-def all_shapes(db: Database) -> list[Shape]:
-    """What all definitions came to, in the order of the file."""
-    found = (shape for bucket in db.names(buckets) for shape in shapes(db, bucket))
-    return in_order(db, found, lambda shape: shape.definition)
+    shapes: list[Shape]
+    defined: list[Defined]
 
 
 @query
-def defined(db: Database, bucket: str) -> list[Defined]:
-    """The functions of a bucket that have derivatives of their own.
+def shapes(db: Database, bucket: str) -> Shapes:
+    """What the definitions of a bucket came to.
 
     Of several definitions for one function the last one counts, at the place of the first. A view's copy is
-    differentiated as the view, unless it has a definition of its own: all copies come last.
+    differentiated as the view, unless it has a definition of its own.
     """
-    found: dict[str, Defined] = {}
-    titled = {each[0]: each for each in titles(db, bucket)}
-    known = targets(db, bucket)
-    for shape in shapes(db, bucket):
-        target = known[shape.definition]
-        before = found.get(target.function)
-        if before is not None and layer_of(before.definition) == layer_of(shape.definition):
+    listed = titles(db, bucket)
+    known = targets(db, bucket) if listed else {}
+    found: list[Shape] = []
+    functions: dict[str, Defined] = {}
+    for titled in listed:
+        entry, _, operator = titled
+        target, keys = known.get(entry), shape_part(db, infos_of, entry)
+        if target is None or not (keys or _has_one_key(db, entry)):
+            continue
+        found.append(Shape(entry, operator, keys))
+        before = functions.get(target.function)
+        if before is not None and layer_of(before.definition) == layer_of(entry):
             again = SpecError(
                 f"a second definition for {target.schema}", "the later one wins: remove one of them", field=("name",)
             )
-            db.report(_problem(again, titled[shape.definition], warning=True))
-        first = before.first if before is not None else shape.definition
-        found[target.function] = Defined(target.function, target.schema, shape.definition, first)
-    return [*found.values(), *_copies(db, bucket, found)]
+            db.report(_problem(again, titled, warning=True))
+        first = before.first if before is not None else entry
+        functions[target.function] = Defined(target.function, target.schema, entry, first)
+    return Shapes(found, [*functions.values(), *_copies(db, bucket, found, functions)])
 
 
-def _copies(db: Database, bucket: str, found: dict[str, Defined]) -> list[Defined]:
+def _has_one_key(db: Database, entry: str) -> bool:
+    defined = definition(db, entry)
+    return defined is not None and not defined.dispatch
+
+
+def _copies(db: Database, bucket: str, shapes: Iterable[Shape], found: dict[str, Defined]) -> list[Defined]:
     """The copies of views with derivatives that have none of their own."""
-    copies = views(db, bucket).copies
+    copies = views(db, bucket).copies if found else []
     if not copies:
         return []
-    with_rows = {shape.definition for shape in shapes(db, bucket) if shape.keys}
+    with_rows = {shape.definition for shape in shapes if shape.keys}
     listed = dict(heads(db, bucket))
     copy_of = {listed[view].name: copy for view, copy in copies}
     wanted: dict[str, Defined] = {}
@@ -173,18 +173,24 @@ def _copies(db: Database, bucket: str, found: dict[str, Defined]) -> list[Define
     return list(wanted.values())
 
 
+def all_shapes(db: Database) -> list[Shape]:
+    """What all definitions came to, in the order of the file."""
+    found = (shape for bucket in db.names(buckets) for shape in shapes(db, bucket).shapes)
+    return in_order(db, found, lambda shape: shape.definition)
+
+
 def all_defined(db: Database) -> list[Defined]:
     """The functions with derivatives of their own, in the order in which their Nodes are printed."""
-    found = (given for bucket in db.names(buckets) for given in defined(db, bucket))
+    found = (given for bucket in db.names(buckets) for given in shapes(db, bucket).defined)
     return sorted(in_order(db, found, lambda given: given.first), key=lambda given: given.is_copy)
 
 
-@query
 def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
     """The dispatch keys of the derivatives that functions of a bucket have of their own, and whether there is one to
     compute, by function."""
-    of = {shape.definition: dict(shape.keys) for shape in shapes(db, bucket)}
-    return {given.function: of[given.definition] for given in defined(db, bucket)}
+    found = shapes(db, bucket)
+    of = {shape.definition: dict(shape.keys) for shape in found.shapes}
+    return {given.function: of[given.definition] for given in found.defined}
 
 
 @query

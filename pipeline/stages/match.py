@@ -88,8 +88,9 @@ class _Finder:
         listed = dict(heads(db, bucket))
         own = infos.own_keys(db, bucket)
         self._own = {name: list(keys) for name, keys in own.items() if keys}
-        self._made = {name: list(keys) for name, keys in foreach.own_keys(db, bucket).items()}
-        self._borrowed = foreach.borrowed(db, bucket)
+        synthesized = foreach.served(db, bucket)
+        self._made = {name: list(keys) for name, keys in synthesized.keys.items()}
+        self._borrowed = synthesized.borrowed
         self._functional: dict[str, str] = {}
         self._others: dict[str, str] = {}
         for name in self._own:
@@ -219,7 +220,7 @@ def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
     db.digest(lost_derivatives)
     db.digest(nodes)
-    return len([(db.digest(pairs, bucket), db.digest(rewritten_of, bucket)) for bucket in db.names(buckets)])
+    return len([db.digest(rewritten_of, bucket) for bucket in db.names(buckets)])
 
 
 @table
@@ -227,7 +228,7 @@ def kernels(db: Database, bucket: str) -> dict[str, Pair]:
     """The functions of a bucket that autograd has kernels for: those with derivatives under some key, and those that
     are not made of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
     listed = dict(heads(db, bucket))
-    keys = {**infos.own_keys(db, bucket), **foreach.own_keys(db, bucket)}
+    keys = {**infos.own_keys(db, bucket), **foreach.served(db, bucket).keys}
     return {
         pair.function: pair
         for pair in pairs(db, bucket)

@@ -4,7 +4,8 @@ A function goes by its entry's identity; one that upstream generates, by its kin
 What others ask of functions stands in heads, bucket by bucket: lookups among functions read heads only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ from pipeline.stages.specs import entries, title, value
 GENERATED = "generated "  # before the kind and the base: what a generated function goes by
 _FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # the rules between functions, in the order in which upstream has them
 
+T = TypeVar("T")
 Listed = tuple[str, FunctionHead]  # a function, and what others ask of it
 
 
@@ -210,11 +212,25 @@ def operator_names(db: Database) -> list[str]:
 
 @unkept
 def all_heads(db: Database) -> list[Listed]:
-    """The heads of all functions: those of the file in its order, then the generated ones."""
+    """The heads of all functions, in their order."""
+    return in_order(db, [listed for bucket in db.names(buckets) for listed in heads(db, bucket)], lambda each: each[0])
+
+
+def in_order(db: Database, found: Iterable[T], function: Callable[[T], str]) -> list[T]:
+    """Things of functions, bucket by bucket: those of the file in its order, then the generated ones, in the order in
+    which the file has the first of their variants. `function` says which one a thing is of."""
     place = {entry: i for i, entry in enumerate(db.names(entries, "native"))}
-    first = {name: origin.first for bucket in db.names(buckets) for name, origin in generated(db, bucket).items()}
-    found = [listed for bucket in db.names(buckets) for listed in heads(db, bucket)]
-    return sorted(found, key=lambda listed: (listed[0] in first, place[first.get(listed[0], listed[0])]))
+    first: dict[str, str] = {}
+
+    def order(each: T) -> tuple[bool, int]:
+        name = function(each)
+        if not name.startswith(GENERATED):
+            return False, place[name]
+        if name not in first:
+            first.update((other, origin.first) for other, origin in generated(db, bucket_of_function(name)).items())
+        return True, place[first[name]]
+
+    return sorted(found, key=order)
 
 
 class Views(Struct, frozen=True, array_like=True):
@@ -249,7 +265,8 @@ def structured(db: Database) -> dict[str, bool]:
 
 @query
 def checked(db: Database, bucket: str) -> bool:
-    """The rules between functions: delegates, in-place views, two kernels for one name."""
+    """The rules between functions: view groups, delegates, in-place views, two kernels for one name."""
+    db.digest(views, bucket)
     listed = declared_heads(db, bucket)
     _report(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
     first: dict[str, tuple[str, FunctionHead]] = {}
@@ -271,8 +288,7 @@ def _share_kernels(db: Database, one: str, other: str) -> bool:
 @query
 def stage(db: Database) -> int:
     """All functions, and the rules between them."""
-    found = [(db.digest(checked, bucket), db.digest(views, bucket)) for bucket in db.names(buckets)]
-    return len(found)
+    return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
 
 
 def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed], rank: int) -> None:

@@ -15,7 +15,7 @@ from pipeline.rules.native.heads import names_of
 from pipeline.stages.infos import keyed
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, definition_of, kernels, node, nodes
-from pipeline.stages.schemas import all_heads, buckets, entry_of, function, heads
+from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order
 from pipeline.stages.set import (
     asked,
     asked_families,
@@ -80,8 +80,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     chosen = [found for bucket in db.names(buckets) for found in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda found: found[1].name, lambda found: found[0])]
-    place = {name: i for i, (name, _) in enumerate(all_heads(db))}
-    return [unit for _, unit in sorted(chosen, key=lambda found: place[found[1].name])]
+    return in_order(db, [unit for _, unit in chosen], lambda unit: unit.name)
 
 
 @unkept
