@@ -200,14 +200,14 @@ def test_a_formula_is_checked_alone(built: Project) -> None:
     """What an edited formula calls is looked up; no other formula is looked at."""
     from pipeline.front.config import read_config
     from pipeline.front.run.build import Build
-    from pipeline.stages.formulas.vocabulary import known, operators
+    from pipeline.stages.formulas.vocabulary import called, known
     from pipeline.stages.infos import infos_of
 
     values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
     built.set_formula("exp", "self", "grad * result.conj() * 2")
     build = Build(read_config(values))
     build.bring()
-    ran = [name for name in build.db.ran if name[0] in (infos_of.name, known.name, operators.name)]
+    ran = [name for name in build.db.ran if name[0] in (infos_of.name, known.name, called.name)]
     build.close()
     assert [name[1].partition("(")[0] for name in ran] == ["exp"]
 

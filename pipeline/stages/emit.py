@@ -11,7 +11,8 @@ from pipeline.families.template import tidy
 from pipeline.problems.problem import Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.match import definition_of, outputs, reverse, served_function
+from pipeline.stages.kernels import definition_of, outputs, served_function
+from pipeline.stages.match import reverse
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.units import unit

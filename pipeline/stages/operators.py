@@ -13,7 +13,8 @@ from pipeline.query.query import query, table
 from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages import infos
 from pipeline.stages.graphs import overloads
-from pipeline.stages.match import differentiable, node, pairs, reverse, served
+from pipeline.stages.kernels import differentiable, served
+from pipeline.stages.match import node, pairs, reverse
 from pipeline.stages.schemas import bucket_of_function, function, heads
 from pipeline.stages.set import release, spec_set
 

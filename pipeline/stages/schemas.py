@@ -175,9 +175,6 @@ def _variant(db: Database, origin: Generated, parsed: NativeFunction) -> NativeF
     return made
 
 
-# ---- all of them
-
-
 def bucket_of_function(name: str) -> str:
     """The bucket of a function, by its identity."""
     return bucket_of(entry_of(name))

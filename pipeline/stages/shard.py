@@ -25,7 +25,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest
 from pipeline.stages.emit import marked, rendered, text
-from pipeline.stages.match import underived, used_keys
+from pipeline.stages.kernels import underived, used_keys
 from pipeline.stages.set import is_described, own_templates, paths, release, spec_set, template_label, unreadable
 from pipeline.stages.units import families, origin, place_of_field, units
 

@@ -15,7 +15,7 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.query.database import Database
-from pipeline.query.query import query, table, unkept
+from pipeline.query.query import query, table
 from pipeline.query.row import digest, encode
 from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole
 from pipeline.specs.spec_set import ROLES
@@ -27,7 +27,6 @@ __all__ = ["KEYS", "text"]
 _NONE = digest(encode(None))
 
 
-@unkept
 def cuts(db: Database, key: str) -> list[Piece]:
     """The entries of a file as text, with their lines; none where the text cannot be cut."""
     if is_layered(key):
@@ -158,11 +157,16 @@ def texts_of(db: Database, key: str) -> list[Piece]:
     return [found[start + place] for start, group in zip(starts, groups) for place, _, _ in chosen(db, key, group)]
 
 
-@query
 def keys_of(db: Database, role: Role) -> dict[str, str]:
     """The key of the file that each entry is in."""
-    keys = [key for key in source_keys(db, role) for _ in entries_of(db, key)]
-    return dict(zip(db.names(entries, role), keys))
+    keys, names = source_keys(db, role), db.names(entries, role)
+    return dict.fromkeys(names, keys[0]) if len(keys) == 1 else dict(zip(names, keys_of_each(db, role)))
+
+
+@query
+def keys_of_each(db: Database, role: Role) -> list[str]:
+    """The same of several files, in the order of the entries."""
+    return [key for key in source_keys(db, role) for _ in entries_of(db, key)]
 
 
 def files_of(db: Database, role: Role) -> dict[str, str]:

@@ -13,8 +13,9 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
 from pipeline.stages.infos import keyed
+from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
-from pipeline.stages.match import all_pairs, definition_of, kernels, node, nodes
+from pipeline.stages.match import all_pairs, node, nodes
 from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order
 from pipeline.stages.set import (
     asked,

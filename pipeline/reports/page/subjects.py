@@ -42,7 +42,8 @@ from pipeline.rules.native.entry import is_view
 from pipeline.stages.derivatives import definition
 from pipeline.stages.foreach import reference_of
 from pipeline.stages.infos import keyed
-from pipeline.stages.match import info, kernel, node
+from pipeline.stages.kernels import kernel
+from pipeline.stages.match import info, node
 from pipeline.stages.schemas import entry_of, function
 from pipeline.stages.schemas import origin as generated_from
 from pipeline.stages.units import unit

@@ -1,0 +1,127 @@
+"""What the kernels of autograd are made from: which functions have one, and what that needs of the derivatives that
+serve it. Part of the stage `match`."""
+
+from msgspec.structs import replace
+
+from pipeline.cpp.dispatcher import DEFAULT_KEY
+from pipeline.model.kernels import KernelDerivative, Served
+from pipeline.model.nodes import Outputs, Pair
+from pipeline.model.schema import modifies
+from pipeline.problems.problem import Role, SpecError, problem_of
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.rules.kernels.derivative import differentiability_of, kernel_derivative
+from pipeline.rules.matching.differentiability import differentiable_outputs
+from pipeline.stages import foreach, infos
+from pipeline.stages.match import defined_by, dependent_of, in_order, info, node, pairs, rewritten
+from pipeline.stages.schemas import bucket_of_function, buckets, function, heads
+from pipeline.stages.set import release
+
+
+@table
+def kernels(db: Database, bucket: str) -> dict[str, Pair]:
+    """The functions of a bucket that autograd has kernels for: those with derivatives under some key, and those that
+    are not made of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
+    listed = dict(heads(db, bucket))
+    keys = {**infos.own_keys(db, bucket), **foreach.served(db, bucket).keys}
+    return {
+        pair.function: pair
+        for pair in pairs(db, bucket)
+        if listed[pair.function].abstract
+        or any(keys.get(name, {}).get(key) for key, name in (pair.source or {}).items())
+    }
+
+
+def kernel(db: Database, function: str) -> Pair | None:
+    """A function that autograd has a kernel for, and whose infos serve it."""
+    return kernels.item(db, bucket_of_function(function), function)
+
+
+def all_kernels(db: Database) -> list[Pair]:
+    """The functions that autograd has kernels for, in the order in which these are printed."""
+    return in_order(db, (pair for bucket in db.names(buckets) for pair in kernels(db, bucket).values()))
+
+
+@query
+def served(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
+    """What the kernels of a function need of the derivatives that serve it; None where there are none at all."""
+    pair = kernel(db, name)
+    if pair is None or pair.source is None:
+        return None
+    found = (_served(db, pair, source, key) for key, source in pair.source.items())
+    return tuple(derivative for derivative in found if derivative is not None)
+
+
+def served_function(db: Database, name: str) -> Served | None:
+    """A function, and what its kernels need of the derivatives that serve it."""
+    native = function(db, name)
+    return None if native is None else Served(native, served(db, name))
+
+
+def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative | None:
+    row, given = node(db, infos.keyed(source, key)), info(db, source, key)
+    if row is None or given is None:
+        return None
+    dependent = dependent_of(db, pair.function)
+    if dependent is not None and dependent.inplace:
+        forward = dict(rewritten(db, pair.function))
+        given = replace(given, forward_derivatives=forward.get(key, ()))
+    native = function(db, pair.function)
+    assert native is not None
+    by_member = pair.schema.startswith("_foreach") and native.func.name.inplace
+    reference = function(db, source) if by_member else None
+    try:
+        return kernel_derivative(key, row.node, given, reference, out=bool(native.func.out))
+    except SpecError as error:
+        db.report(problem_of(error, "derivatives", row.definition, row.schema.partition("(")[0], derived=True))
+        return None
+
+
+def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
+    """Where the derivatives that serve a function are written: the file, the entry, and what operator it is for."""
+    pair = kernel(db, name)
+    for key, source in (pair.source or {}).items() if pair is not None else ():
+        entry, schema = defined_by(db, source, key)
+        return "derivatives", entry, schema.partition("(")[0]
+    return None
+
+
+@query
+def used_keys(db: Database) -> list[str]:
+    """The dispatch keys that derivatives are written for."""
+    return sorted({key for shape in infos.all_shapes(db) for key, _ in shape.keys})
+
+
+@query
+def underived(db: Database) -> str:
+    """A function whose kernel no derivatives serve; "" where there is none."""
+    return next((pair.schema for pair in all_kernels(db) if not pair.source), "")
+
+
+def outputs(db: Database, name: str) -> Outputs | None:
+    """A function that autograd has a kernel for, and, where it makes views, which of them carry history."""
+    native = function(db, name)
+    if native is None or release(db).viewed(native.func.name.base) is None or modifies(native.func):
+        return None if native is None else Outputs(native)
+    names = differentiable(db, name)
+    return None if names is None else Outputs(native, tuple(names))
+
+
+@query
+def differentiable(db: Database, name: str) -> list[str] | None:
+    """The outputs of a function that carry history, by their names; None where that cannot be told."""
+    pair, native = kernel(db, name), function(db, name)
+    if pair is None or native is None:
+        return None
+    source = pair.source or {}
+    key = DEFAULT_KEY if DEFAULT_KEY in source or not source else next(iter(source))
+    try:
+        if key != DEFAULT_KEY:
+            raise SpecError("a view with derivatives needs some for Default", "define them for Default too")
+        given = info(db, source[key], key) if source else None
+        declared = None if given is None else differentiability_of(given)
+        return [output.name for output in differentiable_outputs(native, declared, release(db))]
+    except SpecError as error:
+        entry, schema = defined_by(db, source[key], key)
+        db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0], derived=True))
+        return None
