@@ -82,7 +82,10 @@ class Rows:
         id_ = identity(name)
         if name[0] == INPUT:
             return self._new(name, id_, None)
-        row = self._new(name, id_, query or self._find(name[0]))
+        known = self._find(name[0])
+        if query is not None and known is not query:
+            raise TypeError(f"{name[0]} is none of the queries that are found by name: a later round would not see it")
+        row = self._new(name, id_, known)
         record = None if self._store.empty else self._store.record(id_)
         if record is not None and record.name == name:
             self._fill(row, record.trace)

@@ -31,6 +31,18 @@ def test_a_first_round_runs_all_that_is_asked_for(toy: Toy) -> None:
     assert ran == ["length(x, a)", "length(x, b)", "length(x, c)", "summary(x)", "total(x)", "words(x)"]
 
 
+def test_a_query_that_nobody_finds_by_name_is_refused(toy: Toy) -> None:
+    """Its rows would be dropped in the next round, and what reads them would be taken to hold."""
+
+    @query
+    def lonely(db: Database, file: str) -> int:
+        return total(db, file)
+
+    with pytest.raises(TypeError, match="test_engine:lonely is none of the queries"):
+        toy.run((lonely, "x"))
+    assert toy.run((lonely, "x"), db=toy.open(lonely))[0] == [11]
+
+
 def test_a_second_round_runs_nothing(toy: Toy) -> None:
     toy.run((summary, "x"))
     assert toy.run((summary, "x")) == (["long"], [])

@@ -30,10 +30,11 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
     "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
 }
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
-_OTHERS = ("set", "formulas.vocabulary", "layered.files", "layered.taking", "units", "emit", "shard", "manifest")
+_UNITS = ("kernels", "units", "emit", "shard", "manifest")
+_OTHERS = ("set", "formulas.vocabulary", "layered.files", "layered.taking", *_UNITS)
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
-_FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*GRAPHS, "operators", "graph_text"))
+_FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*GRAPHS, "graph.operators", "graph.graph_text"))
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
 _BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_PAGES, "pipeline.query.code")}
 
