@@ -133,6 +133,16 @@ def test_another_release_has_other_entries(vendor: Vendor) -> None:
     assert not kernel(found, "scaled"), "its derivatives are for later releases"
 
 
+def test_a_rewrite_may_rename_an_operator(vendor: Vendor) -> None:
+    vendor.replace(
+        "specset.toml",
+        'from = "Tensor mat2", to = "Tensor other"',
+        'from = "mm(Tensor self, Tensor mat2)", to = "product(Tensor self, Tensor other)"',
+    )
+    vendor.replace("plugin/config/derivatives.yaml", "- name: mm(", "- name: product(")
+    assert "ProductBackward0" in vendor.build()["Functions.h"]
+
+
 def test_a_layer_is_there_for_some_releases(vendor: Vendor) -> None:
     vendor.replace("specset.toml", 'name = "plugin"\n', 'name = "plugin"\nsince = "2.14"\n')
     vendor.replace("specset.toml", 'functions = ["swish", "plugin::add.Tensor"]\n', 'functions = ["swish"]\n')

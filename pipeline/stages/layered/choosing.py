@@ -14,7 +14,7 @@ from pipeline.query.row import encode
 from pipeline.rules.layers.entry import in_namespace, looked_at, operator_of, rewritten
 from pipeline.rules.layers.versions import Key, holds, is_listed, listed_versions
 from pipeline.specs.layers.lists import value_of
-from pipeline.stages.layered.files import Chosen, Named, of_file, text
+from pipeline.stages.layered.files import Chosen, Named, name_of, of_file, text
 from pipeline.stages.set import RELEASE, source
 
 
@@ -38,14 +38,16 @@ def releases_of(db: Database, key: str) -> tuple[Key, ...]:
 
 
 def choose(db: Database, key: str, found: Sequence[Named]) -> list[Chosen]:
-    """The entries that hold for the release, as the layer has them, with the layer in their names."""
+    """The entries that hold for the release, as the layer has them, with the layer in their names. An entry that is
+    rewritten goes by what it says then: by its name it is found."""
     rules = source(db, key)
     mark = f"{LAYER_MARK}{rules.layer}" if rules.layer else ""
     made = []
     for place, (name, raw) in enumerate(found):
         value = _chosen(db, key, rules, name, raw)
         if value is not None:
-            made.append((place, f"{name}{mark}", value))
+            called = name_of(value, role_of(key)) if rules.rewrites and value is not raw else name
+            made.append((place, f"{called}{mark}", value))
     return made
 
 
