@@ -139,6 +139,8 @@ def test_a_rewrite_may_rename_an_operator(vendor: Vendor) -> None:
         'from = "Tensor mat2", to = "Tensor other"',
         'from = "mm(Tensor self, Tensor mat2)", to = "product(Tensor self, Tensor other)"',
     )
+    vendor.replace("specset.toml", 'not_unpacked = ["mm"]', 'not_unpacked = ["product"]')
+    vendor.replace("specset.toml", 'of = ["mm"]', 'of = ["product"]')
     vendor.replace("plugin/config/derivatives.yaml", "- name: mm(", "- name: product(")
     assert "ProductBackward0" in vendor.build()["Functions.h"]
 
