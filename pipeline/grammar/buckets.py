@@ -23,8 +23,8 @@ _WORDS = regex("foreach|functional|copy|scatter|inverse|out")
 
 @lru_cache(maxsize=8192)
 def bucket_of(name: str) -> str:
-    """The bucket of an operator by its name, by that of its C++ function, or by its schema."""
-    plain = name.partition("(")[0].partition(".")[0].rpartition("::")[2].strip()
+    """The bucket of an operator: by its name, by that of its C++ function, by the identity of its entry."""
+    plain = name.partition("(")[0].partition(" ")[0].partition("#")[0].partition(".")[0].rpartition("::")[2].strip()
     plain = plain.rpartition(_FOREACH)[2]
     letters = (plain.replace("__i", "", 1) if _INPLACE_DUNDER.fullmatch(plain) else plain).replace("_", "")
     while (shorter := _WORDS.sub("", letters)) != letters:

@@ -8,7 +8,7 @@ from pipeline.problems.problem import Role
 
 Words = str | tuple[str, ...]  # one, or a list of them
 
-LAYER_MARK = " @"  # between an entry's schema and the layer that it is from
+LAYER_MARK = " @"  # between an entry's operator and the layer that it is from
 
 
 class Versions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +65,11 @@ def role_of(key: str) -> Role:
     """The role of a spec file, by its key."""
     role: Role = key.partition(":")[0]  # type: ignore[assignment]
     return role
+
+
+def entry_operator(entry: str) -> str:
+    """The operator that an entry is about, by its identity."""
+    return entry.partition(LAYER_MARK)[0].partition("#")[0]
 
 
 def layer_of(entry: str) -> str:

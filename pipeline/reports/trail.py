@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.model.layers import layer_of
+from pipeline.model.layers import entry_operator, layer_of
 from pipeline.problems.problem import Role
 from pipeline.query.account import changed_items, changes, reads
 from pipeline.query.database import Database
@@ -120,7 +120,7 @@ class Trail:
     def place(self, end: Name, named: Mapping[str, str]) -> tuple[str, int, str]:
         """The file that an entry is in, its line, 0 for what is no entry any more, and what it is for."""
         role, entry = end[2], end[3]
-        return named[self._key(role, entry)], self.line(role, entry), str(entry).partition("(")[0]
+        return named[self._key(role, entry)], self.line(role, entry), entry_operator(str(entry))
 
     def reason(self, end: Name) -> str:
         """The same, as the reason why something would be made again."""

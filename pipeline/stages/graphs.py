@@ -14,6 +14,7 @@ from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
 from pipeline.graphs.python.source import NOTHING, Context, Source, read_source
 from pipeline.graphs.schema import schema_text
+from pipeline.model.layers import entry_operator
 from pipeline.problems.problem import Problem, TextMistake, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -32,7 +33,7 @@ def overloads(db: Database, bucket: str) -> dict[str, list[str]]:
     """The functions of each operator of a bucket, declared and generated, by `aten::add_`."""
     found: dict[str, list[str]] = {}
     for name, head in heads(db, bucket):
-        namespace, separator, _ = entry_of(name).partition("(")[0].partition("::")
+        namespace, separator, _ = entry_operator(entry_of(name)).partition("::")
         found.setdefault(f"{namespace if separator else 'aten'}::{head.unqualified}", []).append(name)
     return found
 

@@ -2,7 +2,7 @@
 
 A file goes by a key: of a plain spec set by its role, of a set of layers by role and place.
 
-An entry goes by its schema or name, wherever it stands; a second one of the same name has a number. The text is cut
+An entry goes by its operator or name, wherever it stands; a second one of the same name has a number. The text is cut
 into groups of entries, so that an edit parses its own group and no other.
 """
 
@@ -42,7 +42,7 @@ def pieces(db: Database, key: str) -> dict[str, list[str]]:
     """The texts of entries in groups, each called after its first; nothing where the text cannot be cut."""
     found = cuts(db, key)
     texts = [outdented(piece.text) for piece in found] if is_layered(key) else [piece.text for piece in found]
-    named = dict(zip(numbered(map(head, texts)), texts))
+    named = dict(zip(numbered(head(text).partition("(")[0] for text in texts), texts))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}
 
 

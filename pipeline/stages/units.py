@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
+from pipeline.model.layers import entry_operator
 from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
 from pipeline.model.units import Unit
@@ -130,7 +131,7 @@ def origin(db: Database, family: str, name: str) -> str:
         return ""
     described, key = is_described(db), "func" if found.role == "native" else "name"
     file = files_of(db, found.role).get(found.entry, "") if described else spec_set(db).files[found.role]
-    return f"// {file}: - {key}: {' '.join(found.entry.partition('(')[0].split())}(…)\n"
+    return f"// {file}: - {key}: {' '.join(entry_operator(found.entry).split())}(…)\n"
 
 
 def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[str, int]:

@@ -13,6 +13,7 @@ from pipeline.graphs.functional.program import Apply, Functional
 from pipeline.graphs.functional.program import Number as NumberStep
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Value
 from pipeline.model.autograd import SavedAttribute
+from pipeline.model.layers import entry_operator
 
 
 class Keeper:
@@ -116,7 +117,7 @@ def _constant(step: Apply | NumberStep) -> bool:
     if isinstance(step, NumberStep):
         known = step.op == "graph::operand"
     else:
-        known = step.identity.partition("(")[0].partition(".")[0] in _FACTORIES
+        known = entry_operator(step.identity).partition(".")[0] in _FACTORIES
     return known and all(_literal(value) for value in step.arguments.values())
 
 

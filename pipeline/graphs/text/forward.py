@@ -9,6 +9,7 @@ from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
 from pipeline.graphs.text.saved import held_after, needs_text
+from pipeline.model.layers import entry_operator
 
 
 def statements(plan: GraphPlan) -> list[str]:
@@ -41,7 +42,7 @@ def _placed(place: Place, title: str) -> list[str]:
 
 def _title(step: Step) -> str:
     if isinstance(step, Apply):
-        name = step.identity.partition("(")[0]
+        name = entry_operator(step.identity)
         return f"{name}{', in place' if step.written is not None or step.clones else ''}"
     return _TITLES[type(step)]
 

@@ -5,6 +5,8 @@ Reads infos, the functions and what serves them; gives `Autograd`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from pipeline.model.autograd import Info
@@ -109,14 +111,11 @@ def _outputs(info: Info) -> str:
 
 def _status(db: Database) -> dict[str, str]:
     heads = dict(all_heads(db))
-    return {
-        heads[pair.function].name: _differentiated(pair.function, heads[pair.function], pair.source)
-        for pair in all_pairs(db)
-    }
+    return {heads[pair.function].name: _differentiated(pair.function, heads, pair.source) for pair in all_pairs(db)}
 
 
-def _differentiated(name: str, head: FunctionHead, source: dict[str, str] | None) -> str:
+def _differentiated(name: str, heads: Mapping[str, FunctionHead], source: dict[str, str] | None) -> str:
     if source:
         serving = next(iter(source.values()))
-        return f"differentiated as {_op(serving)}" if serving != name else "differentiated under other keys"
-    return "composite: differentiated through what it calls" if head.implicit else "without derivative"
+        return f"differentiated as {heads[serving].name}" if serving != name else "differentiated under other keys"
+    return "composite: differentiated through what it calls" if heads[name].implicit else "without derivative"

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from pipeline.model.layers import LAYER_MARK
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.row import ITEM
@@ -59,8 +58,3 @@ def _replaced(db: Database) -> Iterable[tuple[str, str]]:
     """The units whose row was replaced, by family and name."""
     rows = (db.rows.numbered(id_) for id_ in list(db.before))
     return [(found.name[1], found.name[2]) for found in rows if found is not None and found.name[0] == text.name]
-
-
-def plain_name(entry: str) -> str:
-    """What an entry is called in its file: without its number and its layer."""
-    return entry.partition(LAYER_MARK)[0].partition("#")[0]

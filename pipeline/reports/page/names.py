@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.model.layers import LAYER_MARK
+from pipeline.model.layers import LAYER_MARK, entry_operator
 from pipeline.model.native import FunctionHead
 from pipeline.reports.page.model import Ref
 from pipeline.rules.native.heads import within
@@ -38,7 +38,7 @@ def entry_anchor(entry: str) -> str:
     """The anchor of an entry on the page of its file: the operator, its layer, and its number among equal ones."""
     layer = entry.rpartition(LAYER_MARK)[2] if LAYER_MARK in entry else ""
     number = _NUMBER.search(entry)
-    return safe("-".join(filter(None, (entry.partition("(")[0], layer or (number.group() if number else "")))))
+    return safe("-".join(filter(None, (entry_operator(entry), layer or (number.group() if number else "")))))
 
 
 def source_page(file: str) -> str:

@@ -39,10 +39,10 @@ def text(db: Database, key: str) -> str | None:
 
 
 def name_of(value: bytes, role: Role) -> str:
-    """What names an entry."""
+    """What names an entry: the operator with its overload, whatever its arguments; a tag."""
     found = msgspec.msgpack.decode(value)
     name = found.get(KEYS[role]) if isinstance(found, dict) else None
-    return name if isinstance(name, str) and NAMES not in name else "?"
+    return name.partition("(")[0].strip() or "?" if isinstance(name, str) and NAMES not in name else "?"
 
 
 def of_file(key: str, error: SpecError) -> Problem:

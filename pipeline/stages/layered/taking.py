@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from pipeline.model.layers import listed, role_of
+from pipeline.model.layers import entry_operator, listed, role_of
 from pipeline.model.native import FunctionHead
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
@@ -107,7 +107,7 @@ def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
     """Whether a function is none of the base's, nor generated from one of these."""
     if qualified(head) in base:
         return False
-    return not (name.startswith(GENERATED) and operator_of(entry_of(name)) in base)
+    return not (name.startswith(GENERATED) and entry_operator(entry_of(name)) in base)
 
 
 def qualified(head: FunctionHead) -> str:
