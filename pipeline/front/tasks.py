@@ -94,10 +94,11 @@ class Tasks:
             self._check_asked("emit", build.units() if asked else found)
         size = BATCH if self.running and not asked and len(found) > BATCH else 1
         named = list(found)
+        docs = {name: unit.op for name, (_, unit) in found.items()} if self.running else build.schemas_of(found)
         for batch in (named[i : i + size] for i in range(0, len(named), size)):
             look = lambda effect, units=[found[name] for name in batch]: self._units_hold(units, effect)  # noqa: E731
             name = f"{batch[0]} and {len(batch) - 1} more" if len(batch) > 1 else batch[0]
-            task = self._task(f"emit:{name}", found[batch[0]][1].schema, look, name=name)
+            task = self._task(f"emit:{name}", docs[batch[0]], look, name=name)
             task["actions"][0].units = len(batch)
             yield task
 

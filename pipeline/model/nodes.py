@@ -10,14 +10,13 @@ class Target(Struct, frozen=True, gc=False, array_like=True):
     """The function that a definition is for."""
 
     function: str
-    schema: str
 
 
 class Defined(Struct, frozen=True, gc=False, array_like=True):
     """A function with derivatives of its own: by which definition, and whether as the copy of the view it is for."""
 
     function: str
-    schema: str
+    op: str  # with overload
     definition: str
     first: str  # the definition at whose place it stands
     is_copy: bool = False
@@ -35,12 +34,10 @@ class Reference(Struct, frozen=True, gc=False, array_like=True):
     """A foreach function without a definition of its own, and the function that is applied to each member."""
 
     function: str
-    schema: str
     name: str  # with overload
     cpp_name: str
     inplace: bool
     reference: str  # function
-    reference_schema: str
     reference_name: str
     definition: str
 
@@ -59,7 +56,7 @@ class NodeRow(Struct, frozen=True, gc=False, array_like=True):
 
     node: str | None  # the C++ struct; None where there is no derivative to compute
     operator: str  # decides the shard
-    schema: str
+    op: str  # with overload
     dispatch_key: str
     function: str
     definition: str  # of the entry, of the reference's where it is synthesized
@@ -71,7 +68,7 @@ class Pair(Struct, frozen=True, gc=False, array_like=True):
     """One native function, and the functions whose infos serve it, by dispatch key."""
 
     function: str
-    schema: str
+    op: str  # with overload
     cpp_name: str
     source: dict[str, str] | None
 

@@ -11,14 +11,9 @@ class Unit(Struct, frozen=True, gc=False, array_like=True):
     name: str  # different for every unit of a family
     title: str  # what it is called in C++
     operator: str  # upstream's shards go by it
-    schema: str  # of the function
+    op: str  # the operator with its overload; a graph's function
     role: Role  # the file and the entry that it is from
     entry: str
     dispatch_key: str = ""
     synthesized: bool = False  # a foreach Node without an entry of its own: the entry is that of its reference
     function: str = ""
-
-    @property
-    def op(self) -> str:
-        """The operator with its overload."""
-        return self.schema.partition("(")[0]

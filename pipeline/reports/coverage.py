@@ -119,7 +119,7 @@ def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
     """What there is to say of one Node."""
     failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
     return Row(
-        row.schema.partition("(")[0],
+        row.op,
         row.dispatch_key,
         row.node or "",
         tuple(a.name for a in info.args_with_derivatives),

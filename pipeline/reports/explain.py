@@ -25,7 +25,7 @@ from pipeline.stages.match import all_pairs
 from pipeline.stages.set import graph_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import entries
-from pipeline.stages.units import families, units
+from pipeline.stages.units import families, schema_of, units
 
 _MANY = 20  # units that are counted, not listed
 UnitKey = tuple[str, str]  # family, name
@@ -123,7 +123,8 @@ class Explainer:
         return [name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units]
 
     def _pairs(self, name: str) -> list[Pair]:
-        return [pair for pair in all_pairs(self._db) if name in op_names(pair.schema)]
+        texts = schemas.schema_texts(self._db)
+        return [pair for pair in all_pairs(self._db) if name in op_names(texts[pair.function])]
 
     def _stage(self, name: str) -> Explanation:
         module = self._stages[name][0].partition(":")[0]
@@ -142,7 +143,7 @@ class Explainer:
         unit = self._units[at]
         return Explanation(
             unit.title,
-            what_of(at[0], unit),
+            what_of(self._db, at[0], unit),
             tuple(self._places_of(self._trail.made_from(row(text, *at)))),
             tuple(self._files_of(at)),
             self._reasons(self._stale.get(at, {})),
@@ -176,7 +177,7 @@ class Explainer:
             f"{self._units[at].title}: {reason}" for at in found for reason in self._reasons(self._stale.get(at, {}))
         )
         return Explanation(
-            pair.schema if native is None else str(native.func),
+            pair.op if native is None else str(native.func),
             "function" if generated is None else f"{generated.kind} variant, generated",
             tuple(places),
             tuple(f"{self._units[at].title}, in {', '.join(self._files_of(at))}" for at in found),
@@ -207,11 +208,11 @@ class Explainer:
         return tuple(map(self._trail.reason, causes))
 
 
-def what_of(family: str, unit: Unit) -> str:
+def what_of(db: Database, family: str, unit: Unit) -> str:
     """What a unit is."""
     kind = "Node" if family == "nodes" else f"{family} unit"
     key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
-    return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {unit.schema}{key}"
+    return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {schema_of(db, unit)}{key}"
 
 
 def called(path: str, names: Iterable[str]) -> str:

@@ -120,15 +120,17 @@ def _infos(db: Database, layout: Layout) -> Iterator[Listed]:
 
 def _foreach(db: Database, layout: Layout) -> Iterator[Listed]:
     yield from _info_rows(db, foreach.rows(db))
+    texts = schemas.schema_texts(db)
     for reference in foreach.all_references(db):
         if reference.inplace and foreach.source(db, reference.function) is not None:
-            row = {"func": reference.schema, "borrows": reference.reference_schema}
-            yield op_names(reference.schema), partial(dict, row)
+            row = {"func": texts[reference.function], "borrows": texts[reference.reference]}
+            yield op_names(row["func"]), partial(dict, row)
 
 
 def _info_rows(db: Database, found: Iterable[NodeRow]) -> Iterator[Listed]:
+    texts = schemas.schema_texts(db)
     for row in found:
-        yield {*op_names(row.schema), *([row.node] if row.node else ())}, partial(_info_row, db, row)
+        yield {*op_names(texts[row.function]), *([row.node] if row.node else ())}, partial(_info_row, db, row)
 
 
 def _info_row(db: Database, row: NodeRow) -> Row:
@@ -147,20 +149,21 @@ def info_json(info: Info, node: str | None) -> Row:
 
 def _match(db: Database, layout: Layout) -> Iterator[Listed]:
     nodes = {(row.function, row.dispatch_key): row.node for row in (*infos.rows(db), *foreach.rows(db))}
+    texts = schemas.schema_texts(db)
     for pair in match.all_pairs(db):
         serving = {key: nodes.get((function, key)) for key, function in (pair.source or {}).items()}
-        names = {*op_names(pair.schema), *(node for node in serving.values() if node)}
+        names = {*op_names(texts[pair.function]), *(node for node in serving.values() if node)}
         yield names, partial(_matched, db, pair, serving)
 
 
 def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
     if pair.source is None:
-        return {"func": pair.schema, "info": None, "fw_derivatives": None}
+        return {"func": schemas.schema_of(db, pair.function), "info": None, "fw_derivatives": None}
     dependent = match.dependent_of(db, pair.function)
     rewritten = dict(match.rewritten(db, pair.function)) if dependent is not None and dependent.inplace else {}
     found = match.matched(db, pair)
     return {
-        "func": pair.schema,
+        "func": schemas.schema_of(db, pair.function),
         "info": {key: info_json(info, nodes[key]) for key, info in found},
         "fw_derivatives": {key: plain(rewritten.get(key, info.forward_derivatives)) for key, info in found},
     }
@@ -168,8 +171,9 @@ def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
 
 def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
     """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
+    texts = schemas.schema_texts(db)
     for pair in match.all_pairs(db):
-        yield op_names(pair.schema), partial(_differentiated, db, pair)
+        yield op_names(texts[pair.function]), partial(_differentiated, db, pair)
 
 
 def _differentiated(db: Database, pair: Pair) -> Row:
@@ -178,7 +182,7 @@ def _differentiated(db: Database, pair: Pair) -> Row:
     found = dict(match.matched(db, pair))
     outputs = {key: differentiable_outputs(function, differentiability_of(info), facts) for key, info in found.items()}
     return {
-        "func": pair.schema,
+        "func": schemas.schema_of(db, pair.function),
         "dispatch_strategy": dispatch_strategy(function, found.values()),
         "differentiable_outputs": plain(outputs or {"": differentiable_outputs(function, None, facts)}),
     }
@@ -196,12 +200,13 @@ def _graph(db: Database, file: str, name: str) -> Row:
 
 def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
     for family in units.families(db):
-        for unit in units.units(db, family):
-            yield {unit.name, unit.title, *op_names(unit.schema)}, partial(_text, db, family, unit)
+        listed = units.units(db, family)
+        for unit, schema in zip(listed, units.schemas_of(db, listed)):
+            yield {unit.name, unit.title, *op_names(schema)}, partial(_text, db, family, unit)
 
 
 def _text(db: Database, family: str, unit: Unit) -> Row:
-    named = {"unit": unit.title, "family": family, "func": unit.schema, "dispatch_key": unit.dispatch_key}
+    named = {"unit": unit.title, "family": family, "func": units.schema_of(db, unit), "dispatch_key": unit.dispatch_key}
     return {**named, "entry": unit.entry, "pieces": text(db, family, unit.name)}
 
 

@@ -67,8 +67,7 @@ def fits(db: Database, name: str, candidate: str) -> bool:
 
 def _reference(name: str, head: FunctionHead, other: FunctionHead, given: Defined) -> Reference:
     inplace = head.kind == "inplace"
-    served = (given.function, other.schema, other.name, given.definition)
-    return Reference(name, head.schema, head.name, head.cpp_name, inplace, *served)
+    return Reference(name, head.name, head.cpp_name, inplace, given.function, other.name, given.definition)
 
 
 def _by_base(
@@ -159,7 +158,7 @@ def _row(node: str | None, reference: Reference) -> NodeRow:
     return NodeRow(
         node,
         reference.base,
-        reference.schema,
+        reference.name,
         DISPATCH_KEY,
         reference.function,
         reference.definition,

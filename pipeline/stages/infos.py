@@ -25,7 +25,7 @@ from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
 from pipeline.stages.formulas.cut import explained
 from pipeline.stages.formulas.vocabulary import Vocabulary
-from pipeline.stages.schemas import all_heads, function, heads, operator_names, views
+from pipeline.stages.schemas import all_heads, function, heads, operator_names, schema_of, views
 from pipeline.stages.set import release
 
 Items = Table[[str], Raw]  # of infos, as `parts` makes them
@@ -46,8 +46,7 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
     for titled in titles(db, bucket):
         entry, schema, name = titled
         try:
-            function_name, head = listed[operators.canonical(schema, name)]
-            found[entry] = Target(function_name, head.schema)
+            found[entry] = Target(listed[operators.canonical(schema, name)][0])
         except SpecError as error:
             _report(db, error, titled)
     return found
@@ -131,7 +130,7 @@ def shapes(db: Database, bucket: str) -> Shapes:
     differentiated as the view, unless it has a definition of its own.
     """
     listed = titles(db, bucket)
-    known = targets(db, bucket) if listed else {}
+    known, of = (targets(db, bucket), dict(heads(db, bucket))) if listed else ({}, {})
     found: list[Shape] = []
     functions: dict[str, Defined] = {}
     for titled in listed:
@@ -143,11 +142,13 @@ def shapes(db: Database, bucket: str) -> Shapes:
         before = functions.get(target.function)
         if before is not None and layer_of(before.definition) == layer_of(entry):
             again = SpecError(
-                f"a second definition for {target.schema}", "the later one wins: remove one of them", field=("name",)
+                f"a second definition for {of[target.function].schema}",
+                "the later one wins: remove one of them",
+                field=("name",),
             )
             db.report(_problem(again, titled, warning=True))
         first = before.first if before is not None else entry
-        functions[target.function] = Defined(target.function, target.schema, entry, first)
+        functions[target.function] = Defined(target.function, of[target.function].name, entry, first)
     return Shapes(found, [*functions.values(), *_copies(db, bucket, found, functions)])
 
 
@@ -169,7 +170,7 @@ def _copies(db: Database, bucket: str, shapes: Iterable[Shape], found: dict[str,
         copy = copy_of.get(listed[name].name)
         if copy is not None and copy not in found and given.definition in with_rows:
             first = wanted[copy].first if copy in wanted else given.first
-            wanted[copy] = Defined(copy, listed[copy].schema, given.definition, first, is_copy=True)
+            wanted[copy] = Defined(copy, listed[copy].name, given.definition, first, is_copy=True)
     return list(wanted.values())
 
 
@@ -225,7 +226,7 @@ def keyed(function: str, dispatch_key: str) -> str:
 def _row(given: Defined, key: str, node: str | None, operator: str) -> NodeRow:
     if given.is_copy:
         operator, node = _copy_name(operator), node and f"{node}_copy"
-    return NodeRow(node, operator, given.schema, key, given.function, given.definition, given.is_copy)
+    return NodeRow(node, operator, given.op, key, given.function, given.definition, given.is_copy)
 
 
 def _copy_name(name: str) -> str:
@@ -237,14 +238,14 @@ def info_of(db: Database, row: NodeRow) -> Info:
     """The info of a row that is not synthesized."""
     info = info_part(db, infos_of, row.definition, row.dispatch_key)
     assert info is not None
-    return replace(info, name=row.operator, func=row.schema) if row.is_copy else info
+    return replace(info, name=row.operator, func=schema_of(db, row.function)) if row.is_copy else info
 
 
 def reverse_of(db: Database, row: NodeRow) -> Reverse:
     """The same, as far as the Node is printed from it."""
     found = reverse_part(db, infos_of, row.definition, row.dispatch_key)
     assert found is not None
-    name, func = (row.operator, row.schema) if row.is_copy else (found.name, found.func)
+    name, func = (row.operator, schema_of(db, row.function)) if row.is_copy else (found.name, found.func)
     return replace(found, name=name, func=func, node=row.node or "")
 
 

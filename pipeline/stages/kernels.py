@@ -68,12 +68,12 @@ def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative
         given = replace(given, forward_derivatives=forward.get(key, ()))
     native = function(db, pair.function)
     assert native is not None
-    by_member = pair.schema.startswith("_foreach") and native.func.name.inplace
+    by_member = pair.op.startswith("_foreach") and native.func.name.inplace
     reference = function(db, source) if by_member else None
     try:
         return kernel_derivative(key, row.node, given, reference, out=bool(native.func.out))
     except SpecError as error:
-        db.report(problem_of(error, "derivatives", row.definition, row.schema.partition("(")[0], derived=True))
+        db.report(problem_of(error, "derivatives", row.definition, row.op, derived=True))
         return None
 
 
@@ -81,8 +81,7 @@ def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
     """Where the derivatives that serve a function are written: the file, the entry, and what operator it is for."""
     pair = kernel(db, name)
     for key, source in (pair.source or {}).items() if pair is not None else ():
-        entry, schema = defined_by(db, source, key)
-        return "derivatives", entry, schema.partition("(")[0]
+        return "derivatives", *defined_by(db, source, key)
     return None
 
 
@@ -95,7 +94,7 @@ def used_keys(db: Database) -> list[str]:
 @query
 def underived(db: Database) -> str:
     """A function whose kernel no derivatives serve; "" where there is none."""
-    return next((pair.schema for pair in all_kernels(db) if not pair.source), "")
+    return next((pair.op for pair in all_kernels(db) if not pair.source), "")
 
 
 def outputs(db: Database, name: str) -> Outputs | None:
@@ -122,6 +121,5 @@ def differentiable(db: Database, name: str) -> list[str] | None:
         declared = None if given is None else differentiability_of(given)
         return [output.name for output in differentiable_outputs(native, declared, release(db))]
     except SpecError as error:
-        entry, schema = defined_by(db, source[key], key)
-        db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0], derived=True))
+        db.report(problem_of(error, "derivatives", *defined_by(db, source[key], key), derived=True))
         return None

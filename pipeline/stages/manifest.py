@@ -18,7 +18,7 @@ from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, s
 from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
-from pipeline.stages.units import families, units
+from pipeline.stages.units import families, schemas_of, units
 
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
@@ -85,16 +85,10 @@ def unit_lines(db: Database, family: str) -> bytes:
     """What the manifest says of the units of a family."""
     places: dict[Role, dict[str, int]] = {role: lines(db, role) for role in ("native", "derivatives")}
     named: dict[Role, dict[str, str]] = {role: files_of(db, role) for role in ("native", "derivatives")}
+    listed = units(db, family)
     found = (
-        ManifestUnit(
-            unit.title,
-            family,
-            unit.schema,
-            unit.dispatch_key,
-            *_place(db, unit, named, places),
-            unit.synthesized,
-        )
-        for unit in units(db, family)
+        ManifestUnit(unit.title, family, schema, unit.dispatch_key, *_place(db, unit, named, places), unit.synthesized)
+        for unit, schema in zip(listed, schemas_of(db, listed))
     )
     return b",\n".join(map(msgspec.json.encode, found))
 

@@ -47,20 +47,20 @@ def reverse(db: Database, name: str) -> Reverse | None:
 
 
 def defined_by(db: Database, function: str, dispatch_key: str) -> tuple[str, str]:
-    """The definition that an info is from, and the schema of the function that it is for."""
+    """The definition that an info is from, and the operator that it is for."""
     row = infos.row.item(db, infos.keyed(function, dispatch_key))
     if row is not None:
-        return row.definition, row.schema
+        return row.definition, row.op
     reference = foreach.reference_of(db, function)
     assert reference is not None
-    return reference.definition, reference.schema
+    return reference.definition, reference.name
 
 
 @query
 def pairs(db: Database, bucket: str) -> list[Pair]:
     """The functions of a bucket, and whose infos serve them."""
     finder = _Finder(db, bucket)
-    return [Pair(name, head.schema, head.cpp_name, finder.find(name, head)) for name, head in participants(db, bucket)]
+    return [Pair(name, head.name, head.cpp_name, finder.find(name, head)) for name, head in participants(db, bucket)]
 
 
 @unkept
@@ -147,8 +147,7 @@ def rewritten(db: Database, function: str) -> list[Forward]:
         except SpecError as error:
             if dependent.inplace and given.forward_derivatives and not error.field:
                 error.field = (", ".join(given.forward_derivatives[0].var_names),)
-            entry, schema = defined_by(db, name, key)
-            db.report(problem_of(error, "derivatives", entry, schema.partition("(")[0], derived=True))
+            db.report(problem_of(error, "derivatives", *defined_by(db, name, key), derived=True))
     return found
 
 
@@ -188,9 +187,10 @@ class Derived(Struct, frozen=True, array_like=True):
 def derived(db: Database, bucket: str) -> Derived:
     """The functions of a bucket that may have lost their derivatives, and those that have some."""
     written = [pair for pair in pairs(db, bucket) if not pair.function.startswith(GENERATED)]
-    without = [(pair.function, pair.schema) for pair in written if pair.source is None]
-    schemas = [pair.schema for pair in written]
-    return Derived([pair.schema for pair in written if pair.source is not None], list(suspects(without, schemas)))
+    schemas = {name: head.schema for name, head in heads(db, bucket)}
+    without = [(pair.function, schemas[pair.function]) for pair in written if pair.source is None]
+    found = suspects(without, [schemas[pair.function] for pair in written])
+    return Derived([schemas[pair.function] for pair in written if pair.source is not None], list(found))
 
 
 @query

@@ -1,4 +1,4 @@
-"""Stage `schemas`: the entries of native_functions.yaml and tags.yaml to native functions.
+"""Stage `schemas`: the entries of native_functions.yaml to native functions.
 
 A function goes by its entry's identity; one that upstream generates, by its kind and what it is generated from.
 What others ask of functions stands in heads, bucket by bucket: lookups among functions read heads only.
@@ -20,7 +20,6 @@ from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.releases.model import Release
-from pipeline.rules.derivatives.definition import no_such_key
 from pipeline.rules.native.entry import check_function, is_view, parse_entry
 from pipeline.rules.native.generation import generate_functional, generate_out
 from pipeline.rules.native.groups import (
@@ -34,6 +33,7 @@ from pipeline.rules.native.groups import (
 from pipeline.rules.native.heads import head_of, within
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
+from pipeline.stages.tags import tags
 
 GENERATED = "generated "  # before the kind and the base: what a generated function goes by
 _FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # the rules between functions, in the order in which upstream has them
@@ -48,40 +48,6 @@ class Generated(Struct, frozen=True, array_like=True):
     base: str
     kind: SchemaKind
     first: str  # of its variants, in the order of the file
-
-
-# ---- tags
-
-
-@query
-def tags(db: Database) -> list[str]:
-    """The tags that tags.yaml declares, sorted; each must have a description."""
-    names = set()
-    for entry in db.names(entries, "tags"):
-        declared = value(db, "tags", entry)
-        name = declared.get("tag") if isinstance(declared, dict) else None
-        try:
-            names.add(_tag_name(declared))
-        except SpecError as error:
-            db.report(problem_of(error, "tags", entry, str(name or "")))
-            if isinstance(name, str):
-                names.add(name)  # it is known, if not described
-    return sorted(names)
-
-
-def _tag_name(declared: object) -> str:
-    if not isinstance(declared, dict):
-        raise SpecError("not a mapping", "write - tag: name")
-    if "tag" not in declared:
-        raise no_such_key(declared, "tag", "the entry declares no tag", "write tag: name")
-    if not isinstance(declared["tag"], (str, int, float)) and declared["tag"] is not None:
-        raise SpecError(f"the tag is no name: {declared['tag']!r}", field=("tag",))
-    if declared.get("desc", "") == "":
-        raise SpecError(f"tag '{declared['tag']}' has no description", "add desc: …", field=("tag",))
-    return str(declared["tag"])
-
-
-# ---- functions
 
 
 @table
@@ -185,6 +151,12 @@ def function(db: Database, name: str) -> NativeFunction | None:
     return (variants if name.startswith(GENERATED) else declared).item(db, bucket_of_function(name), name)
 
 
+def schema_of(db: Database, name: str) -> str:
+    """The schema of a function; "" where there is none."""
+    found = function(db, name)
+    return "" if found is None else str(found.func)
+
+
 def origin(db: Database, name: str) -> Generated | None:
     """What a function is generated from; None of one that is declared."""
     return generated.item(db, bucket_of_function(name), name)
@@ -199,6 +171,12 @@ def entry_of(name: str) -> str:
 def heads(db: Database, bucket: str) -> list[Listed]:
     """The heads of a bucket of functions: those of the file in its order, then the generated ones."""
     return declared_heads(db, bucket) + [(name, head_of(made)) for name, made in variants(db, bucket).items()]
+
+
+@unkept
+def schema_texts(db: Database) -> dict[str, str]:
+    """The schemas of all functions."""
+    return {name: head.schema for bucket in db.names(buckets) for name, head in heads(db, bucket)}
 
 
 @query

@@ -87,7 +87,7 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
     try:
         return _planned_files(db, family, layout)
     except SpecError as error:
-        db.report(problem_of(error, "derivatives", "", layout.underived.partition("(")[0]))
+        db.report(problem_of(error, "derivatives", "", layout.underived))
         return []
 
 

@@ -1,6 +1,7 @@
 """The units of every family: which there are, and from which entry each is. Reads functions and the index of Nodes."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -17,7 +18,8 @@ from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
-from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order
+from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order, schema_texts
+from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
     asked,
     asked_families,
@@ -124,6 +126,21 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
     return None if native is None else _function(FAMILIES[family], name, names_of(native))
 
 
+def schema_of(db: Database, of: Unit) -> str:
+    """The schema of what a unit is made of; of a function of a graph file, what it is called like."""
+    if of.role == "graph":
+        from pipeline.stages.graphs import signature
+
+        return signature(db, of.name.rpartition(":")[0], of.entry)
+    return function_schema(db, of.function)
+
+
+def schemas_of(db: Database, found: Iterable[Unit]) -> list[str]:
+    """The same of many units."""
+    texts = schema_texts(db)
+    return [texts.get(unit.function) or schema_of(db, unit) for unit in found]
+
+
 def origin(db: Database, family: str, name: str) -> str:
     """A comment that says which entry a unit is from: how its line begins, whatever its number and the rest of it."""
     found = unit(db, family, name)
@@ -159,13 +176,13 @@ def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
 
 
 def _function(kind: Family, name: str, of: FunctionNames) -> Unit:
-    return Unit(name, kind.titled(of), getattr(of, kind.shards_by), of.schema, "native", entry_of(name), function=name)
+    return Unit(name, kind.titled(of), getattr(of, kind.shards_by), of.name, "native", entry_of(name), function=name)
 
 
 def _graph(db: Database, file: str, name: str) -> Unit:
-    from pipeline.stages.graphs import signature, stem
+    from pipeline.stages.graphs import stem
 
-    return Unit(f"{file}:{name}", name, stem(file), signature(db, file, name), "graph", name, function="")
+    return Unit(f"{file}:{name}", name, stem(file), name, "graph", name, function="")
 
 
 def _node(name: str, row: NodeRow) -> Unit:
@@ -173,7 +190,7 @@ def _node(name: str, row: NodeRow) -> Unit:
         name,
         row.node or "",
         row.operator,
-        row.schema,
+        row.op,
         "derivatives",
         row.definition,
         row.dispatch_key,

@@ -27,8 +27,8 @@ class Schema(BuildCommand):
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports.editor.spec_schemas import FILES, spec_schema
         from pipeline.reports.json_schemas import json_schema, types
-        from pipeline.stages.schemas import tags
         from pipeline.stages.set import release
+        from pipeline.stages.tags import tags
 
         known = types()
         name = " ".join(arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
 }
 GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # there where `graphs=` is
 _UNITS = ("kernels", "units", "emit", "shard", "manifest")
-_OTHERS = ("set", "formulas.vocabulary", "layered.files", "layered.taking", *_UNITS)
+_OTHERS = ("set", "tags", "formulas.vocabulary", "layered.files", "layered.taking", *_UNITS)
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(f"pipeline.stages.layered.{name}" for name in ("texts", "choosing", "asking", "checks"))
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*GRAPHS, "graph.operators", "graph.graph_text"))
@@ -186,6 +186,12 @@ class Build:
 
         found = [(family, unit) for family in families(self.db) for unit in units(self.db, family)]
         return dict(zip(numbered(unit.title for _, unit in found), found))
+
+    def schemas_of(self, units: Mapping[str, tuple[str, Unit]]) -> dict[str, str]:
+        """The schemas of units, by what people call these."""
+        from pipeline.stages.units import schemas_of
+
+        return dict(zip(units, schemas_of(self.db, [unit for _, unit in units.values()])))
 
     def count_of_units(self) -> int:
         """How many there are."""

@@ -49,7 +49,7 @@ class Autograd(Struct, frozen=True):
 def read_autograd(db: Database, version: str) -> Autograd:
     """The facts of a spec set without mistakes; `version` is what it says of itself."""
     rows = [*infos.rows(db), *foreach.rows(db)]
-    written = {row.definition: _op(row.schema) for row in rows if not row.synthesized}
+    written = {row.definition: row.op for row in rows if not row.synthesized}
     variants = served(db)
     at = lines(db, "derivatives")
     facts = {}
@@ -57,13 +57,14 @@ def read_autograd(db: Database, version: str) -> Autograd:
         found, native = info(db, row.function, row.dispatch_key), function(db, row.function)
         if found is None or native is None:
             continue
-        facts[row.schema, row.dispatch_key] = Facts(
-            _op(row.schema),
+        schema = str(native.func)
+        facts[schema, row.dispatch_key] = Facts(
+            row.op,
             row.dispatch_key,
-            Seen(row.schema, row.node, at.get(row.definition, 0)),
+            Seen(schema, row.node, at.get(row.definition, 0)),
             written[row.definition] if row.synthesized else "",
             tuple((a.name, a.type) for a in native.func.arguments),
-            _parts(row, found, variants.get((row.function, row.dispatch_key), {})),
+            _parts(row, schema, found, variants.get((row.function, row.dispatch_key), {})),
         )
     nodes = sum(f.seen.node is not None for f in facts.values())
     release = (db.input(RELEASE) or b"").decode()
@@ -71,11 +72,7 @@ def read_autograd(db: Database, version: str) -> Autograd:
     return Autograd(side, facts, _status(db))
 
 
-def _op(schema: str) -> str:
-    return schema.partition("(")[0]
-
-
-def _parts(row: NodeRow, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:
+def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:
     # The formula as written is the reference's where it was synthesized.
     gradients = {
         name: tuple(map(_one_line, (d.formula,) if row.synthesized else (d.original_formula, d.formula)))
@@ -89,7 +86,7 @@ def _parts(row: NodeRow, info: Info, variants: dict[str, SchemaKind]) -> dict[Pa
     saved: dict[str, Wordings] = {a.name: (a.type,) for a in (*info.all_saved_inputs, *info.all_saved_outputs)}
     outputs = _outputs(info)
     return {
-        Part.SCHEMA: {"": (row.schema,)},
+        Part.SCHEMA: {"": (schema,)},
         Part.NODE: {"": (row.node,)} if row.node is not None else {},
         Part.GRADIENT: gradients,
         Part.TANGENT: tangents,

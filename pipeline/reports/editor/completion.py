@@ -17,6 +17,7 @@ from pipeline.reports.editor.hover import WORDS, schema_of
 from pipeline.rules.native.entry import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas
 from pipeline.stages.set import release
+from pipeline.stages.tags import tags
 
 Kind = Literal["key", "operator", "argument", "tag", "dispatch key", "helper", "value"]
 MOST = 300  # that are offered at once; more letters leave fewer
@@ -114,7 +115,7 @@ def _operators(context: Context) -> Iterator[Choice]:
 
 
 def _tags(context: Context) -> Iterator[Choice]:
-    return (Choice(tag, "tag") for tag in schemas.tags(context.db))
+    return (Choice(tag, "tag") for tag in tags(context.db))
 
 
 def _kernel_keys(context: Context) -> Iterator[Choice]:

@@ -60,7 +60,7 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
     function, head = named[0]
     pair = next((pair for pair in all_pairs(db) if pair.function == function), None)
     rows = _rows(db, pair) if pair is not None else []
-    other = next((row.schema for row in rows if row.function != function), "")
+    other = next((row.op for row in rows if row.function != function), "")
     return OperatorFacts(
         head.schema,
         head.namespace,
@@ -91,7 +91,7 @@ def _node(db: Database, row: NodeRow) -> NodeFacts:
     return NodeFacts(
         row.node or "",
         row.dispatch_key,
-        row.schema,
+        schemas.schema_of(db, row.function),
         row.synthesized,
         tuple(given.name for given in found.args_with_derivatives),
         tuple(sorted((attribute.name, attribute.type) for attribute in saved)),

@@ -16,7 +16,7 @@ from pipeline.reports.origin.owners import NOBODY, Owner, UnitKey, owner_of
 from pipeline.reports.trail import Trail, row
 from pipeline.stages.emit import text
 from pipeline.stages.shard import files, made
-from pipeline.stages.units import unit
+from pipeline.stages.units import schema_of, unit
 
 # `file:line`, `file:line:column`, `file(line,column)`, with or without a colon behind it.
 _PLACE = regex(r"(?P<file>.+?)(?::(?P<line>\d+)(?::\d+)?|\((?P<other>\d+)(?:,\d+)?\)):?")
@@ -98,8 +98,10 @@ class Lines:
         found = unit(self._db, *owner.unit)
         assert found is not None
         sources = tuple(self._sources(owner.unit, found))
-        what = f"{found.title}, {what_of(owner.unit[0], found)}"
-        return Line(path, line, what, sources, owner.unit[0], found.title, found.schema, owner.begin, owner.end)
+        what = f"{found.title}, {what_of(self._db, owner.unit[0], found)}"
+        return Line(
+            path, line, what, sources, owner.unit[0], found.title, schema_of(self._db, found), owner.begin, owner.end
+        )
 
     def _sources(self, at: UnitKey, found: Unit) -> Iterable[Source]:
         """What a unit is made from: its function in a graph file, then entries, definitions first."""

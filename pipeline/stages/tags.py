@@ -1,0 +1,35 @@
+"""The tags that functions may have: the entries of tags.yaml. Part of the stage `schemas`."""
+
+from pipeline.problems.problem import SpecError, problem_of
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.rules.derivatives.definition import no_such_key
+from pipeline.stages.specs import entries, value
+
+
+@query
+def tags(db: Database) -> list[str]:
+    """The tags that tags.yaml declares, sorted; each must have a description."""
+    names = set()
+    for entry in db.names(entries, "tags"):
+        declared = value(db, "tags", entry)
+        name = declared.get("tag") if isinstance(declared, dict) else None
+        try:
+            names.add(_tag_name(declared))
+        except SpecError as error:
+            db.report(problem_of(error, "tags", entry, str(name or "")))
+            if isinstance(name, str):
+                names.add(name)  # it is known, if not described
+    return sorted(names)
+
+
+def _tag_name(declared: object) -> str:
+    if not isinstance(declared, dict):
+        raise SpecError("not a mapping", "write - tag: name")
+    if "tag" not in declared:
+        raise no_such_key(declared, "tag", "the entry declares no tag", "write tag: name")
+    if not isinstance(declared["tag"], (str, int, float)) and declared["tag"] is not None:
+        raise SpecError(f"the tag is no name: {declared['tag']!r}", field=("tag",))
+    if declared.get("desc", "") == "":
+        raise SpecError(f"tag '{declared['tag']}' has no description", "add desc: …", field=("tag",))
+    return str(declared["tag"])
