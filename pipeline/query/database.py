@@ -65,7 +65,7 @@ class Database(Engine):
         if not self._settled:
             return False
         rows = self.rows
-        pending = [id_ for id_ in self._store.ids() if not rows.holds(id_)] if rows.touched is None else rows.doubted()
+        pending = [id_ for id_ in rows.touched or self._store.ids() if not rows.holds(id_)]
         notes = {
             "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
             "pending": packed_ids(pending),
@@ -133,12 +133,16 @@ class Database(Engine):
             row.fresh = row.name[0] == INPUT
 
 
-def spread(rows: Rows, changed: Iterable[bytes], carried: Iterable[bytes], bring: Callable[[Row], None]) -> None:
-    """Doubts the readers of `changed` rows, and the rows `carried` over from an earlier round with what they read."""
+def spread(rows: Rows, changed: Iterable[bytes], carried: set[bytes], bring: Callable[[Row], None]) -> None:
+    """Doubts the readers of `changed` rows, and the rows `carried` over from an earlier round.
+
+    Whoever reads a row that is carried is carried too, or was never known to hold: so only tables are looked at.
+    """
     assert rows.touched is not None
     waiting: list[tuple[int, bytes]] = []
-    for id_ in carried:
+    for id_ in carried & rows.tables:
         _doubt(rows, id_, waiting)
+    rows.touched |= carried
     for id_ in changed:
         rows.touched.add(id_)
         _doubt_readers(rows, id_, waiting)
