@@ -57,7 +57,7 @@ class Core:
     def infos_of(self, file: str, entry: str) -> list[Row]:
         """What the definition gives, or what the function is matched with."""
         if file == "derivatives.yaml":
-            return [row for row in self.infos if row["entry"] == entry]
+            return [row for row in self.infos if row["entry"] == entry.partition("(")[0]]
         match = self.matches[_schema(entry)]
         return list((match["info"] or {}).values())
 

@@ -65,7 +65,7 @@ class Database(Engine):
         if not self._settled:
             return False
         rows = self.rows
-        pending = [id_ for id_ in rows.touched or self._store.ids() if not rows.holds(id_)]
+        pending = rows.doubted(self._carried if rows.touched is not None else self._store.ids())
         notes = {
             "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
             "pending": packed_ids(pending),

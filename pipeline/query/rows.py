@@ -165,20 +165,15 @@ class Rows:
         """The rows in memory."""
         return self._by_id.values()
 
-    def holds(self, id_: bytes) -> bool:
-        """Whether a row is known to hold."""
-        row = self._by_id.get(id_)
-        return row is not None and row.fresh
-
     def known(self, id_: bytes, before: bytes) -> bytes:
         """What a row or an item gives in this round, as far as that is known; else what it gave before."""
         row = self._by_id.get(id_)
         return row.digest if row is not None and row.fresh else self.moved.get(id_, before)
 
-    def doubted(self) -> list[bytes]:
-        """The rows that nobody looked at since they were doubted."""
-        found = map(self._by_id.get, self.touched or ())
-        return [row.id for row in found if row is not None and not row.fresh]
+    def doubted(self, before: set[bytes]) -> list[bytes]:
+        """The rows that nobody looked at since they were doubted: in this round, or `before` it."""
+        found = ((id_, self._by_id.get(id_)) for id_ in before.union(self.touched or ()))
+        return [id_ for id_, row in found if (id_ in before if row is None else not row.fresh)]
 
     def was_dropped(self, id_: bytes) -> bool:
         """Whether the store has a row of this number, of a query that is no more."""

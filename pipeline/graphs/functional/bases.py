@@ -15,7 +15,7 @@ from pipeline.graphs.errors import GraphError
 from pipeline.graphs.model import Call, Function, Input, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
-AS_STRIDED = "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"
+AS_STRIDED = "as_strided"
 _MOST = 32  # variants
 
 Shared = tuple[tuple[str, ...], ...]  # disjoint sets of inputs, each of which shares memory
