@@ -20,6 +20,8 @@ from pipeline.stages.shard import files, made
 from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, schemas_of, units
 
+_encoder = msgspec.json.Encoder()
+
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
 
@@ -86,11 +88,11 @@ def unit_lines(db: Database, family: str) -> bytes:
     places: dict[Role, dict[str, int]] = {role: lines(db, role) for role in ("native", "derivatives")}
     named: dict[Role, dict[str, str]] = {role: files_of(db, role) for role in ("native", "derivatives")}
     listed = units(db, family)
-    found = (
+    found = [
         ManifestUnit(unit.title, family, schema, unit.dispatch_key, *_place(db, unit, named, places), unit.synthesized)
         for unit, schema in zip(listed, schemas_of(db, listed))
-    )
-    return b",\n".join(map(msgspec.json.encode, found))
+    ]
+    return _encoder.encode_lines(found).rstrip(b"\n").replace(b"\n", b",\n")  # text in JSON has no line ends
 
 
 def _place(
