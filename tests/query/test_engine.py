@@ -128,6 +128,21 @@ def test_a_round_that_asks_for_less_leaves_the_rest_in_doubt(toy: Toy) -> None:
     assert toy.run((summary, "x"), (page, "x"))[0] == ["short", "a 1\nb 5\nc 1\n"]
 
 
+def test_a_round_that_asks_for_less_costs_what_it_asks_for(toy: Toy) -> None:
+    toy.inputs["y"] = TEXT
+    toy.run((summary, "x"), (summary, "y"))
+    toy.inputs["x"] = b"a: one\nb: three\nc: nineteen\n"
+    toy.run((summary, "y"))
+    toy.inputs["y"] = b"a: one\nb: four\nc: =a\n"
+    db = toy.begin()
+    assert summary(db, "y") == "short"
+    looked_at = {name[1] for name in db.rows.by_name if name[0] in (length.name, total.name, summary.name)}
+    db.commit()
+    assert looked_at == {"y"}
+    assert toy.run((total, "x")) == ([16], ["length(x, c)", "total(x)"])
+    assert toy.run((summary, "x"), (summary, "y")) == (["long", "short"], ["summary(x)"])
+
+
 def test_doubt_is_carried_until_it_is_resolved(toy: Toy) -> None:
     toy.run((summary, "x"))
     toy.inputs["x"] = b"a: o\nb: three\nc: =a\n"
