@@ -1,22 +1,22 @@
 """The database: rounds over the engine. One begins with what may be stale, and ends with what is kept.
 
-What may be stale are the rows that read something that changed, and their readers, and theirs. Tables end that spread:
-a table is brought up to date as soon as it is met, and only the readers of items that came out different are doubted.
-Rows are met in the order of their height, so that all below a table is settled before it.
+What may be stale are the rows that read something that changed, and their readers, and theirs: their numbers, no row is
+looked at for that. Tables end that spread: a table is brought up to date as soon as all below it is settled, as its
+height says, and only the readers of items that came out different are doubted.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from pipeline.query.engine import ENGINE, Engine
-from pipeline.query.query import Query, Table
+from pipeline.query.query import Query
 from pipeline.query.readers import Readers
 from pipeline.query.row import INPUT, ITEM, MISSING, Name, Row, Taken, encode, packed_ids, unpacked, unpacked_ids
 from pipeline.query.rows import Cycle, Damaged, Rows
@@ -43,12 +43,13 @@ class Database(Engine):
     def _settle(self, inputs: Mapping[str, Taken]) -> None:
         """Finds out which rows may be stale."""
         store, rows = self._store, self.rows
-        self.noisy = unpacked_ids(store.note("noisy") or b"")
-        rows.tables |= unpacked_ids(store.note("tables") or b"")
-        if not (store.sound or store.empty):
+        notes = {name: store.note(name) for name in ("noisy", "tables", "pending", "inputs")}
+        if not store.empty and (not store.sound or None in notes.values()):
             raise Damaged
-        self._carried = unpacked_ids(store.note("pending") or b"")
-        known = _digests_decoder.decode(store.note("inputs") or b"\x80")
+        self.noisy = unpacked_ids(notes["noisy"] or b"")
+        rows.tables |= unpacked_ids(notes["tables"] or b"")
+        self._carried = unpacked_ids(notes["pending"] or b"")
+        known = _digests_decoder.decode(notes["inputs"] or b"\x80")
         rows.begin(inputs)
         changed = []
         for label in {**known, **inputs}:
@@ -65,7 +66,8 @@ class Database(Engine):
         if not self._settled:
             return False
         rows = self.rows
-        pending = rows.doubted(self._carried if rows.touched is not None else self._store.ids())
+        doubted = self._store.ids() if rows.touched is None else rows.doubted
+        pending = [id_ for id_ in doubted if not rows.holds(id_)]
         notes = {
             "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
             "pending": packed_ids(pending),
@@ -139,37 +141,33 @@ def spread(rows: Rows, changed: Iterable[bytes], carried: set[bytes], bring: Cal
     Whoever reads a row that is carried is carried too, or was never known to hold: so only tables are looked at.
     """
     assert rows.touched is not None
-    waiting: list[tuple[int, bytes]] = []
-    for id_ in carried & rows.tables:
-        _doubt(rows, id_, waiting)
-    rows.touched |= carried
-    for id_ in changed:
-        rows.touched.add(id_)
-        _doubt_readers(rows, id_, waiting)
+    waiting = [_height(rows, id_) for id_ in carried & rows.tables if rows.doubt(id_)]
+    heapify(waiting)
+    rows.doubted |= carried
+    rows.touched |= carried.union(changed)
+    _doubt_readers(rows, changed, waiting)
     while waiting:
         row = rows.numbered(heappop(waiting)[1])
-        assert row is not None
-        if not isinstance(row.query, Table):
-            _doubt_readers(rows, row.id, waiting)
-            continue
-        if not row.fresh:
+        if row is not None and not row.fresh:
             bring(row)
-        while rows.met:
-            _doubt_readers(rows, rows.met.pop(), waiting)
+        met, rows.met = rows.met, []
+        _doubt_readers(rows, met, waiting)
 
 
-def _doubt_readers(rows: Rows, id_: bytes, waiting: list[tuple[int, bytes]]) -> None:
-    for reader in rows.readers.of(id_):
-        _doubt(rows, reader, waiting)
+def _doubt_readers(rows: Rows, changed: Iterable[bytes], waiting: list[tuple[int, bytes]]) -> None:
+    """Doubts the readers of what changed, and theirs, up to the tables, which have to wait."""
+    unread = list(changed)
+    while unread:
+        for reader in filter(rows.doubt, rows.readers.of(unread.pop())):
+            if reader in rows.tables:
+                heappush(waiting, _height(rows, reader))
+            else:
+                unread.append(reader)
 
 
-def _doubt(rows: Rows, id_: bytes, waiting: list[tuple[int, bytes]]) -> None:
+def _height(rows: Rows, id_: bytes) -> tuple[int, bytes]:
+    """A table, to be met after all that is below it."""
     row = rows.numbered(id_)
-    assert rows.touched is not None
-    if row is None:
-        if not rows.was_dropped(id_):
-            raise Damaged
-    elif row.name[0] != INPUT and (row.fresh or id_ not in rows.touched):
-        rows.touched.add(id_)
-        row.fresh = False
-        heappush(waiting, (row.height, id_))
+    if row is None and not rows.was_dropped(id_):
+        raise Damaged
+    return (0 if row is None else row.height), id_

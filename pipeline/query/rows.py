@@ -61,6 +61,7 @@ class Rows:
         self._decoded = 0  # bytes of tables that were decoded and may still be in memory
         self.inputs = inputs
         self.touched: set[bytes] | None = None
+        self.doubted: set[bytes] = set()  # rows that were in doubt at some time of this round
         self.moved: dict[bytes, bytes] = {}  # items that came out different, and what they give now
         self.met: list[bytes] = []  # what moved, and whose readers were not doubted yet
         self.unsaved: dict[bytes, Row] = {}
@@ -70,7 +71,8 @@ class Rows:
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
         """Starts a round, in which nothing is known to have changed."""
-        self.inputs, self.touched, self.moved, self.met, self._items_of_kin = inputs, set(), {}, [], {}
+        self.inputs, self.touched, self.doubted = inputs, set(), set()
+        self.moved, self.met, self._items_of_kin = {}, [], {}
 
     # ---- finding
 
@@ -170,10 +172,21 @@ class Rows:
         row = self._by_id.get(id_)
         return row.digest if row is not None and row.fresh else self.moved.get(id_, before)
 
-    def doubted(self, before: set[bytes]) -> list[bytes]:
-        """The rows that nobody looked at since they were doubted: in this round, or `before` it."""
-        found = ((id_, self._by_id.get(id_)) for id_ in before.union(self.touched or ()))
-        return [id_ for id_, row in found if (id_ in before if row is None else not row.fresh)]
+    def doubt(self, id_: bytes) -> bool:
+        """Notes that a row may give something else; False where that was known."""
+        assert self.touched is not None
+        row = self._by_id.get(id_)
+        if id_ in self.doubted and (row is None or not row.fresh):
+            return False
+        self.touched.add(id_)
+        self.doubted.add(id_)
+        if row is not None:
+            row.fresh = False
+        return True
+
+    def holds(self, id_: bytes) -> bool:
+        """Whether a row is known to hold."""
+        return (row := self._by_id.get(id_)) is not None and row.fresh
 
     def was_dropped(self, id_: bytes) -> bool:
         """Whether the store has a row of this number, of a query that is no more."""
