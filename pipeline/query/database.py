@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET
 
 from pipeline.query.engine import ENGINE, Engine
-from pipeline.query.query import Query
+from pipeline.query.query import Query, Table
 from pipeline.query.readers import Readers
 from pipeline.query.row import INPUT, ITEM, MISSING, Name, Row, Taken, encode, packed_ids, unpacked, unpacked_ids
 from pipeline.query.rows import Cycle, Damaged, Rows
@@ -36,8 +36,8 @@ class Database(Engine):
         self.before, self.ran, self._settled = {}, set(), False
         try:
             self._settle(inputs)
-        except Damaged:
-            self._distrust(inputs)
+        except Damaged as damage:
+            self._distrust(inputs, damage)
         self._settled = True
 
     def _settle(self, inputs: Mapping[str, Taken]) -> None:
@@ -148,7 +148,9 @@ def spread(rows: Rows, changed: Iterable[bytes], carried: set[bytes], bring: Cal
     _doubt_readers(rows, changed, waiting)
     while waiting:
         row = rows.numbered(heappop(waiting)[1])
-        if row is not None and not row.fresh:
+        if row is not None and not isinstance(row.query, Table):  # it was one once
+            rows.met.append(row.id)
+        elif row is not None and not row.fresh:
             bring(row)
         met, rows.met = rows.met, []
         _doubt_readers(rows, met, waiting)

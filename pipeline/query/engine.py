@@ -63,14 +63,14 @@ class Engine:
         for label in inputs:
             self.rows.named((INPUT, label))
 
-    def _distrust(self, inputs: Mapping[str, Taken]) -> None:
+    def _distrust(self, inputs: Mapping[str, Taken], damage: Damaged) -> None:
         """Forgets all that is in memory, and what was noted about all rows: the rows themselves say that too."""
         self._reset(inputs)
-        for id_, record in self._store.records().items():
-            if record.trace.problems:
-                self.noisy.add(id_)
-            if isinstance(self._find(record.name[0]), Table):
-                self.rows.tables.add(id_)
+        records = self._store.records()
+        self.noisy = {id_ for id_, record in records.items() if record.trace.problems}
+        self.rows.tables = {id_ for id_, record in records.items() if isinstance(self._find(record.name[0]), Table)}
+        for name in damage.args:  # a table that nobody may ask for: it would be met in each round that comes
+            self._bring(self.rows.named(name))
 
     # ---- reading
 
@@ -130,8 +130,8 @@ class Engine:
         """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
         try:
             return work()
-        except Damaged:
-            self._distrust(self.rows.inputs)
+        except Damaged as damage:
+            self._distrust(self.rows.inputs, damage)
             self._settled = True
             return work()
 
@@ -201,12 +201,8 @@ class Engine:
         if self._holds(latest, touched, {}) and (touched is not None or self.rows.is_there(row, latest)):
             return latest
         known = {} if touched is None else {id_: found for id_, found in unpacked(latest.reads) if id_ not in touched}
-        older = (
-            trace
-            for trace in self.rows.older(row)
-            if self._holds(trace, None, known) and self.rows.is_there(row, trace)
-        )
-        return next(older, None)
+        holding = (trace for trace in self.rows.older(row) if self._holds(trace, None, known))
+        return next((trace for trace in holding if self.rows.is_there(row, trace)), None)
 
     def _holds(self, trace: Trace, touched: set[bytes] | None, known: Mapping[bytes, bytes]) -> bool:
         """Whether all that was read gives what it gave: the one walk that decides. In order, as a later read may
@@ -283,7 +279,7 @@ class Engine:
         rows, before = self.rows, row.trace
         if items is not None:
             if before is not None and before.digest != trace.digest and rows.touched is not None:
-                self._move(row, rows.items_of(before), items)
+                self._move(row, items)
             row.items = items
             rows.tables.add(row.id)
         rows.readers.note(row, trace, before if rows.touched is not None else None)
@@ -293,8 +289,10 @@ class Engine:
         if trace.problems or row.id in self.noisy:
             (self.noisy.add if trace.problems else self.noisy.discard)(row.id)
 
-    def _move(self, table: Row, before: Items | None, after: Items) -> None:
-        """Notes the items of a table that came out different: who read them is to be doubted."""
-        if before is None:
-            raise Damaged
-        self.rows.move(table.id, {item_identity(table.id, item): now for item, now in before.changed(after).items()})
+    def _move(self, table: Row, after: Items) -> None:
+        """Notes the items of a table that come out different: who read them is to be doubted."""
+        try:
+            changed = self.rows.items(table).changed(after)
+        except Damaged:
+            raise Damaged(table.name) from None
+        self.rows.move(table.id, {item_identity(table.id, item): now for item, now in changed.items()})

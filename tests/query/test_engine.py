@@ -6,11 +6,13 @@ import os
 import random
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.query.account import collect, problems
 from pipeline.query.database import Cycle, Database
+from pipeline.query.engine import Engine
 from pipeline.query.query import Table, query, table
 from pipeline.query.row import identity
 from tests.query.toy import Toy, length, page, summary, total, words
@@ -306,6 +308,44 @@ def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> 
     os.truncate(values, chance.randrange(values.stat().st_size))
     assert (total(db, "x"), page(db, "x"), words(db, "x")["b"]) == (11, "a 3\nb 5\nc 3\n", "three")
     assert problems(db, [(total, "x"), (words, "x")], str) == []
+
+
+def test_what_is_lost_and_nobody_asks_for_is_not_met_in_each_round(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    distrusted = []
+    distrust = Engine._distrust
+
+    def counted(engine: Engine, *args: Any) -> None:
+        distrusted.append(args)
+        distrust(engine, *args)
+
+    monkeypatch.setattr(Engine, "_distrust", counted)
+    toy.inputs["y"] = many = b"".join(b"word%d: %d\n" % (i, i) for i in range(100))
+    toy.run((summary, "x"), (summary, "y"))
+    os.truncate(toy.path.with_name("rows.values"), 0)
+    counts = []
+    for n in range(4):
+        toy.inputs["y"] = many + b"more: %d\n" % n
+        distrusted.clear()
+        assert toy.run((summary, "x"))[0] == ["long"]
+        counts.append(len(distrusted))
+    assert counts[2:] == [0, 0]
+    assert toy.run((total, "y"))[0] == Toy.run(fresh(toy), (total, "y"))[0]
+
+
+def test_a_table_that_became_a_query_and_is_only_read_by_others(toy: Toy) -> None:
+    def thing(db: Database, file: str) -> dict[str, int]:
+        return {word: length(db, file, word) for word in db.names(words, file)}
+
+    @query
+    def count(db: Database, file: str) -> int:
+        return len(kind(db, file))
+
+    kind: Any = table(thing)
+    assert toy.run((count, "x"), db=toy.open(kind, count))[0] == [3]
+    kind = query(thing)
+    for text, number in ((b"a: one\n", 1), (b"a: one\nb: two\n", 2)):
+        toy.inputs["x"] = text
+        assert toy.run((count, "x"), db=toy.open(kind, count))[0] == [number]
 
 
 def test_an_older_store_put_back_is_right(toy: Toy) -> None:
