@@ -36,8 +36,8 @@ class Database(Engine):
         self.before, self.ran, self._settled = {}, set(), False
         try:
             self._settle(inputs)
-        except Damaged as damage:
-            self._distrust(inputs, damage)
+        except Damaged:
+            self._distrust(inputs)
         self._settled = True
 
     def _settle(self, inputs: Mapping[str, Taken]) -> None:

@@ -11,6 +11,7 @@ from pipeline.query.query import Query, Table
 from pipeline.query.row import (
     ABSENT,
     INPUT,
+    KIN,
     LOOKED,
     MISSING,
     NAMES,
@@ -63,14 +64,12 @@ class Engine:
         for label in inputs:
             self.rows.named((INPUT, label))
 
-    def _distrust(self, inputs: Mapping[str, Taken], damage: Damaged) -> None:
+    def _distrust(self, inputs: Mapping[str, Taken]) -> None:
         """Forgets all that is in memory, and what was noted about all rows: the rows themselves say that too."""
         self._reset(inputs)
         records = self._store.records()
         self.noisy = {id_ for id_, record in records.items() if record.trace.problems}
         self.rows.tables = {id_ for id_, record in records.items() if isinstance(self._find(record.name[0]), Table)}
-        for name in damage.args:  # a table that nobody may ask for: it would be met in each round that comes
-            self._bring(self.rows.named(name))
 
     # ---- reading
 
@@ -130,8 +129,8 @@ class Engine:
         """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
         try:
             return work()
-        except Damaged as damage:
-            self._distrust(self.rows.inputs, damage)
+        except Damaged:
+            self._distrust(self.rows.inputs)
             self._settled = True
             return work()
 
@@ -291,8 +290,11 @@ class Engine:
 
     def _move(self, table: Row, after: Items) -> None:
         """Notes the items of a table that come out different: who read them is to be doubted."""
+        gone: dict[bytes, bytes] = {}
         try:
             changed = self.rows.items(table).changed(after)
-        except Damaged:
-            raise Damaged(table.name) from None
-        self.rows.move(table.id, {item_identity(table.id, item): now for item, now in changed.items()})
+        except Damaged:  # nobody knows what it gave: all items that anybody read may be others, or gone
+            gone = dict.fromkeys(self.rows.readers.read(table.id[:KIN]), MISSING)
+            changed = {NAMES: after.outline.names, ABSENT: LOOKED, **{name: item.digest for name, item in after.all()}}
+        found = {item_identity(table.id, item): now for item, now in changed.items()}
+        self.rows.move(table.id, {**gone, **found})

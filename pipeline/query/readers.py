@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.query.row import ID, READ, Row, Trace, unpacked
+from pipeline.query.row import ID, READ, Row, Trace, places, unpacked
 from pipeline.query.store import Store
 
 
@@ -30,6 +30,12 @@ class Readers:
                 id_ = reads[at : at + ID]
                 if id_ not in known:
                     yield id_, reader
+
+    def read(self, start: bytes) -> set[bytes]:
+        """What anybody read or once read, of all whose number starts so."""
+        known = (self._store.pairs(number) for number in range(256))
+        found = {pairs[at : at + ID] for pairs in known for at in places(pairs, start, 2 * ID)}
+        return found.union(id_ for id_, _ in self.news() if id_.startswith(start))
 
     def of(self, id_: bytes) -> set[bytes]:
         """The rows that read one, now or once."""

@@ -42,7 +42,7 @@ class Cycle(Exception):
 
 
 class Damaged(Exception):
-    """The store contradicts itself: nothing in it is taken on trust. Has the name of a table that lost something."""
+    """The store contradicts itself: nothing in it is taken on trust any more."""
 
 
 class Rows:

@@ -181,10 +181,10 @@ class Store:
 
     def readers(self, id_: bytes) -> set[bytes]:
         """The rows that once read this one, as far as is known."""
-        pairs = self._pairs(id_[-1])
+        pairs = self.pairs(id_[-1])
         return {pairs[at + ID : at + 2 * ID] for at in places(pairs, id_, 2 * ID)}
 
-    def _pairs(self, number: int) -> bytes:
+    def pairs(self, number: int) -> bytes:
         """Rows and who reads them, of all rows whose number ends so."""
         found = self._readers.get(number)
         if found is None:
@@ -232,7 +232,7 @@ class Store:
         for id_, reader in reads:
             added[id_[-1]].append(id_ + reader)
         found = ((number, b"".join(pairs)) for number, pairs in added.items() if pairs)
-        values = [(number, sealed(self._pairs(number) + pairs)) for number, pairs in found]
+        values = [(number, sealed(self.pairs(number) + pairs)) for number, pairs in found]
         self._add("INSERT OR REPLACE INTO readers VALUES (?, ?)", values)
         self._readers = {}
 
