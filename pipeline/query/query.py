@@ -25,6 +25,7 @@ class Query(Generic[P, V]):
         self.keep = keep  # whether its values are stored, or made again when somebody wants to see one
         self.module = function.__module__
         self.name = f"{self.module.rpartition('.')[2]}:{function.__name__}"
+        self.arity = function.__code__.co_argcount - 1  # of its keys
         self.doc = (function.__doc__ or "").partition("\n")[0]
 
     def __call__(self, db: Database, *args: P.args, **kwargs: P.kwargs) -> V:

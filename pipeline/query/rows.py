@@ -94,13 +94,13 @@ class Rows:
         return row
 
     def numbered(self, id_: bytes) -> Row | None:
-        """A row by its number, None where nobody knows it, or it is an item, or of a query that is no more."""
+        """A row by its number, None where nobody knows it, or it is an item, or of a query that is no more so."""
         row = self._by_id.get(id_)
         if row is not None:
             return row
         record = self._store.record(id_)
         query = self._find(record.name[0]) if record is not None and identity(record.name) == id_ else None
-        if record is None or query is None:
+        if record is None or query is None or query.arity != len(record.name) - 1:
             return None
         row = self._new(record.name, id_, query)
         self._fill(row, record.trace)

@@ -247,6 +247,27 @@ def test_a_query_may_become_a_table_and_the_reverse(toy: Toy) -> None:
         db.commit()
 
 
+@pytest.mark.parametrize("make", [query, table])
+def test_a_query_may_take_another_key(toy: Toy, make: Any) -> None:
+    """As it does after an update: rows of the old keys are of no use, and in nobody's way."""
+
+    def of_all(db: Database) -> dict[str, int]:
+        return {word: length(db, "x", word) for word in db.names(words, "x")}
+
+    def of_one(db: Database, file: str) -> dict[str, int]:
+        return {word: length(db, file, word) for word in db.names(words, file)}
+
+    of_all.__name__ = of_one.__name__ = "lengths"
+    old, new = make(of_all), make(of_one)
+    assert toy.run((old,), db=toy.open(old))[0] == [{"a": 3, "b": 5, "c": 3}]
+    toy.inputs["x"] = b"a: o\n"
+    assert toy.run((new, "x"), db=toy.open(new))[0] == [{"a": 1}]
+    toy.inputs["x"] = b"a: oo\n"
+    assert toy.run((new, "x"), db=toy.open(new))[0] == [{"a": 2}]
+    toy.inputs["x"] = TEXT
+    assert toy.run((old,), db=toy.open(old))[0] == [{"a": 3, "b": 5, "c": 3}]
+
+
 def test_an_item_that_was_missing_when_garbage_was_collected_is_noticed(toy: Toy) -> None:
     toy.inputs["x"] = b"a: one\n"
     assert toy.run((length, "x", "q"))[0] == [0]
