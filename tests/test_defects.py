@@ -651,6 +651,21 @@ def _gradmill(project: Project) -> Run:
     return finish(_start_gradmill(project))
 
 
+def test_two_gradmills_on_one_cache_make_their_own_files(own_code: Project) -> None:
+    """An update in a new environment, two checkouts: neither takes the last run of the other for its own."""
+    other = Project(own_code.folder, own_code.specs, RELEASE, root=own_code.folder / "other")
+    shutil.copytree(own_code.root, other.root)
+    path = other.root / "pipeline" / "stages" / "shard.py"
+    path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// the other\\n"'))
+    time.sleep(0.05)
+    for _ in range(2):
+        assert _gradmill(own_code).status == 0
+        assert not any(data.endswith(b"// the other\n") for data in own_code.files().values())
+        assert _gradmill(other).status == 0
+        assert all(data.endswith(b"// the other\n") for data in own_code.files().values())
+    assert _gradmill(other).ran == []
+
+
 def test_bytecode_of_an_older_text_is_not_taken_for_that_of_the_new_one(own_code: Project) -> None:
     """Python takes bytecode for a text's own when size and second agree."""
     path = own_code.root / "pipeline" / "stages" / "shard.py"

@@ -152,7 +152,8 @@ class PageBuild(Build):
         stats = self.inputs.other_stats() | self.stats | {path: stat_of(path) for path in beside}
         outputs = self.outputs.there()
         complete = kept and len(outputs) == names and last_run.settled(self.inputs.spec_paths())
-        self.last = Last(stats, code, outputs, (), names, report, complete, self.warned, self.config.format)
+        how, whose = (self.warned, self.config.format), self.inputs.whose()
+        self.last = Last(stats, code, outputs, (), names, report, complete, *how, whose)
         try:
             last_run.save(self.last_path, self.last)
         except OSError as error:

@@ -63,6 +63,8 @@ class Build:
         """Whether the last run of this configuration did all that this one is to do."""
         if (self.config.strict and last.warned) or self.config.format != last.format:
             return False  # what it warned of is a mistake now, or is to be told in another form
+        if last.whose != self.inputs.whose():
+            return False  # another gradmill may make other files
         return last.stats.keys() >= set(self.inputs.spec_paths()) and last_run.unchanged(last)
 
     # ---- where things are
@@ -262,6 +264,7 @@ class Build:
             complete and kept and last_run.settled(self.inputs.spec_paths()),
             self.warned,
             self.config.format,
+            self.inputs.whose(),
         )
         try:
             last_run.save(self.last_path, last)

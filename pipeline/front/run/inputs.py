@@ -60,6 +60,12 @@ class Inputs:
         paths = self.spec_paths()
         return paths == self._paths and all(stat_of(path) == self.stats.get(path) for path in paths)
 
+    def whose(self) -> tuple[str, ...]:
+        """Which gradmill this is, of those that one cache may serve: its folder, its Python, its libraries."""
+        from pipeline.query.code import library_files
+
+        return (PACKAGE, sys.version, *library_files(LIBRARIES).values())
+
     def code(self) -> dict[str, Written]:
         """gradmill's own files, as they were taken."""
         files = ((path, self.stats[path], self._sources[label]) for label, path in self._code.items())

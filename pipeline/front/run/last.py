@@ -16,7 +16,7 @@ from pipeline.query.row import digest
 RACY_NS = 20_000_000
 
 
-class Last(Struct, frozen=True, array_like=True, tag="last/2"):
+class Last(Struct, frozen=True, array_like=True, tag="last/3"):
     """What a run saw and left."""
 
     stats: dict[str, Stat | None]  # of all that it read, and of the store
@@ -28,6 +28,7 @@ class Last(Struct, frozen=True, array_like=True, tag="last/2"):
     complete: bool  # whether all was made, without a mistake
     warned: bool = False  # whether there were warnings
     format: str = "text"  # that the report is in
+    whose: tuple[str, ...] = ()  # which gradmill it was: as `Inputs.whose` says
 
 
 def load(path: str) -> Last | None:
