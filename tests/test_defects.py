@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import shutil
@@ -653,7 +654,8 @@ def _gradmill(project: Project) -> Run:
 
 def test_two_gradmills_on_one_cache_make_their_own_files(own_code: Project) -> None:
     """An update in a new environment, two checkouts: neither takes the last run of the other for its own."""
-    other = Project(own_code.folder, own_code.specs, RELEASE, root=own_code.folder / "other")
+    other = copy.copy(own_code)
+    other.root = own_code.folder / "other"
     shutil.copytree(own_code.root, other.root)
     path = other.root / "pipeline" / "stages" / "shard.py"
     path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// the other\\n"'))

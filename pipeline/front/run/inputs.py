@@ -61,10 +61,8 @@ class Inputs:
         return paths == self._paths and all(stat_of(path) == self.stats.get(path) for path in paths)
 
     def whose(self) -> tuple[str, ...]:
-        """Which gradmill this is, of those that one cache may serve: its folder, its Python, its libraries."""
-        from pipeline.query.code import library_files
-
-        return (PACKAGE, sys.version, *library_files(LIBRARIES).values())
+        """Which gradmill this is, of those that one cache may serve: its folder, its Python, where libraries are."""
+        return (PACKAGE, sys.version, sys.prefix, os.environ.get("PYTHONPATH", ""))
 
     def code(self) -> dict[str, Written]:
         """gradmill's own files, as they were taken."""
