@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
 from pipeline import STARTED
@@ -62,7 +63,8 @@ class Inputs:
 
     def whose(self) -> tuple[str, ...]:
         """Which gradmill this is, of those that one cache may serve: its folder, its Python, where libraries are."""
-        return (PACKAGE, sys.version, sys.prefix, os.environ.get("PYTHONPATH", ""))
+        found = (PathFinder.find_spec(name) for name in LIBRARIES)
+        return (PACKAGE, sys.version, *(spec.origin or "" for spec in found if spec is not None))
 
     def code(self) -> dict[str, Written]:
         """gradmill's own files, as they were taken."""
