@@ -6,6 +6,7 @@ import shutil
 import time
 from pathlib import Path
 
+from msgspec.structs import replace
 from project import Project
 
 from pipeline.front.config import read_config
@@ -42,16 +43,10 @@ def copy_of(built: Project, folder: Path) -> Project:
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
     last_run.save(
         Build(read_config(values)).last_path,
-        last_run.Last(
-            {moved(path): stat_of(moved(path)) for path in last.stats},
-            last.code,
-            {path: Written(_stat(path), found) for path, found in outputs.items()},
-            last.files,
-            last.units,
-            last.report,
-            last.complete,
-            last.warned,
-            last.format,
+        replace(
+            last,
+            stats={moved(path): stat_of(moved(path)) for path in last.stats},
+            outputs={path: Written(_stat(path), found) for path, found in outputs.items()},
         ),
     )
     time.sleep(TICK)
