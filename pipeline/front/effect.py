@@ -26,7 +26,7 @@ class Effect(BaseAction):  # type: ignore[misc]
         self.failure = ""
         self.error = ""
         self.path = ""
-        self.data = b""
+        self.data: list[bytes] = []
         self.units = 1
         self.written: Stat | None = None  # what the system says of the file, where this process wrote it
         self.task: Any = None
@@ -41,8 +41,8 @@ class Effect(BaseAction):  # type: ignore[misc]
             return TaskError(self.error)
         if self.path:
             try:
-                replace_file(self.path, self.data)
-                self.written, self.data = stat_of(self.path), b""
+                replace_file(self.path, *self.data)
+                self.written, self.data = stat_of(self.path), []
             except OSError as error:
                 return TaskError(
                     f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"

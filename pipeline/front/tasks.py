@@ -249,8 +249,9 @@ class Tasks:
             if os.path.lexists(path) and not build.outputs.holds(path, b"") and not is_stamp(path):
                 raise InvalidCommand(f"stamp={path}: there is a file that gradmill did not make")
             from pipeline.front.run.places import put
+            from pipeline.query.query import Parts
 
-            put(build, path, data)
+            put(build, path, Parts([data]))
         except OSError as error:
             raise InvalidCommand(f"stamp={path}: {error.strerror}") from None
 

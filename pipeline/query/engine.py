@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Raw
 
-from pipeline.query.query import Query, Table
+from pipeline.query.query import Parts, Query, Table
 from pipeline.query.row import (
     ABSENT,
     INPUT,
@@ -269,7 +269,7 @@ class Engine:
             row.older = [before, *self.rows.older(row)][:OLDER]
         self._replace(row, trace, items)
         if items is None:
-            self.rows.hold(row, value, len(raw))
+            self.rows.hold(row, value, value.size if isinstance(value, Parts) else len(raw))
         self.ran.add(row.name)
         return value
 

@@ -67,7 +67,7 @@ def move_file(path: str, place: str) -> None:
         os.replace(path, place)
 
 
-def replace_file(path: str, data: bytes | memoryview) -> None:
+def replace_file(path: str, *parts: bytes) -> None:
     """Replaces a file at once: a reader sees the old bytes or the new ones, also after a kill."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
@@ -77,9 +77,10 @@ def replace_file(path: str, data: bytes | memoryview) -> None:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
+            for part in parts:
+                written = 0
+                while written < len(part):
+                    written += os.write(handle, memoryview(part)[written:])
         finally:
             os.close(handle)
         move_file(temporary, path)

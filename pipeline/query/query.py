@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, get_type_hints
 
 import msgspec
+from xxhash import xxh3_128
 
 if TYPE_CHECKING:
     from pipeline.query.database import Database
@@ -53,6 +54,23 @@ class Table(Query[P, dict[str, V]], Generic[P, V]):
     @cached_property
     def item_decoder(self) -> msgspec.msgpack.Decoder[Any]:
         return msgspec.msgpack.Decoder(self.result.__args__[1])
+
+
+class Parts(list[bytes]):
+    """Large bytes, in parts: the value of a query that is not kept."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return sum(map(len, self))
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of all of them."""
+        found = xxh3_128()
+        for part in self:
+            found.update(part)
+        return found.digest()
 
 
 def query(function: Callable[Concatenate[Database, P], V]) -> Query[P, V]:

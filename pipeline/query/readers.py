@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.query.row import ID, READ, Row, Trace, places, unpacked
+from pipeline.query.row import ID, READ, Row, Trace, packed, places, unpacked
 from pipeline.query.store import Store
 
 
@@ -13,23 +13,26 @@ class Readers:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._noted: list[tuple[Row, Trace, Trace | None]] = []
+        self._reads: list[bytes] = []  # what was noted of one reader each,
+        self._noted: list[bytes] = []  # and which one that is
         self._found: dict[bytes, list[bytes]] = {}  # by what is read,
         self._listed = 0  # of so many that are noted
 
     def note(self, row: Row, trace: Trace, before: Trace | None) -> None:
         """Notes that a row reads what a trace says, and what it is known to read by the trace before."""
-        self._noted.append((row, trace, before))
+        reads = trace.reads
+        if before is not None:
+            known = dict(unpacked(before.reads))
+            reads = packed({id_: given for id_, given in unpacked(reads) if id_ not in known})
+        self._reads.append(reads)
+        self._noted.append(row.id)
 
     def news(self, since: int = 0) -> Iterator[tuple[bytes, bytes]]:
         """Rows that are read, and who reads them, where the store does not know that yet."""
-        for row, trace, before in self._noted[since:]:
-            known = dict(unpacked(before.reads)) if before is not None else ()
-            reads, reader = trace.reads, row.id
+        for place in range(since, len(self._noted)):
+            reads, reader = self._reads[place], self._noted[place]
             for at in range(0, len(reads), READ):
-                id_ = reads[at : at + ID]
-                if id_ not in known:
-                    yield id_, reader
+                yield reads[at : at + ID], reader
 
     def read(self, start: bytes) -> set[bytes]:
         """What anybody read or once read, of all whose number starts so."""

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
-from pipeline.query.query import Query
+from pipeline.query.query import Parts, Query
 
 _encoder = msgspec.msgpack.Encoder()
 _sorting = msgspec.msgpack.Encoder(order="deterministic")
@@ -31,8 +31,8 @@ def encode(value: object) -> bytes:
 
 def encoded(query: Query[Any, Any], value: Any) -> bytes:
     """The value of a query as bytes. Nobody decodes those that are not kept, and these may be large."""
-    if not query.keep and isinstance(value, bytes):
-        return value
+    if not query.keep and isinstance(value, (bytes, Parts)):
+        return value if isinstance(value, bytes) else value.digest
     return (_sorting if query.sets else _encoder).encode(value)
 
 

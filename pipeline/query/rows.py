@@ -32,7 +32,7 @@ from pipeline.query.store import Store
 
 # Bytes of encoded values, for which as many decoded ones may stay in memory: where all has to be made, which takes most
 # of the memory that a process has, and where most is there and what is looked at is looked at again.
-FIRST, LATER = 2_000_000, 6_000_000
+FIRST, LATER = 1_250_000, 6_000_000
 
 Find = Callable[[str], Query[Any, Any] | None]
 

@@ -12,7 +12,7 @@ from pipeline.model.units import Unit
 from pipeline.problems.problem import Role
 from pipeline.query.code import code
 from pipeline.query.database import Database
-from pipeline.query.query import query, unkept
+from pipeline.query.query import Parts, query, unkept
 from pipeline.query.row import digest, digest_of
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
 from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label
@@ -21,12 +21,13 @@ from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, schemas_of, units
 
 _encoder = msgspec.json.Encoder()
+_HERE: Any = Raw(b"\0")  # stands for a list that is put there later: JSON has no such byte anywhere
 
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
 
 @unkept
-def manifest(db: Database, layout: str, shards: int) -> bytes:
+def manifest(db: Database, layout: str, shards: int) -> Parts:
     """The manifest as JSON, a file or a unit a line."""
     described = spec_set(db)
     found = Manifest(
@@ -35,15 +36,22 @@ def manifest(db: Database, layout: str, shards: int) -> bytes:
         (db.input(RELEASE) or b"").decode(),
         layout,
         tuple(_inputs(db, layout, shards)),
-        _lines(file_line(db, layout, shards, name) for name in db.names(files, layout, shards)),
-        _lines(filter(None, (unit_lines(db, family) for family in families(db)))),
+        _HERE,
+        _HERE,
     )
-    return msgspec.json.encode(found) + b"\n"
+    head, between, end = msgspec.json.encode(found).split(_HERE)
+    listed = (file_line(db, layout, shards, name) for name in db.names(files, layout, shards))
+    told = filter(None, (unit_lines(db, family) for family in families(db)))
+    return Parts([head, *_lines(listed), between, *_lines(told), end, b"\n"])
 
 
-def _lines(items: Iterable[bytes]) -> Any:
-    """A list whose items are encoded already, on lines of their own."""
-    return Raw(b"[\n" + b",\n".join(items) + b"\n]")
+def _lines(items: Iterable[bytes]) -> Iterator[bytes]:
+    """A list whose items are encoded already, on lines of their own, in parts."""
+    yield b"["
+    for number, item in enumerate(items):
+        yield b",\n" if number else b"\n"
+        yield item
+    yield b"\n]"
 
 
 def own_code(db: Database) -> bytes:
@@ -88,11 +96,14 @@ def unit_lines(db: Database, family: str) -> bytes:
     places: dict[Role, dict[str, int]] = {role: lines(db, role) for role in ("native", "derivatives")}
     named: dict[Role, dict[str, str]] = {role: files_of(db, role) for role in ("native", "derivatives")}
     listed = units(db, family)
-    found = [
-        ManifestUnit(unit.title, family, schema, unit.dispatch_key, *_place(db, unit, named, places), unit.synthesized)
-        for unit, schema in zip(listed, schemas_of(db, listed))
-    ]
-    return _encoder.encode_lines(found).rstrip(b"\n").replace(b"\n", b",\n")  # text in JSON has no line ends
+    found = bytearray()
+    for unit, schema in zip(listed, schemas_of(db, listed)):
+        place = _place(db, unit, named, places)
+        told = ManifestUnit(unit.title, family, schema, unit.dispatch_key, *place, unit.synthesized)
+        _encoder.encode_into(told, found, -1)
+        found += b",\n"
+    del found[-2:]
+    return bytes(found)
 
 
 def _place(

@@ -5,7 +5,6 @@ the blocks of its own group and no other.
 """
 
 import hashlib
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -22,8 +21,7 @@ from pipeline.model.entries import SMALL, grouped
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
-from pipeline.query.query import query, table, unkept
-from pipeline.query.row import digest
+from pipeline.query.query import Parts, query, table, unkept
 from pipeline.stages.emit import marked, rendered, text
 from pipeline.stages.kernels import underived, used_keys
 from pipeline.stages.set import is_described, own_templates, paths, release, spec_set, template_label, unreadable
@@ -239,16 +237,13 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
 
 
 @unkept
-def contents(db: Database, layout: str, shards: int, name: str) -> bytes:
+def contents(db: Database, layout: str, shards: int, name: str) -> Parts:
     """The bytes of a generated file."""
-    found = io.BytesIO()  # large files: no more than one copy is in memory at a time
-    for part in _encoded(db, layout, shards, name):
-        found.write(part)
-    made = found.getvalue()
-    if release(db).spaces_docstrings and b'"""' in made:
-        made = _DOCSTRING.sub(r"\g<1>\n\n\g<2>", made.decode()).encode()
+    found = Parts(_encoded(db, layout, shards, name))
+    if release(db).spaces_docstrings and any(b'"""' in part for part in found):
+        found = Parts([_DOCSTRING.sub(r"\g<1>\n\n\g<2>", b"".join(found).decode()).encode()])
     called = paths(db)
-    return made if called is None else settled(made, f"{called.generated}/{name}")
+    return found if called is None else Parts([settled(b"".join(found), f"{called.generated}/{name}")])
 
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
@@ -281,8 +276,10 @@ def joined(texts: Iterable[tuple[T, str]]) -> Iterator[tuple[T, str]]:
 @query
 def made(db: Database, layout: str, shards: int, name: str) -> Made:
     """Size and digests of a generated file."""
-    data = contents(db, layout, shards, name)
-    return Made(len(data), digest(data), hashlib.sha256(data).digest())
+    found, sha256 = contents(db, layout, shards, name), hashlib.sha256()
+    for part in found:
+        sha256.update(part)
+    return Made(found.size, found.digest, sha256.digest())
 
 
 @query

@@ -25,6 +25,7 @@ from pipeline.front.run.outputs import is_generated, remove_abandoned
 from pipeline.front.run.places import claim_places
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import Stat, stat_of
+from pipeline.query.query import Parts
 
 if TYPE_CHECKING:
     from pipeline.query.row import Taken
@@ -120,7 +121,7 @@ class PageBuild(Build):
         for path, file in found.items():
             digest = self.db.digest(*file)
             if not self.outputs.holds(path, digest):
-                self.outputs.write(path, bytes_of(self.db, file))
+                self.outputs.write(path, Parts([bytes_of(self.db, file)]))
                 written.append(path)
         return Written(len(found), tuple(written), self._remove({os.path.abspath(path) for path in found}))
 

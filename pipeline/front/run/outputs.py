@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import Stat, read_file, replace_file, stat_of
+from pipeline.query.query import Parts
 from pipeline.query.row import digest
 
 _MARK = re.compile(rb"@ ?generated (from|by) ")  # in the first lines of every generated file
@@ -44,11 +45,11 @@ class Outputs:
         self.known[place] = Written(stat, wanted)
         return True
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: Parts) -> None:
         """Puts bytes into a file of ours; a SpecError where another file stands at its place."""
         self.check(path)
-        replace_file(path, data)
-        self.note(path, digest(data))
+        replace_file(path, *data)
+        self.note(path, data.digest)
 
     def note(self, path: str, found: bytes) -> None:
         """Notes a file that was written."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import claim
 from pipeline.front.run.outputs import is_generated, remove_abandoned
 from pipeline.problems.problem import SpecError
+
+if TYPE_CHECKING:
+    from pipeline.query.query import Parts
 
 _SHARED = "generated"  # the folder in which every set has its own, unless it is told another
 _OWNERS = ".owners"  # a note in it, which those see too who have another cache
@@ -92,7 +96,7 @@ def _folders(build: Build) -> list[str]:
     return [build.config.generated, build.path("templates"), build.path("graphs")]
 
 
-def new_bytes(build: Build, name: str) -> bytes | None:
+def new_bytes(build: Build, name: str) -> Parts | None:
     """What is to be written to a generated file; None where it has the bytes that it should have."""
     from pipeline.stages.shard import contents, made
 
@@ -116,6 +120,7 @@ def write_files(build: Build) -> list[str]:
 
 def write_manifest(build: Build) -> bool:
     """Writes the manifest and the depfiles; says whether anything was written."""
+    from pipeline.query.query import Parts
     from pipeline.stages.manifest import depfile, manifest
 
     absolute = os.path.isabs(build.config.generated)
@@ -128,18 +133,17 @@ def write_manifest(build: Build) -> bool:
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())
     found = {build.manifest_path: manifest(build.db, *build.layout)}
-    found |= {f"{target}.d": depfile(target, dict.fromkeys(inputs)) for target in targets}
+    found |= {f"{target}.d": Parts([depfile(target, dict.fromkeys(inputs))]) for target in targets}
     return sum(put(build, path, data) for path, data in found.items()) > 0
 
 
-def put(build: Build, path: str, data: bytes) -> bool:
+def put(build: Build, path: str, data: Parts) -> bool:
     """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
     from pipeline.query.files import replace_file
-    from pipeline.query.row import digest
 
-    found = digest(data)
+    found = data.digest
     if build.outputs.holds(path, found):
         return False
-    replace_file(path, data)
+    replace_file(path, *data)
     build.outputs.note(path, found)
     return True
