@@ -306,6 +306,26 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
     assert {unit["unit"] for unit in manifest["units"] if unit["family"] == "nodes"} == set(declared)
 
 
+def test_a_comment_moves_lines_in_the_manifest_and_makes_nothing_else_of_it_anew(built: Project) -> None:
+    from pipeline.front.config import read_config
+    from pipeline.front.run.build import Build
+    from pipeline.stages.manifest import manifest, told, unit_lines
+
+    before = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}
+    path = built.path("derivatives.yaml")
+    path.write_text(f"# A comment.\n{path.read_text()}")
+    build = Build(read_config({name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}))
+    manifest(build.db, *build.layout)
+    ran = [name for name in build.db.ran if name[0] in (told.name, unit_lines.name)]
+    build.close()
+    assert ran == [(unit_lines.name, "nodes")]  # all others are from the other file
+    assert built.run().ran == ["specs", "manifest"]
+    after = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}
+    lines = {at: unit["line"] + (unit["file"] == "derivatives.yaml") for at, unit in before.items()}
+    assert after == {at: {**unit, "line": lines[at]} for at, unit in before.items()}
+    assert built.manifest() == built.clean_manifest()
+
+
 def test_the_manifest_has_what_its_schema_asks_for(built: Project) -> None:
     schema = json.loads(built.run("schema", "manifest").stdout)
     definitions = schema["$defs"]

@@ -4,16 +4,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from pipeline import __version__
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
-from pipeline.model.units import Unit
-from pipeline.problems.problem import Role
 from pipeline.query.code import code
 from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, unkept
 from pipeline.query.row import digest, digest_of
+from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
 from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label
 from pipeline.stages.shard import files, made
@@ -21,7 +20,7 @@ from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, schemas_of, units
 
 _encoder = msgspec.json.Encoder()
-_HERE: Any = Raw(b"\0")  # stands for a list that is put there later: JSON has no such byte anywhere
+_HERE: Any = Raw(b"\0")  # stands for what is put there later: JSON has no such byte anywhere
 
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
@@ -41,8 +40,8 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
     )
     head, between, end = msgspec.json.encode(found).split(_HERE)
     listed = (file_line(db, layout, shards, name) for name in db.names(files, layout, shards))
-    told = filter(None, (unit_lines(db, family) for family in families(db)))
-    return Parts([head, *_lines(listed), between, *_lines(told), end, b"\n"])
+    units_told = filter(None, (unit_lines(db, family) for family in families(db)))
+    return Parts([head, *_lines(listed), between, *_lines(units_told), end, b"\n"])
 
 
 def _lines(items: Iterable[bytes]) -> Iterator[bytes]:
@@ -90,32 +89,49 @@ def titles(db: Database, family: str) -> dict[str, str]:
     return {unit.name: unit.title for unit in units(db, family)}
 
 
+class Told(Struct, frozen=True, array_like=True):
+    """What the manifest says of units, but for the line that each is from."""
+
+    text: bytes  # with `_HERE` in place of the lines
+    places: list[tuple[str, str]]  # the role of the file that each unit is from, or the name of a graph's; the entry
+
+
+@query
+def told(db: Database, family: str) -> Told:
+    """What the manifest says of the units of a family, wherever their entries are."""
+    named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ("native", "derivatives")}
+    listed, found, places = units(db, family), bytearray(), []
+    for unit, schema in zip(listed, schemas_of(db, listed)):
+        source = f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role
+        file = named[source].get(unit.entry, "") if source in named else source
+        it = ManifestUnit(unit.title, family, schema, unit.dispatch_key, file, _HERE, unit.synthesized)
+        _encoder.encode_into(it, found, -1)
+        found += b",\n"
+        places.append((source, unit.entry))
+    del found[-2:]
+    return Told(bytes(found), places)
+
+
 @query
 def unit_lines(db: Database, family: str) -> bytes:
     """What the manifest says of the units of a family."""
-    places: dict[Role, dict[str, int]] = {role: lines(db, role) for role in ("native", "derivatives")}
-    named: dict[Role, dict[str, str]] = {role: files_of(db, role) for role in ("native", "derivatives")}
-    listed = units(db, family)
-    found = bytearray()
-    for unit, schema in zip(listed, schemas_of(db, listed)):
-        place = _place(db, unit, named, places)
-        told = ManifestUnit(unit.title, family, schema, unit.dispatch_key, *place, unit.synthesized)
-        _encoder.encode_into(told, found, -1)
-        found += b",\n"
-    del found[-2:]
-    return bytes(found)
+    given = told(db, family)
+    known = {source: _lines_of(db, source) for source in dict.fromkeys(source for source, _ in given.places)}
+    first, *rest = given.text.split(_HERE)
+    found = [first]
+    for (source, entry), text in zip(given.places, rest):
+        found += (b"%d" % known[source].get(entry, 0), text)
+    return b"".join(found)
 
 
-def _place(
-    db: Database, unit: Unit, files: dict[Role, dict[str, str]], places: dict[Role, dict[str, int]]
-) -> tuple[str, int]:
-    """The file and the line that a unit is from."""
-    if unit.role == "graph":
-        file = unit.name.rpartition(":")[0]
-        from pipeline.stages import graphs  # much code, for those who have graphs
+def _lines_of(db: Database, source: str) -> dict[str, int]:
+    """The lines of the entries of a role, or of the functions of a graph's file."""
+    role = next((role for role in ROLES if role == source), None)
+    if role is not None:
+        return lines(db, role)
+    from pipeline.stages import graphs  # much code, for those who have graphs
 
-        return f"graphs/{file}", graphs.lines(db, file).get(unit.entry, 0)
-    return files[unit.role].get(unit.entry, ""), places[unit.role].get(unit.entry, 0)
+    return graphs.lines(db, source.removeprefix("graphs/"))
 
 
 def depfile(target: str, inputs: Iterable[str]) -> bytes:

@@ -15,7 +15,7 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.query.database import Database
-from pipeline.query.query import query, table
+from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest, encode
 from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole
 from pipeline.specs.spec_set import ROLES
@@ -27,6 +27,7 @@ __all__ = ["KEYS", "text"]
 _NONE = digest(encode(None))
 
 
+@unkept
 def cuts(db: Database, key: str) -> list[Piece]:
     """The entries of a file as text, with their lines; none where the text cannot be cut."""
     if is_layered(key):
