@@ -134,10 +134,10 @@ def _lines_of(db: Database, source: str) -> dict[str, int]:
     return graphs.lines(db, source.removeprefix("graphs/"))
 
 
-def depfile(target: str, inputs: Iterable[str]) -> bytes:
-    """A rule without a recipe, as Ninja and make read it: `target` is out of date when an input is newer."""
-    found = " \\\n  ".join(_escaped(path) for path in inputs)
-    return f"{_escaped(target)}: {found}\n".encode()
+def depfiles(targets: Iterable[str], inputs: Iterable[str]) -> dict[str, Parts]:
+    """For each target a rule without a recipe, as Ninja and make read it: it is out of date when an input is newer."""
+    found = " \\\n  ".join(map(_escaped, inputs)).encode()  # once, as targets may be many
+    return {target: Parts([f"{_escaped(target)}: ".encode(), found, b"\n"]) for target in targets}
 
 
 def _escaped(path: str) -> str:

@@ -120,8 +120,7 @@ def write_files(build: Build) -> list[str]:
 
 def write_manifest(build: Build) -> bool:
     """Writes the manifest and the depfiles; says whether anything was written."""
-    from pipeline.query.query import Parts
-    from pipeline.stages.manifest import depfile, manifest
+    from pipeline.stages.manifest import depfiles, manifest
 
     absolute = os.path.isabs(build.config.generated)
     place = os.path.abspath if absolute else os.path.relpath
@@ -133,7 +132,7 @@ def write_manifest(build: Build) -> bool:
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())
     found = {build.manifest_path: manifest(build.db, *build.layout)}
-    found |= {f"{target}.d": Parts([depfile(target, dict.fromkeys(inputs))]) for target in targets}
+    found |= {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
     return sum(put(build, path, data) for path, data in found.items()) > 0
 
 
