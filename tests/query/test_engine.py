@@ -13,8 +13,8 @@ import pytest
 from pipeline.query.account import collect, problems
 from pipeline.query.database import Cycle, Database
 from pipeline.query.engine import Engine
-from pipeline.query.query import Table, query, table
-from pipeline.query.row import identity
+from pipeline.query.query import Parts, Table, query, table, unkept
+from pipeline.query.row import digest, identity
 from tests.query.toy import Toy, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -54,6 +54,27 @@ def test_an_equal_value_stops_the_change(toy: Toy) -> None:
     toy.run((summary, "x"))
     toy.inputs["x"] = b"a: two\nb: three\nc: =a\n"
     assert toy.run((summary, "x")) == (["long"], ["length(x, a)", "words(x)"])
+
+
+def test_bytes_in_parts_are_the_same_however_they_are_cut(toy: Toy) -> None:
+    """Nothing is kept of them but the digest of the whole; who wants to see them runs the query."""
+
+    @unkept
+    def printed(db: Database, file: str) -> Parts:
+        text, place = page(db, file).encode(), len(db.input(file) or b"") % 7
+        return Parts([text[:place], text[place:]])
+
+    @query
+    def size(db: Database, file: str) -> tuple[int, bytes]:
+        return printed(db, file).size, printed(db, file).digest
+
+    whole = b"a 3\nb 5\nc 3\n"
+    assert toy.run((size, "x"), db=toy.open(printed, size))[0] == [(len(whole), digest(whole))]
+    toy.inputs["x"] = b"a: two\nb: eight\nc: =a\n"
+    ran = ["length(x, a)", "length(x, b)", "printed(x)", "words(x)"]
+    assert toy.run((size, "x"), db=toy.open(printed, size))[1] == ran
+    db = toy.begin(toy.open(printed, size))
+    assert b"".join(printed(db, "x")) == whole
 
 
 def test_an_item_that_stays_is_read_by_nobody_again(toy: Toy) -> None:
