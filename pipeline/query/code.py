@@ -22,27 +22,26 @@ FILES = "code files"  # the input that lists the labels, by line
 
 
 class Source:
-    """A source file as an input. It is read when its digest is asked for."""
+    """A source file as an input. It is read when its digest is asked for; its text is let go of once somebody had it,
+    as there are many. Who has one again may have another text: what changed is found before anything is kept."""
 
-    __slots__ = ("_path", "_taken", "_trusted")
+    __slots__ = ("_digest", "_path", "_text")
 
     def __init__(self, path: str, trusted: bytes | None = None) -> None:
         self._path = path
-        self._trusted = trusted  # the digest, where that is known
-        self._taken: Input | None = None
-
-    @property
-    def taken(self) -> Input:
-        if self._taken is None:
-            self._taken = Input(read_file(self._path))
-        return self._taken
+        self._digest = trusted  # where that is known
+        self._text: bytes | None = None
 
     @property
     def digest(self) -> bytes:
-        return self._trusted or self.taken.digest
+        if self._digest is None:
+            self._text = read_file(self._path)
+            self._digest = Input(self._text).digest
+        return self._digest
 
     def read(self) -> bytes | None:
-        return self.taken.read()
+        text, self._text = self._text, None
+        return read_file(self._path) if text is None else text
 
 
 def source_files(folder: str) -> dict[str, str]:
@@ -80,9 +79,10 @@ def runs_as_older(path: str) -> bool:
     Such bytecode is removed. Only what was compiled soon after its text was saved can be of an older text.
     """
     compiled = cache_from_source(path)
-    text, made, data = stat_of(path), stat_of(compiled), read_file(compiled)
-    if not text or not made or not data or made[1] - max(text[1], text[2]) > 2 * _SECOND:
+    text, made = stat_of(path), stat_of(compiled)
+    if not text or not made or made[1] - max(text[1], text[2]) > 2 * _SECOND:
         return False
+    data = read_file(compiled) or b""
     named = int.from_bytes(data[8:12], "little"), int.from_bytes(data[12:16], "little")
     if any(data[4:8]) or named != (text[1] // _SECOND & 0xFFFFFFFF, text[0] & 0xFFFFFFFF):
         return False  # Python will not take it

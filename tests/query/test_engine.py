@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline.query.account import collect, problems
+from pipeline.query.code import Source
 from pipeline.query.database import Cycle, Database
 from pipeline.query.engine import Engine
 from pipeline.query.query import Parts, Table, query, table, unkept
@@ -75,6 +76,16 @@ def test_bytes_in_parts_are_the_same_however_they_are_cut(toy: Toy) -> None:
     assert toy.run((size, "x"), db=toy.open(printed, size))[1] == ran
     db = toy.begin(toy.open(printed, size))
     assert b"".join(printed(db, "x")) == whole
+
+
+def test_a_source_file_is_what_it_was_when_its_digest_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_bytes(b"import os\n")
+    source = Source(str(path))
+    found = source.digest
+    path.write_bytes(b"import re\n")
+    assert (source.read(), source.digest) == (b"import os\n", found) == (b"import os\n", digest(b"import os\n"))
+    assert source.read() == b"import re\n"  # nobody who keeps what was made of it does so now
 
 
 def test_an_item_that_stays_is_read_by_nobody_again(toy: Toy) -> None:
