@@ -246,9 +246,9 @@ class Rows:
         self._decoded += size
         if self._decoded > self._room:
             self._decoded = 0
-            for row in self._by_id.values():
-                if row.items is not None:
-                    row.items.drop()
+            for table in filter(None, map(self._by_id.get, self.tables)):
+                if table.items is not None:
+                    table.items.drop()
 
     def is_there(self, row: Row, trace: Trace) -> bool:
         """Whether the value that a trace gave is still there, where it cannot be made again apart: that of a table."""
