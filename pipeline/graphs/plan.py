@@ -97,7 +97,7 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     )
     histories = Histories(program, operators, {place.name: place.index for place in tensors})
     returned = _returned(program, histories)
-    changed = {*program.written, *(name for name, _ in program.metadata)}
+    changed = {*program.written, *program.bumped, *(name for name, _ in program.metadata)}
     keeper = Keeper(program, types, changed, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
     for place in tensors:
@@ -156,7 +156,7 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
     values = [(update.value, False) for update in program.updates]
     for given in program.outputs:
         values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(given) if not shown.is_input]
-        values += [(shown.otherwise, shown.listed) for shown in _shown(given) if shown.otherwise is not None]
+        values += [(copied.value, False) for shown in _shown(given) for copied in shown.copies]
     for value, listed in values:
         slot = histories.slot(value)
         needs = tuple(sorted(histories.needs(slot)))

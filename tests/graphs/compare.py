@@ -44,9 +44,9 @@ class Seen:
     def _differentiate(self, shown: list[Tensor], leaves: list[Tensor]) -> None:
         seed_torch(11)
         total = None
-        for tensor in shown:
-            if tensor.requires_grad and (tensor.is_floating_point() or tensor.is_complex()):
-                weight = torch.randn(tensor.shape, dtype=tensor.dtype)
+        for tensor in filter(lambda tensor: tensor.is_floating_point() or tensor.is_complex(), shown):
+            weight = torch.randn(tensor.shape, dtype=tensor.dtype)  # the same, whatever needs a gradient
+            if tensor.requires_grad:
                 part = (tensor * weight).sum()
                 part = part.real + part.imag if part.is_complex() else part
                 total = part if total is None else total + part

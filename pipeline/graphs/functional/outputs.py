@@ -6,9 +6,9 @@ with what it shared memory with, and its history is the base's.
 
 from __future__ import annotations
 
-from pipeline.graphs.functional.program import Check, Given, Link, Refuse, Shared, Shown, Update
+from pipeline.graphs.functional.program import Check, Copied, Given, Link, Refuse, Shared, Shown, Update
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.storage import DETACHED, Handle
+from pipeline.graphs.functional.storage import DETACHED, Alias, Handle
 from pipeline.graphs.model import Item, Many, Output, Ref, Value
 
 
@@ -36,15 +36,21 @@ def _shown(state: State, handle: Handle) -> Shown:
     base: Value = storage.value
     if storage.input:
         base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
-    if not alias.flags or storage.version == 0:
-        return Shown(base, bool(storage.input), alias.chain, alias.listed, which)
-    return Shown(base, bool(storage.input), alias.chain, alias.listed, which, alias.flags, state.read(alias))
+    return Shown(base, bool(storage.input), alias.chain, alias.listed, which, _copies(state, alias), alias.early)
+
+
+def _copies(state: State, alias: Alias) -> tuple[Copied, ...]:
+    """Where the way to a view may lead by a copy. Where nothing was written to, whoever makes the view makes that."""
+    if alias.parent is None or alias.storage.version == 0:
+        return ()
+    own = (Copied(len(alias.chain), alias.flag, state.read(alias)),) if alias.flag else ()
+    return (*_copies(state, alias.parent), *own)
 
 
 def updates_of(state: State) -> tuple[Update, ...]:
     """The inputs that were written to, and what is in them afterwards."""
     return tuple(
-        Update(name, each.value, each.wrote_with_grad, tuple(each.conditions), each.silent)
+        Update(name, each.value, tuple(each.with_grad), tuple(each.conditions), each.silent)
         for name, each in state.written_inputs.items()
     )
 

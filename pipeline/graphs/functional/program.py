@@ -94,8 +94,8 @@ class Update(Struct, frozen=True):
 
     input: str
     value: Value
-    grad: bool  # False: nothing but no_grad code wrote to it
-    conditions: tuple[tuple[str, ...], ...] = ()  # it is written to where one of these holds; () holds
+    grad: tuple[tuple[str, ...], ...]  # code in grad mode wrote to it where one of these holds; () holds
+    conditions: tuple[tuple[str, ...], ...] = ()  # any code wrote to it where one of these holds
     silent: bool = False  # whether autograd is not to know: an operator wrote to it that does not say so
 
 
@@ -105,6 +105,14 @@ class Check(Struct, frozen=True):
     input: str
     chain: tuple[Link, ...]
     values: tuple[Value, ...]  # if one of these needs a gradient
+
+
+class Copied(Struct, frozen=True, array_like=True):
+    """A tensor on the way to a view that may be a copy: what is behind it is then made of its value."""
+
+    step: int  # how many links of the chain lead to it
+    flag: str  # the number that says whether it is a view
+    value: Value
 
 
 class Shown(Struct, frozen=True, array_like=True, tag="shown"):
@@ -117,8 +125,8 @@ class Shown(Struct, frozen=True, array_like=True, tag="shown"):
     which: tuple[
         int, ...
     ] = ()  # of each step of the chain, the tensor that it makes: one that is made twice is the same
-    flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all
-    otherwise: Value | None = None  # what it is if not
+    copies: tuple[Copied, ...] = ()  # where the chain may begin anew
+    early: int = 0  # links that are made before its input comes to look otherwise, as autograd counts that as a write
 
 
 class Shared(Struct, frozen=True, array_like=True, tag="shared"):
@@ -159,6 +167,8 @@ def names_in(part: object) -> set[str]:
         return names_in(inside) | set(part.flags)
     if isinstance(part, Forbid):
         return {part.flag}
+    if isinstance(part, Copied):
+        return {part.flag, *names_in(part.value)}
     if isinstance(part, (Apply, Number, Link, Refuse, Update, Check, Shown, Shared)):
         return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
     return set()

@@ -199,10 +199,12 @@ class State:
         handle.alias = Alias(
             handle.alias.storage, handle.alias, link, Ref(call.results[0].name if call.results else "")
         )
+        storage = handle.alias.storage
         if handle.input:
             self.metadata.append((handle.input, link))
-        elif handle.alias.storage.input:
-            self.bumped[handle.alias.storage.input] = None
+        elif storage.input:
+            self.bumped[storage.input] = None
+        storage.looks += 1 if storage.input else 0
         if call.results:
             self.tensors[call.results[0].name] = handle
         self.read(handle.alias)
@@ -240,8 +242,8 @@ class State:
             storage.value = value
         storage.version += 1
         storage.silent &= silent
-        storage.wrote_with_grad |= grad
         storage.conditions.append(alias.flags)
+        storage.with_grad += [alias.flags] if grad else []
         for each, made in [*copies, (alias, value)]:
             each.value, each.seen = made, storage.version
         if storage.input:

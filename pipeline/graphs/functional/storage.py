@@ -31,10 +31,11 @@ class Storage:
     value: Value
     input: str = ""  # the input whose memory it is; "" of what a call made
     version: int = 0
-    wrote_with_grad: bool = False
     conditions: list[tuple[str, ...]] = field(default_factory=list)  # of each write, the numbers that say if it was one
+    with_grad: list[tuple[str, ...]] = field(default_factory=list)  # the same of writes in grad mode
     silent: bool = True  # whether all writes are such as do not count for versions
     listed: bool = False  # whether it is a list of tensors with memory of their own each
+    looks: int = 0  # how often the input, or a view of it, came to look otherwise in place
 
 
 @dataclass(eq=False)
@@ -52,6 +53,10 @@ class Alias:
     flag: str = ""  # the number that says whether it is a view of its parent, where it may be a copy
     length: int | None = None  # how many there must be
     items: dict[int, Handle] = field(default_factory=dict)
+    looks: int = field(init=False)  # those of its storage when it was made
+
+    def __post_init__(self) -> None:
+        self.looks = self.storage.looks
 
     @property
     def chain(self) -> tuple[Link, ...]:
@@ -66,6 +71,13 @@ class Alias:
         if self.parent is None:
             return ()
         return (*self.parent.flags, *([self.flag] if self.flag else []))
+
+    @property
+    def early(self) -> int:
+        """How many links of the chain lead to what was there before the input last came to look otherwise."""
+        if self.parent is None or self.looks < self.storage.looks or not self.looks:
+            return len(self.chain)
+        return self.parent.early
 
     @property
     def cut(self) -> bool:

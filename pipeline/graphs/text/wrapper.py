@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pipeline.graphs.backward.held import label
 from pipeline.graphs.functional.program import Given, Link, Shared, Shown
 from pipeline.graphs.model import Many, Nothing, Ref
@@ -50,14 +52,24 @@ def updates(plan: GraphPlan) -> list[str]:
     for update in plan.functional.updates:
         text = f"graph::some({update.input}).copy_(results.{label(update.value)})"
         mode = "silently" if update.silent else "without_grad"
-        line = f"{text};" if update.grad else f"graph::{mode}([&] {{ return {text}; }});"
-        if () in update.conditions:
-            lines.append(line)
-        else:  # what was written to may be a copy, each time
-            named = numbers(plan)
-            either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(update.conditions))
-            lines += [f"if ({either}) {{", f"  {line}", "}"]
+        written = without = [f"graph::{mode}([&] {{ return {text}; }});"]
+        if update.grad:
+            always = set(update.conditions) <= set(update.grad)
+            written = [f"{text};"] if always else _where(plan, update.grad, [f"{text};"], without)
+        lines += _where(plan, update.conditions, written)
     return lines
+
+
+def _where(
+    plan: GraphPlan, conditions: tuple[tuple[str, ...], ...], lines: list[str], otherwise: Sequence[str] = ()
+) -> list[str]:
+    """Lines for where one of some conditions holds: what is written to may be a copy, each time."""
+    if () in conditions:
+        return lines
+    named = numbers(plan)
+    either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(conditions))
+    found = [f"if ({either}) {{", *(f"  {line}" for line in lines)]
+    return [*found, *(["} else {", *(f"  {line}" for line in otherwise)] if otherwise else []), "}"]
 
 
 class _Views:
@@ -81,13 +93,14 @@ class _Views:
         if text in optional:
             text = f"graph::some({text})"
         skipped = self._looks(shown)
+        copies = {copied.step: copied for copied in shown.copies}
         for i, (link, which) in enumerate(zip(shown.chain, shown.which, strict=True)):
             later = shown.chain[i + 1].item is not None if i + 1 < len(shown.chain) else shown.listed
             if i >= skipped:
-                text = self._step(text, link, listed=link.item is None and later, which=which, late=bool(skipped))
-        if shown.otherwise is not None:
-            flags = " && ".join(numbers(plan)(flag) for flag in shown.flags)
-            text = f"({flags} ? {text} : results.{label(shown.otherwise)})"
+                late = bool(skipped) or i >= shown.early
+                text = self._step(text, link, listed=link.item is None and later, which=which, late=late)
+            if copied := copies.get(i + 1):
+                text = f"({numbers(plan)(copied.flag)} ? {text} : results.{label(copied.value)})"
         return text
 
     def _looks(self, shown: Shown) -> int:

@@ -95,3 +95,9 @@ def looks_of_a_view(x: Tensor) -> Tensor:
     y = x.unsqueeze(0)
     y.squeeze_(0)
     return y * 2
+
+
+def looks_of_a_view_before(x: Tensor, y: Tensor) -> Tensor:
+    """A write before the formula of `mul` needs its arguments."""
+    x[..., 0].squeeze_(0)
+    return x * y

@@ -24,6 +24,15 @@ def no_grad_view_write(x: Tensor) -> Tensor:
     return y * x
 
 
+def no_grad_write_beside_a_copy(x: Tensor) -> tuple[Tensor, Tensor]:
+    """What is written to a copy is none of the input's business: that is written to under `no_grad` alone."""
+    y = x.t().contiguous()
+    y.mul_(2)
+    with torch.no_grad():
+        x.mul_(0.5)
+    return x, y
+
+
 def enabled_again(x: Tensor) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
         a = x * 2

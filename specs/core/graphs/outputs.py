@@ -111,6 +111,22 @@ def maybe_a_view(x: Tensor) -> Tensor:
     return x.contiguous().reshape(-1)
 
 
+def copy_and_view_of_it(x: Tensor) -> tuple[Tensor, Tensor]:
+    """`reshape` copies here: a view of the copy shares memory with it, and not with the input."""
+    y = x.t().reshape(-1)
+    z = y[1:]
+    z.mul_(2)
+    return y, z
+
+
+def one_of_several_after_looks(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Autograd counts `t_` as a write: one of several views can be used if it was made after that."""
+    y = x.diagonal()
+    x.mul_(0.5)
+    x.t_()
+    return y, y.split(2)[0]
+
+
 def expanded_input(x: Tensor) -> Tensor:
     return x[0].expand(3, -1)
 

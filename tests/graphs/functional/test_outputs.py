@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from graphs.planning import Planner, outputs
+from pipeline.graphs.functional.program import Shown
 
 
 def test_a_view_of_an_input_is_made_of_that_input(plan: Planner) -> None:
@@ -67,3 +68,18 @@ def test_a_view_of_what_was_written_is_made_after_it_was_copied_back(plan: Plann
         return v
 
     assert outputs(plan(f).functional) == ["select.int of input x"]
+
+
+def test_a_view_of_what_may_be_a_copy_is_made_of_that_copy(plan: Planner) -> None:
+    def f(x: Tensor) -> tuple[Tensor, Tensor]:
+        y = x.reshape(-1)
+        z = y[1:]
+        z.mul_(2)
+        return y, z
+
+    found = plan(f)
+    whole, part = found.functional.outputs
+    assert isinstance(whole, Shown) and isinstance(part, Shown)
+    assert whole.copies == part.copies
+    assert [(each.step, len(part.chain)) for each in part.copies] == [(1, 2)]
+    assert [each.name for each in found.returned] == ["x_2", "copy"]
