@@ -60,3 +60,23 @@ def test_an_odd_template_is_filled_as_torchgen_fills_it(what: str, torchgen: Ora
     path.write_bytes(text.replace(old, new).encode())
     verdict = judge(specs, tmp_path / "scratch", torchgen)
     assert (verdict.accepted, verdict.wrong) == (True, ""), verdict.detail
+
+
+def test_a_docstring_within_a_formula_is_spaced_as_torchgen_spaces_it(torchgen: Oracle, tmp_path: Path) -> None:
+    specs = Path(shutil.copytree(BASE, tmp_path / "set"))
+    path = specs / "derivatives.yaml"
+    text = path.read_text()
+    assert text.count("grad * result\n") == 1
+    path.write_text(text.replace("grad * result\n", '"grad * result /* \\"\\"\\"\\n\\n\\n\\n class */"\n'))
+    verdict = judge(specs, tmp_path / "scratch", torchgen)
+    assert (verdict.accepted, verdict.wrong) == (True, ""), verdict.detail
+
+
+def test_a_docstring_around_an_empty_hole_is_spaced_as_torchgen_spaces_it(torchgen: Oracle, tmp_path: Path) -> None:
+    specs = Path(shutil.copytree(BASE, tmp_path / "set"))
+    template, derivatives = specs / "templates" / PY, specs / "derivatives.yaml"
+    template.write_text(template.read_text().replace(INITIALIZERS, f'""{INITIALIZERS}"\n\n\n\n class'))
+    one = derivatives.read_text().split("\n\n- name: ")[1]  # so that most shards have no initializers
+    derivatives.write_text(f"- name: {one}\n")
+    verdict = judge(specs, tmp_path / "scratch", torchgen)
+    assert (verdict.accepted, verdict.wrong) == (True, ""), verdict.detail

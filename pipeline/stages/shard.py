@@ -5,19 +5,19 @@ the blocks of its own group and no other.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.families.family import Layout, generated_comment
-from pipeline.families.file import File
+from pipeline.families.file import QUOTES, Ended, File, ended, joined
 from pipeline.families.line_directives import directed, settled
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
-from pipeline.model.entries import SMALL, grouped
+from pipeline.model.entries import grouped
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
@@ -29,9 +29,6 @@ from pipeline.stages.units import families, origin, place_of_field, units
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
 _DOCSTRING = regex(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
-
-
-T = TypeVar("T")
 
 ORIGIN = "o"  # a comment above a piece says which entry it is from
 LINES = "l"  # `#line` directives say where its formulas are from
@@ -107,15 +104,15 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
 def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
     """The units of a file in groups of neighbours, each called after its first."""
     file = files.item(db, layout, shards, name)
-    return {group[0]: group for group in grouped(file.units, SMALL)} if file is not None else {}
+    return {group[0]: group for group in grouped(file.units)} if file is not None else {}
 
 
 @query
-def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[str]:
+def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[Ended]:
     """The pieces of a group of units of a file, joined for each place. A unit without any line takes none."""
     listed = groups.item(db, layout, shards, name, group) or ()
     members = {unit: text(db, family, unit) for unit in listed}
-    return ["\n".join(each for _, each in placed(db, family, members, place)) for place in places.split("\n")]
+    return [ended("\n".join(each for _, each in placed(db, family, members, place))) for place in places.split("\n")]
 
 
 def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], place: str) -> list[tuple[str, str]]:
@@ -239,38 +236,28 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
 @unkept
 def contents(db: Database, layout: str, shards: int, name: str) -> Parts:
     """The bytes of a generated file."""
-    found = Parts(_encoded(db, layout, shards, name))
-    if release(db).spaces_docstrings and any(b'"""' in part for part in found):
+    found, quotes = _encoded(db, layout, shards, name)
+    if quotes and release(db).spaces_docstrings:
         found = Parts([_DOCSTRING.sub(r"\g<1>\n\n\g<2>", b"".join(found).decode()).encode()])
     called = paths(db)
     return found if called is None else Parts([settled(b"".join(found), f"{called.generated}/{name}")])
 
 
-def _encoded(db: Database, layout: str, shards: int, name: str) -> Iterator[bytes]:
-    """The parts of a file in turn."""
-    keys = blocks(db, layout, shards, name)
-    place = 0
-    for part in outline(db, layout, shards, name):
+def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, bool]:
+    """A file in parts, and whether there is what begins or ends a docstring."""
+    filled = outline(db, layout, shards, name)
+    quotes = QUOTES in "".join("\n" if isinstance(part, Blocks) else part for part in filled)
+    listed = [(at, block(db, *at)) for at in blocks(db, layout, shards, name)]
+    found, place = Parts(), 0
+    for part in filled:
         if isinstance(part, Blocks):
-            for _, text in joined((at, block(db, *at)[place]) for at in keys):
-                yield text.encode()
+            texts = [(at, each[place]) for at, each in listed]
+            found += [each for _, *both in joined(texts) for each in both]
+            quotes = quotes or any(each.quotes for _, each in texts)
             place += 1
         else:
-            yield part.encode()
-
-
-def joined(texts: Iterable[tuple[T, str]]) -> Iterator[tuple[T, str]]:
-    """Texts on lines of their own, but for empty ones, and without white space at the end of them all; each with
-    whose it is."""
-    between = space = ""
-    for whose, each in ((whose, each) for whose, each in texts if each):
-        found = each.rstrip()
-        if found:
-            yield whose, space + between + found
-            space = each[len(found) :]
-        else:
-            space += between + each
-        between = "\n"
+            found.append(part.encode())
+    return found, quotes
 
 
 @query
