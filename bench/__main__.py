@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench import report
-from bench.scenarios import ROOT, SCENARIOS, Measured, run_all
+from bench.scenarios import COMMANDS, ROOT, SCENARIOS, Measured, run_all
 
 _RESULTS = ROOT / "build" / "bench"
 
@@ -31,7 +31,8 @@ def main() -> None:
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="gradmill-bench-") as folder:
         place = Path(folder).resolve()
-        for pair in run_all(place, scales, options.runs, options.scaled_runs, scenarios, options.families):
+        sizes = (scales, options.runs, options.scaled_runs)
+        for pair in run_all(place, *sizes, scenarios, options.families, options.command):
             measured.append(pair)
             times = ", ".join(f"{program} {sample.seconds:.3f} s" for program, sample in pair.samples.items())
             sys.stderr.write(f"{pair.scenario} x{pair.scale}, run {pair.run + 1}: {times}\n")
@@ -51,6 +52,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--scaled-runs", type=_positive, default=3, metavar="N", help="pairs with larger ones (3)")
     parser.add_argument("--scale", type=_positive, nargs="+", default=[1, 10], metavar="N", help="sizes (1 10)")
     parser.add_argument("--families", default="", metavar="NAMES", help="output families, with commas; all by default")
+    parser.add_argument("--command", choices=COMMANDS, default="doit", help="what starts gradmill (doit)")
     parser.add_argument("--only", nargs="+", choices=[s.name for s in SCENARIOS], help="these scenarios only")
     parser.add_argument("--json", type=Path, default=_RESULTS / "bench.json", metavar="FILE", help="every measurement")
     parser.add_argument("--plot", type=Path, default=_RESULTS / "bench.png", metavar="FILE", help="a .png or .svg")

@@ -20,6 +20,12 @@ GRADMILL = "gradmill"
 TORCHGEN = "torchgen"
 PROGRAMS = (GRADMILL, TORCHGEN)
 
+# What starts gradmill: doit in a clone, which has a dodo.py, or the command that the package brings.
+COMMANDS = {
+    "doit": [sys.executable, "-m", "doit"],
+    "gradmill": [str(Path(sys.executable).with_name("gradmill"))],
+}
+
 # A file that is written and read within one tick of the file system's clock has to be read again the next time.
 # People are slower than that.
 _PAUSE = 0.05
@@ -58,11 +64,13 @@ class Measured(NamedTuple):
 
 
 class Bench:
-    """A spec set of some scale, and both programs' files. `families`: those that are made; all by default."""
+    """A spec set of some scale, and both programs' files. `families`: those that are made; all by default. `command`:
+    what starts gradmill."""
 
-    def __init__(self, folder: Path, scale: int, families: str = "") -> None:
+    def __init__(self, folder: Path, scale: int, families: str = "", command: str = "doit") -> None:
         self.scale = scale
         self.families = families
+        self._start = COMMANDS[command]
         self.folder = folder
         self.specs: SpecFolder = make(folder / "set", scale)
         self.base = self.specs.texts()
@@ -123,10 +131,10 @@ class Bench:
         specs, output = self.specs.folder, self.output(program)
         if program == GRADMILL:
             places = [f"generated={output}", f"cache={self.folder / 'cache'}"]
-            arguments = ["doit", f"specs={specs}", *places, f"families={self.families}"]
+            words = [*self._start, f"specs={specs}", *places, f"families={self.families}"]
         else:
-            arguments = ["bench.torchgen_run", str(specs), str(output), self.families]
-        return measure([sys.executable, "-m", *arguments], ROOT, self.folder / f"{program}.log")
+            words = [sys.executable, "-m", "bench.torchgen_run", str(specs), str(output), self.families]
+        return measure(words, ROOT, self.folder / f"{program}.log")
 
     def _compare(self, when: str) -> None:
         ours, theirs = (self.output(program) for program in PROGRAMS)
@@ -149,10 +157,16 @@ def _difference(ours: Path, theirs: Path) -> str:
 
 
 def run_all(
-    folder: Path, scales: Sequence[int], runs: int, scaled_runs: int, scenarios: Sequence[Scenario], families: str
+    folder: Path,
+    scales: Sequence[int],
+    runs: int,
+    scaled_runs: int,
+    scenarios: Sequence[Scenario],
+    families: str,
+    command: str,
 ) -> Iterator[Measured]:
     """All measurements. Scales alternate too, so that they can be compared with each other."""
-    benches = [Bench(folder / f"x{scale}", scale, families) for scale in scales]
+    benches = [Bench(folder / f"x{scale}", scale, families, command) for scale in scales]
     for bench in benches:
         bench.warm_up()
     for scenario in scenarios:
