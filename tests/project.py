@@ -18,7 +18,7 @@ import forked
 ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"
 
-JOINED = "yield part.encode()"  # where a file is put together, in pipeline/stages/shard.py
+JOINED = "part.encode()"  # where a file is put together, in pipeline/stages/shard.py
 
 ANALYSIS = ["specs", "schemas", "derivatives", "infos", "foreach", "match"]
 NODE_FILES = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import distribution
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -82,6 +83,66 @@ def test_what_somebody_imported_already_stays() -> None:
 def test_doit_starts_without_most_of_them() -> None:
     text = "defer_metadata()\nimport pipeline.front.main\nprint('email' in sys.modules, 'ipaddress' in sys.modules)"
     assert python(text) == "False False"
+
+
+INSPECTED = """
+defer_inspection()
+import functools, inspect
+stand_in = sys.modules["inspect"]
+class Called:
+    def __call__(self, task, values, *, late=1): ...
+    def method(self, a, b=2, *, c=3): ...
+    def many(self, *all, **named): ...
+def plain(a, b, /, c, *, d=4): ...
+@functools.wraps(plain)
+def wrapped(*all): ...
+del sys.modules["inspect"]
+import inspect as real
+sys.modules["inspect"] = stand_in
+"""
+
+
+def test_kinds_parameters_and_lines_are_those_that_inspect_tells() -> None:
+    """Where it takes more than a look at the code, `inspect` itself is asked."""
+    text = f"from pipeline.front.start.deferred import defer_inspection\n{INSPECTED}"
+    things = (
+        "things = [Called(), Called, Called().method, Called.method, plain, len, (x for x in ()), functools.partial]"
+    )
+    kinds = "print(all(getattr(inspect, k)(t) is getattr(real, k)(t) for t in things for k in ('isclass', 'isbuiltin',"
+    kinds += "'isfunction', 'isgenerator', 'ismethod')))"
+    assert python(f"{text}{things}\n{kinds}\nprint(sys.modules['inspect'] is stand_in)") == "True\nTrue"
+    asked = "names = lambda of: [list(of.signature(t).parameters.keys()) for t in called]\n"
+    asked += "print(names(inspect) == names(real), sys.modules['inspect'] is stand_in)"
+    easy = "called = [Called(), Called().method, Called.method, plain]"
+    hard = "called = [Called().many, wrapped, Called, functools.partial(plain, 1)]"
+    assert python(f"{text}{easy}\n{asked}") == "True True"
+    assert python(f"{text}{hard}\n{asked}") == "True False"
+    line = "import textwrap as t, pipeline.front.config as c\nof = lambda m, f: m.getsourcelines(f)[1]\n"
+    line += "print(of(inspect, c.read_config) == of(real, c.read_config) > 1, len(inspect.signature(plain).parameters))"
+    assert python(text + line) == "True 4"
+    assert python(text + "print(inspect.getdoc(plain), inspect.Parameter.__name__)") == "None Parameter"
+
+
+def test_a_plain_run_inspects_nothing() -> None:
+    text = "from pipeline.front.start.deferred import defer_inspection\n"
+    text += "defer_metadata(); defer_inspection()\nimport os\nfrom pipeline.front.main import main\n"
+    with TemporaryDirectory() as folder:
+        text += f"os.chdir({folder!r})\nstatus = main(['families=factories'])\n"
+        text += "print(status, [name for name in ('dis', 'tokenize', 'linecache') if name in sys.modules])"
+        assert python(text).splitlines()[-1] == "0 []"
+
+
+def test_typing_is_what_its_extensions_are() -> None:
+    begin = "from pipeline.front.start.deferred import defer_typing\ndefer_typing()\n"
+    text = "import typing, typing_extensions as t\nprint(t.get_type_hints is typing.get_type_hints, t.NotRequired)\n"
+    assert python(begin + text) == "True typing.NotRequired"
+    asked = "try:\n    import typing_extensions as t; print(t.deprecated.__name__)\n"
+    assert python(f"{begin}{asked}except ImportError: print('deprecated')") == "deprecated"
+
+
+def test_whether_a_package_is_installed_is_answered_but_in_a_plain_run() -> None:
+    """An editor's server is no such run, and what it is made of may ask."""
+    assert python("print('typing_extensions' in sys.modules, 'platform' in sys.modules)") == "False True"
 
 
 def test_the_plugins_of_a_plain_run_are_those_that_the_package_states() -> None:

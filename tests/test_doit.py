@@ -30,6 +30,18 @@ def test_list_names_the_stages(project: Project) -> None:
     assert [line.split()[0] for line in run.stdout.splitlines()] == sorted([*ANALYSIS, "emit", "manifest", "shard"])
 
 
+@pytest.mark.parametrize("backend", ["json", "sqlite3", "dbm"])
+def test_a_backend_of_doits_own_may_be_asked_for(project: Project, backend: str, tmp_path: Path) -> None:
+    words = ("--backend", backend, "--db-file", str(tmp_path / "values"))
+    assert project.run(*words).status == 0
+    again = project.run(*words)
+    assert (again.status, again.stderr) == (0, "")
+    assert {line[:2] for line in again.stdout.splitlines()} == {"--"}
+    assert project.run("ignore", *words, "manifest").status == 0
+    assert "!! manifest" in project.run(*words).stdout  # it is read again
+    assert list(tmp_path.glob("values*"))
+
+
 def test_list_all_names_every_node_and_file(built: Project) -> None:
     names = [line.split()[0] for line in built.run("list", "--all").stdout.splitlines()]
     assert {*ANALYSIS, *SHARD_TASKS, "emit:ExpBackward0", "emit:ForeachExpBackward0"} <= set(names)

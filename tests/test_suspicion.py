@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from never_wrong.seed import MORE, SEED, seeded
 
-from pipeline.rules.derivatives.suspicion import unknown_names
+from pipeline.rules.derivatives.suspicion import may_be_unknown, unknown_names
+from pipeline.rules.derivatives.uses import read_uses
 
 LENGTH = 200_000
 
@@ -39,6 +41,18 @@ def names(formula: str) -> list[str]:
 )
 def test_a_name_that_means_nothing_is_found(formula: str, unknown: list[str]) -> None:
     assert names(formula) == unknown
+
+
+def test_whoever_looks_for_unknown_names_at_once_passes_over_none() -> None:
+    source = seeded(f"{SEED} names")
+    words = ["//", "/*", "*/", "::", "->", "self", "grad", "slef", "a", "kX", "X", "if", "1e", "\u00e9"]
+    pieces = [*"()[]{}<>,.;:+-*/&~?!=\"'\\ \n", *words]
+    texts = ["".join(source.choices(pieces, k=source.randrange(1, 14))) for _ in range(20_000 * MORE)]
+    found = {text for text in texts if names(text)}
+    assert len(found) > 1_000
+    assert {text for text in found if not may_be_unknown(text, read_uses(text), ["grad", "self"])} == set()
+    passed = [text for text in texts if not may_be_unknown(text, read_uses(text), ["grad", "self"])]
+    assert len(passed) > 1_000  # else nothing is gained by it
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ class Words:
 
 
 def told(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
-    found: list[SpecError] = list(mistakes(formula, ["grad", "self"], Words(whole=whole), outputs))
+    found: list[SpecError] = list(mistakes(formula, read_uses(formula), ["grad", "self"], Words(whole=whole), outputs))
     return [f"{error.rule} {error.needle[:6]}" for error in found]
 
 

@@ -57,11 +57,6 @@ class Family(Struct, frozen=True):
         return cut(pieces.get(whole, ""))
 
 
-def pieces(renderers: Mapping[str, Callable[[Any, Release], str]]) -> Callable[[Any, Release], dict[str, str]]:
-    """Renders each piece by a function of its own."""
-    return lambda plan, release: {piece: render(plan, release) for piece, render in renderers.items()}
-
-
 @lru_cache(maxsize=8192)  # families ask for the same names
 def shard_of(key: str, shards: int) -> int:
     """The shard that upstream puts a name into: string_stable_hash, SHA-1 read as a little-endian number."""

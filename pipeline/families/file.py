@@ -1,6 +1,13 @@
 """One generated file, as data: what the build needs to know of it without loading any output family."""
 
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
 from msgspec import Struct
+
+T = TypeVar("T")
+
+QUOTES = '"""'
 
 
 class File(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -24,3 +31,31 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     origins: tuple[str, ...] = ()  # pieces that have a comment above each, which says what entry it is from
     lines: bool = False  # whether the formulas in these pieces say by `#line` where they are from
     first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own
+
+
+class Ended(Struct, frozen=True, gc=False, array_like=True):
+    """A text, apart from the white space that ends it."""
+
+    text: bytes
+    end: bytes
+    quotes: bool  # whether it has what begins or ends a docstring
+
+
+def ended(text: str) -> Ended:
+    """A text as it is put into a file."""
+    found = text.rstrip()
+    return Ended(found.encode(), text[len(found) :].encode(), QUOTES in found)
+
+
+def joined(texts: Iterable[tuple[T, Ended]]) -> Iterator[tuple[T, bytes, bytes]]:
+    """Texts on lines of their own, but for empty ones, and without white space at the end of them all; each with
+    whose it is, and what is between it and the one before."""
+    between = space = b""
+    for whose, each in texts:
+        if each.text:
+            yield whose, space + between, each.text
+            space = each.end
+        elif each.end:
+            space += between + each.end
+        if each.text or each.end:
+            between = b"\n"

@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, TextIO
 
 from doit.action import BaseAction
@@ -56,13 +57,12 @@ class Effect(BaseAction):  # type: ignore[misc]
 class IsCurrent:
     """doit's `uptodate`: brings a task's root up to date, and tells its action what is left to do."""
 
-    # doit asks for the signature of every callable; looking it up anew costs more than the check.
-    __signature__ = inspect.Signature(
-        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
-    )
-
     def __init__(self, look: Callable[[Effect], bool]) -> None:
         self._look = look
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return _signature()
 
     def __repr__(self) -> str:
         return "what it is made from"
@@ -78,6 +78,14 @@ class IsCurrent:
         except OSError as error:
             effect.error = f"{error.filename or ''}: {error.strerror or error}"
         return False
+
+
+@lru_cache
+def _signature() -> inspect.Signature:
+    """doit asks for the signature of every callable; looking it up anew costs more than the check."""
+    return inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
+    )
 
 
 def remove_empty(folder: str) -> None:

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 from pipeline.front.run.build import Build
 
 if TYPE_CHECKING:
-    from pipeline.model.units import Unit
     from pipeline.query.query import Query
 
 Key = tuple[Any, ...]  # of a block of a file
 At = tuple[str, str]  # a unit by its family and its name
+Named = tuple[At, str]  # a unit, and the operator that it is of
 
 _FEW = 10  # a tenth of the units: to look at each of so many takes as long as to look at all
+
+
+def named_units(build: Build) -> dict[str, Named]:
+    """All units, by what people call them."""
+    return {name: ((family, unit.name), unit.op) for name, (family, unit) in build.units().items()}
 
 
 class StaleUnits:
@@ -22,41 +27,40 @@ class StaleUnits:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._blocks: dict[At, Key] = {}  # by the unit that each ends with
+        self._blocks: dict[At, list[Key]] = {}  # by the unit that each ends with
 
-    def find(self) -> dict[str, tuple[str, Unit]]:
+    def find(self) -> dict[str, Named]:
         """The units, by what people call them: those of a block next to each other."""
         from pipeline.stages.emit import text
 
         doubted: dict[At, None] = {}
         for key, members in (found for name in self._build.file_names() for found in self._doubted(name)):
-            if key and not any(unit in doubted for unit in members):
-                self._blocks[members[-1]] = key
+            if key and (members[-1] in self._blocks or not any(unit in doubted for unit in members)):
+                self._blocks.setdefault(members[-1], []).append(key)
             doubted.update(dict.fromkeys(members))
         return self._called([at for at in doubted if not self._build.db.holds(text, *at)])
 
-    def _called(self, wanted: list[At]) -> dict[str, tuple[str, Unit]]:
+    def _called(self, wanted: list[At]) -> dict[str, Named]:
         """Units, by what people call them."""
         from pipeline.stages.units import unit, unit_titles
 
         known = unit_titles(self._build.db)
         if len(wanted) * _FEW < known.count:  # these are looked up one by one
-            found = [(family, unit(self._build.db, family, name)) for family, name in wanted]
-            named = {each.title: (family, each) for family, each in found if each is not None}
+            found = [(at, unit(self._build.db, *at)) for at in wanted]
+            named = {each.title: (at, each.op) for at, each in found if each is not None}
             if len(named) == len(wanted) and named.keys().isdisjoint(known.repeated):
                 return named
-        units = self._build.units()
-        called = {(family, each.name): name for name, (family, each) in units.items()}
-        return {called[at]: units[called[at]] for at in wanted}
+        called = {at: (name, op) for name, (at, op) in named_units(self._build).items()}
+        return {called[at][0]: (at, called[at][1]) for at in wanted}
 
     def bring(self, family: str, unit: str) -> None:
-        """Brings a text up to date; where a block ends with it the block too, as long as its texts are in memory."""
+        """Brings a text up to date; the blocks that end with it too, as long as their texts are in memory."""
         from pipeline.stages.emit import text
         from pipeline.stages.shard import block
 
         self._build.db.digest(text, family, unit)
-        if (family, unit) in self._blocks:
-            self._build.db.digest(block, *self._blocks[family, unit])
+        for key in self._blocks.get((family, unit), ()):
+            self._build.db.digest(block, *key)
 
     def _doubted(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The blocks of a file that may have changed, and the units of each whose texts may have."""

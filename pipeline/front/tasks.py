@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from doit import create_after
 from doit.exceptions import InvalidCommand
@@ -17,11 +17,8 @@ from doit.task import clean_targets
 from pipeline.front.effect import Effect, IsCurrent, remove_empty
 from pipeline.front.run.build import Build
 from pipeline.front.run.outputs import Written
-from pipeline.front.stale import StaleUnits
+from pipeline.front.stale import At, StaleUnits, named_units
 from pipeline.problems.problem import nearest
-
-if TYPE_CHECKING:
-    from pipeline.model.units import Unit
 
 Task = dict[str, Any]
 
@@ -89,24 +86,24 @@ class Tasks:
                 return
             found = self._stale.find()
         else:
-            found = build.units()
+            found = named_units(build)
         if self.running:
-            self._check_asked("emit", build.units() if asked else found)
+            self._check_asked("emit", found)
         size = BATCH if self.running and not asked and len(found) > BATCH else 1
         named = list(found)
-        docs = {name: unit.op for name, (_, unit) in found.items()} if self.running else build.schemas_of(found)
+        docs = {} if self.running else build.schemas_of(build.units())
         for batch in (named[i : i + size] for i in range(0, len(named), size)):
-            look = lambda effect, units=[found[name] for name in batch]: self._units_hold(units, effect)  # noqa: E731
+            look = lambda effect, units=[found[name][0] for name in batch]: self._units_hold(units, effect)  # noqa: E731
             name = f"{batch[0]} and {len(batch) - 1} more" if len(batch) > 1 else batch[0]
-            task = self._task(f"emit:{name}", docs[batch[0]], look, name=name)
+            task = self._task(f"emit:{name}", docs.get(batch[0]) or found[batch[0]][1], look, name=name)
             task["actions"][0].units = len(batch)
             yield task
 
-    def _units_hold(self, units: Sequence[tuple[str, Unit]], effect: Effect) -> bool:
+    def _units_hold(self, units: Sequence[At], effect: Effect) -> bool:
         from pipeline.stages.emit import text
 
         db = self.build.db
-        roots = [(text, family, unit.name) for family, unit in units]
+        roots = [(text, *at) for at in units]
         holds = all((text.name, *at) not in db.ran and db.holds(text, *at) for _, *at in roots)
         for _, *at in roots:
             self._stale.bring(*at)
@@ -258,6 +255,7 @@ class Tasks:
 
 def namespace(build: Build) -> dict[str, Any]:
     """doit's view of a build: tasks and settings, as a dodo.py has them."""
+    from pipeline.front.backend import Codec
     from pipeline.front.console.reporter import reporter_for
 
     tasks = Tasks(build)
@@ -285,6 +283,7 @@ def namespace(build: Build) -> dict[str, Any]:
         "TASKS": tasks,
         "DOIT_CONFIG": {
             "backend": "gradmill",
+            "codec_cls": Codec,
             "default_tasks": [*build.analysis, "emit", "shard", "manifest"],
             "dep_file": build.notes_path,
             "reporter": reporter_for(tasks),

@@ -10,17 +10,16 @@ PAIRS = "!pairs"
 # Starts the only key of a mapping that stands for a value which no key of a spec file takes, a date for example.
 ODD_VALUE = "!yaml "
 
-GROUP = 32  # names in a group, on average; whoever reads whole groups on every edit has smaller ones
-SMALL = 16
+GROUP = 32  # names in a group, on average
 
 
-def grouped(names: Iterable[str], size: int = GROUP) -> Iterator[list[str]]:
-    """Names in groups of neighbours, `size` on average. Where one ends is decided by the name alone: a name that comes
-    or goes changes its own group and no other."""
+def grouped(names: Iterable[str]) -> Iterator[list[str]]:
+    """Names in groups of neighbours. Where one ends is decided by the name alone: a name that comes or goes changes its
+    own group and no other."""
     group: list[str] = []
     for name in names:
         group.append(name)
-        if xxh3_64_intdigest(name.encode()) % size == 0:
+        if xxh3_64_intdigest(name.encode()) % GROUP == 0:
             yield group
             group = []
     if group:

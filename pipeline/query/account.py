@@ -31,7 +31,7 @@ from pipeline.query.row import (
     unpacked,
     unpacked_ids,
 )
-from pipeline.query.store import Store
+from pipeline.query.store import READERS, Store
 
 Change = Literal["added", "changed", "deleted"]
 Root = tuple[Any, ...]  # a query, and its key
@@ -185,7 +185,8 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
             stored = {found: old.values.get(found) for found in (record.trace.digest, *_parts(old, record, tables))}
             new.values.add({found: raw for found, raw in stored.items() if raw is not None})
         new.add_records(needed)
-        new.add_readers((read, id_) for id_, record in needed.items() for read, _ in unpacked(record.trace.reads))
+        reads = ((read, id_) for id_, record in needed.items() for read, _ in unpacked(record.trace.reads))
+        new.add_pairs(READERS, reads)
         named = ("noisy", "pending", "tables")
         notes = {note: packed_ids(unpacked_ids(old.note(note) or b"") & needed.keys()) for note in named}
         if not new.commit({**notes, "inputs": old.note("inputs") or b"\x80"}):

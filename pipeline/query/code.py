@@ -1,6 +1,7 @@
 """A program's own code as an input: what each module is made of, found by its import statements."""
 
-import ast
+from __future__ import annotations
+
 import marshal
 import os
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.machinery import PathFinder
 from importlib.util import cache_from_source
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -16,6 +18,9 @@ from pipeline.query.database import ENGINE, Database
 from pipeline.query.files import Input, read_file, stat_of
 from pipeline.query.query import query
 from pipeline.query.row import digest_of
+
+if TYPE_CHECKING:
+    import ast
 
 PREFIX = "code/"  # of the labels of source files
 FILES = "code files"  # the input that lists the labels, by line
@@ -98,14 +103,14 @@ def runs_as_older(path: str) -> bool:
 @query
 def code(db: Database, module: str) -> bytes:
     """The digest of a module, of all modules of its package that it reaches, and of the text files beside these."""
-    reached: set[str] = set()
+    reached: dict[str, Module] = {}
     waiting = [module]
     while waiting:
         name = waiting.pop()
         if name not in reached:
-            reached.add(name)
-            waiting += source(db, name).imports
-    return digest_of(db.input(ENGINE), *(part for name in sorted(reached) for part in (name, source(db, name).digest)))
+            reached[name] = source(db, name)
+            waiting += reached[name].imports
+    return digest_of(db.input(ENGINE), *((name, found.digest) for name, found in sorted(reached.items())))
 
 
 class Module(Struct, frozen=True, array_like=True):
@@ -142,6 +147,8 @@ def source(db: Database, module: str) -> Module:
 
 def _imports(package: str, text: bytes) -> Iterator[str]:
     """The modules that the text of a module of a package imports, and what may be one."""
+    import ast  # for those who look into modules that have changed
+
     yield package
     for node in _nodes(text):
         if isinstance(node, ast.Import):
@@ -161,16 +168,16 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[: i + 1]) for i in range(len(parts))]
 
 
-_WORD = re.compile(rb"\bimport\b")
-_IMPORT = re.compile(
-    rb"^[ \t]*((?:from[ \t][^\n#;()\\]*)?import[ \t](?:\([^()#;\\]*\)|[^\n#;()\\]*))(?:#[^\n]*)?$", re.MULTILINE
-)
+_WORD = rb"\bimport\b"
+_IMPORT = rb"[ \t]*((?:from[ \t][^\n#;()\\]*)?import[ \t](?:\([^()#;\\]*\)|[^\n#;()\\]*))(?:#[^\n]*)?$"
 
 
 def _nodes(text: bytes) -> Iterable[ast.AST]:
     """The nodes of a text's syntax tree; of its import statements alone, where these are lines that say nothing else
     and have all of the text's words `import`: parsing takes most of the time that a module takes."""
-    statements = b"\n".join(_IMPORT.findall(text))
+    import ast
+
+    statements = b"\n".join(_import_statements(text))
     if b"\\\n" not in text.replace(b"\r", b"") and _says_no_more(text, statements):
         with suppress(SyntaxError):
             return ast.parse(statements).body
@@ -179,8 +186,18 @@ def _nodes(text: bytes) -> Iterable[ast.AST]:
     return ()
 
 
+def _import_statements(text: bytes) -> Iterator[bytes]:
+    """The statements that begin on the lines which have the word."""
+    end, pattern = 0, re.compile(_IMPORT, re.MULTILINE)
+    while (word := text.find(b"import", end)) >= 0:
+        found = pattern.match(text, text.rfind(b"\n", 0, word) + 1)
+        end = word + 6 if found is None else max(found.end(), word + 6)
+        if found is not None:
+            yield found[1]
+
+
 def _says_no_more(text: bytes, statements: bytes) -> bool:
     """Whether a text has the word `import` nowhere else than in these statements of it."""
     if text.count(b"import") == statements.count(b"import"):
         return True
-    return len(_WORD.findall(text)) == len(_WORD.findall(statements))
+    return len(re.findall(_WORD, text)) == len(re.findall(_WORD, statements))

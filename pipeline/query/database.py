@@ -20,6 +20,7 @@ from pipeline.query.query import Query, Table
 from pipeline.query.readers import Readers
 from pipeline.query.row import INPUT, ITEM, MISSING, Name, Row, Taken, encode, packed_ids, unpacked, unpacked_ids
 from pipeline.query.rows import Cycle, Damaged, Rows
+from pipeline.query.store import READERS
 
 __all__ = ["ENGINE", "Cycle", "Database"]
 
@@ -77,7 +78,7 @@ class Database(Engine):
         try:
             rows.put_values()
             self._store.add(rows.unsaved.values())
-            self._store.add_readers(rows.readers.news())
+            self._store.add_pairs(READERS, rows.readers.news())
             rows.unsaved, rows.readers = {}, Readers(self._store)
             kept = self._store.commit(notes)
         except (sqlite3.Error, OSError) as error:

@@ -78,8 +78,7 @@ class Engine:
         name = (query.name, *args)
         if self._frame is None:
             return self.attempt(lambda: self._read(self.rows.named(name, query)))
-        row = self.rows.by_name.get(name)
-        return self._read(self.rows.named(name, query) if row is None else row)
+        return self._read(self.rows.by_name.get(name) or self.rows.named(name, query))
 
     def input(self, label: str) -> bytes | None:
         """An input's bytes, None where there is no such input."""
@@ -93,8 +92,10 @@ class Engine:
         return self._item(table, args, item)
 
     def _item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
-        row = self._brought(table, args)
-        found = self.rows.items(row).get(item)
+        row = self.rows.by_name.get((table.name, *args))
+        if row is None or not row.fresh:
+            row = self._brought(table, args)
+        found = (row.items or self.rows.items(row)).get(item)
         if found is None:
             self._note(item_identity(row.id, item), MISSING, row.height)
             self._note(item_identity(row.id, ABSENT), LOOKED, row.height)
@@ -141,14 +142,13 @@ class Engine:
         return row
 
     def _read(self, row: Row) -> Any:
-        if not row.fresh:
-            self._bring(row)
+        made = UNSET if row.fresh else self._bring(row)
         frame = self._frame
         if frame is not None:
             frame.reads[row.id] = row.digest
             if row.height >= frame.height:
                 frame.height = row.height + 1
-        value, row.used = row.value, True
+        value, row.used = made if row.value is UNSET else row.value, True
         return self.rows.value(row, self._again) if value is UNSET else value
 
     def _note(self, id_: bytes, found: bytes, height: int) -> None:
@@ -161,28 +161,26 @@ class Engine:
 
     def _again(self, row: Row) -> Any:
         """Runs a query whose row holds, to see its value."""
-        wanted, ran = row.digest, row.name in self.ran
-        value = self._run(row)
-        if not ran:
-            self.ran.discard(row.name)
+        wanted, value = row.digest, self._run(row)
         if row.digest != wanted:
             raise Damaged
         return value
 
     # ---- deciding
 
-    def _bring(self, row: Row) -> None:
-        """Makes a row hold: as it is, as it once was, or by running its query."""
+    def _bring(self, row: Row) -> Any:
+        """Makes a row hold: as it is, as it once was, or by running its query, whose value is given."""
         if row.fresh:
-            return
+            return UNSET
         assert row.query is not None
         if row.running:
             raise Cycle(f"{row.query.name} needs its own value for {row.name[1:]}")
-        row.running, before = True, row.trace
+        row.running, before, value = True, row.trace, UNSET
         try:
             trace = None if before is None else self._matching(row, before)
             if trace is None:
-                self._run(row)
+                value = self._run(row)
+                self.ran.add(row.name)
             elif trace is not before:
                 self._adopt(row, trace)
             elif self.rows.touched is None:
@@ -192,6 +190,7 @@ class Engine:
         row.fresh = True
         if row.trace is not before:
             self.before.setdefault(row.id, before)
+        return value
 
     def _matching(self, row: Row, latest: Trace) -> Trace | None:
         """The trace that holds in this round, None where the query has to run."""
@@ -263,6 +262,8 @@ class Engine:
         trace = Trace(found, packed(frame.reads), tuple(frame.problems), frame.height, kept)
         if query.keep and not kept:
             self.rows.put(found, raw)
+        if items is not None:
+            self.rows.note_decoded(len(raw))
         if before is not None and before.reads == trace.reads and before.digest == found:
             trace = before  # it ran only to be seen
         elif before is not None:
@@ -270,7 +271,6 @@ class Engine:
         self._replace(row, trace, items)
         if items is None:
             self.rows.hold(row, value, value.size if isinstance(value, Parts) else len(raw))
-        self.ran.add(row.name)
         return value
 
     def _replace(self, row: Row, trace: Trace, items: Items | None) -> None:

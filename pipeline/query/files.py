@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -12,6 +12,8 @@ from xxhash import xxh3_64_digest
 from pipeline.query.row import MISSING, digest, encode
 
 Stat = tuple[int, int, int, int]
+
+_AT_ONCE = 1000  # parts of a file that are written at once: systems take 1024
 
 _seal_decoder = msgspec.msgpack.Decoder(list[Stat | None])
 
@@ -77,10 +79,8 @@ def replace_file(path: str, *parts: bytes) -> None:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
-            for part in parts:
-                written = 0
-                while written < len(part):
-                    written += os.write(handle, memoryview(part)[written:])
+            for at in range(0, len(parts), _AT_ONCE):
+                _write(handle, parts[at : at + _AT_ONCE])
         finally:
             os.close(handle)
         move_file(temporary, path)
@@ -90,6 +90,15 @@ def replace_file(path: str, *parts: bytes) -> None:
         if isinstance(error, OSError):
             error.filename, error.filename2 = path, None
         raise
+
+
+def _write(handle: int, parts: Sequence[bytes]) -> None:
+    """Writes all of some parts, however much of them the system takes at once."""
+    left = sum(map(len, parts)) - (os.writev(handle, parts) if hasattr(os, "writev") else 0)
+    if left:
+        data = memoryview(b"".join(parts))
+        while left:
+            left -= os.write(handle, data[len(data) - left :])
 
 
 def overwrite_file(path: str, data: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.query.row import ID, READ, Row, Trace, packed, places, unpacked
-from pipeline.query.store import Store
+from pipeline.query.store import READERS, Store
 
 
 class Readers:
@@ -36,7 +36,7 @@ class Readers:
 
     def read(self, start: bytes) -> set[bytes]:
         """What anybody read or once read, of all whose number starts so."""
-        known = (self._store.pairs(number) for number in range(256))
+        known = (self._store.pairs(READERS + number) for number in range(256))
         found = {pairs[at : at + ID] for pairs in known for at in places(pairs, start, 2 * ID)}
         return found.union(id_ for id_, _ in self.news() if id_.startswith(start))
 

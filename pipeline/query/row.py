@@ -244,10 +244,6 @@ class Items:
             yield self.outline.names
             yield from self.outline.chunks
 
-    def drop(self) -> None:
-        """Lets go of what was decoded."""
-        self._chunks = {}
-
     def _but_for(self, other: "Items") -> Chunk:
         """The items of the chunks that another table does not have."""
         found = dict(self.outline.few)

@@ -32,7 +32,7 @@ from pipeline.query.store import Store
 
 # Bytes of encoded values, for which as many decoded ones may stay in memory: where all has to be made, which takes most
 # of the memory that a process has, and where most is there and what is looked at is looked at again.
-FIRST, LATER = 1_250_000, 6_000_000
+FIRST, LATER = 2_250_000, 12_000_000
 
 Find = Callable[[str], Query[Any, Any] | None]
 
@@ -231,6 +231,7 @@ class Rows:
         """The items as a trace has them, None where that is lost, or from before the query was a table."""
         raw = self._raw(trace)
         outline = None if raw is None else outline_of(raw)
+        self.note_decoded(len(raw or b""))
         return None if outline is None else Items(outline, self.load)
 
     def load(self, found: bytes) -> bytes:
@@ -247,8 +248,7 @@ class Rows:
         if self._decoded > self._room:
             self._decoded = 0
             for table in filter(None, map(self._by_id.get, self.tables)):
-                if table.items is not None:
-                    table.items.drop()
+                table.items = None
 
     def is_there(self, row: Row, trace: Trace) -> bool:
         """Whether the value that a trace gave is still there, where it cannot be made again apart: that of a table."""

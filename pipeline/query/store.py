@@ -18,15 +18,15 @@ import msgspec
 from pipeline.query.files import Place, Stat, Values, make_way, move_file, seal_of, sealed, set_seal, stat_of, unsealed
 from pipeline.query.row import ID, Record, Row, Trace, encode, places
 
-FORMAT = 8  # of all that is stored
+FORMAT = 9  # of all that is stored
 SMALL = 96  # bytes of a value that stands in its row
 
 _TABLES = (
     "CREATE TABLE rows (id INTEGER PRIMARY KEY, record BLOB, older BLOB)",
-    "CREATE TABLE readers (id INTEGER PRIMARY KEY, data BLOB)",
-    "CREATE TABLE vals (id INTEGER PRIMARY KEY, place BLOB)",
+    "CREATE TABLE pairs (id INTEGER PRIMARY KEY, data BLOB)",
     "CREATE TABLE notes (name TEXT PRIMARY KEY, data BLOB)",
 )
+READERS, PLACES = 0, 256  # where pairs of a kind begin, in a row each by how the first ends: see `add_pairs`
 _MEMORY = ":memory:"
 _BESIDE = ("-wal", "-shm")  # files that SQLite has beside a database
 _VALUES = ".values"  # what the name of the file with values ends with
@@ -34,7 +34,6 @@ _PAGE = 4096  # bytes; where a file cannot have so many, there can be no databas
 _WAIT = 10.0  # seconds that another process may take to write
 _BROKEN = (sqlite3.Error, OSError, ValueError)  # what SQLite says of a damaged file; ValueError: a name that is no text
 
-_place_decoder = msgspec.msgpack.Decoder(Place)
 _record_decoder = msgspec.msgpack.Decoder(Record)
 _traces_decoder = msgspec.msgpack.Decoder(list[Trace])
 
@@ -50,7 +49,7 @@ class Store:
         self._building = ""  # what the names of new files end with, until they are committed
         self._connection: sqlite3.Connection | None = None
         self._left: list[Stat | None] = []  # what the system said of the files when this store last wrote them
-        self._readers: dict[int, bytes] = {}  # as far as somebody asked
+        self._pairs: dict[int, bytes] = {}  # as far as somebody asked
         self.values = Values(None, self._place)
 
     @property
@@ -78,7 +77,7 @@ class Store:
             self.close()
             self._create()
             self._run("BEGIN")
-        self._readers = {}
+        self._pairs = {}
         return same
 
     def begin_anew(self) -> None:
@@ -175,24 +174,25 @@ class Store:
             return []
 
     def _place(self, found: bytes) -> Place | None:
-        """Where the value with a digest is, as far as was kept."""
-        payload = None if self.empty else unsealed(self._one("SELECT place FROM vals WHERE id = ?", _key(found)))
-        return None if payload is None else _place_decoder.decode(payload)
+        """Where the value with a digest is, as far as was kept: where it was put last."""
+        pairs = self.pairs(PLACES + found[ID - 1])
+        at = max(places(pairs, found[:ID], 2 * ID), default=None)
+        return None if at is None else int.from_bytes(pairs[at + ID : at + 2 * ID], "big")
 
     def readers(self, id_: bytes) -> set[bytes]:
         """The rows that once read this one, as far as is known."""
-        pairs = self.pairs(id_[-1])
+        pairs = self.pairs(READERS + id_[-1])
         return {pairs[at + ID : at + 2 * ID] for at in places(pairs, id_, 2 * ID)}
 
     def pairs(self, number: int) -> bytes:
-        """Rows and who reads them, of all rows whose number ends so."""
-        found = self._readers.get(number)
+        """The pairs of a kind whose first ends alike."""
+        found = self._pairs.get(number)
         if found is None:
-            data = None if self.empty else self._one("SELECT data FROM readers WHERE id = ?", number)
+            data = None if self.empty else self._one("SELECT data FROM pairs WHERE id = ?", number)
             payload = unsealed(data)
             if data is not None and payload is None:
                 self.sound = False
-            found = self._readers[number] = payload or b""
+            found = self._pairs[number] = payload or b""
         return found
 
     def note(self, name: str) -> bytes | None:
@@ -226,15 +226,15 @@ class Store:
             sorted(map(_stored, rows)),
         )
 
-    def add_readers(self, reads: Iterable[tuple[bytes, bytes]]) -> None:
-        """Adds who reads which row: pairs of a row and its reader."""
-        added: dict[int, list[bytes]] = {number: [] for number in range(256)}
-        for id_, reader in reads:
-            added[id_[-1]].append(id_ + reader)
-        found = ((number, b"".join(pairs)) for number, pairs in added.items() if pairs)
-        values = [(number, sealed(self.pairs(number) + pairs)) for number, pairs in found]
-        self._add("INSERT OR REPLACE INTO readers VALUES (?, ?)", values)
-        self._readers = {}
+    def add_pairs(self, kind: int, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        """Adds pairs of a kind: a row that is read and its reader, a digest and a place."""
+        added = [bytearray() for _ in range(256)]
+        for first, second in pairs:
+            added[first[-1]] += first + second
+        found = ((kind + number, news) for number, news in enumerate(added) if news)
+        values = [(number, sealed(self.pairs(number) + news)) for number, news in found]
+        self._add("INSERT OR REPLACE INTO pairs VALUES (?, ?)", values)
+        self._pairs = {}
 
     def _add(self, statement: str, values: list[Any]) -> None:
         assert self._connection is not None
@@ -244,8 +244,8 @@ class Store:
         """Keeps all that was added, and starts to read anew. False where it could not be kept."""
         assert self._connection is not None
         try:
-            placed = ((_key(found), sealed(encode(place))) for found, place in self.values.placed.items())
-            self._add("INSERT OR REPLACE INTO vals VALUES (?, ?)", sorted(placed))
+            placed = self.values.placed.items()
+            self.add_pairs(PLACES, ((found[:ID], place.to_bytes(ID, "big")) for found, place in placed))
             values = [(name, sealed(data)) for name, data in {"format": encode(FORMAT), **notes}.items()]
             self._add("INSERT OR REPLACE INTO notes VALUES (?, ?)", values)
             self._run("COMMIT")

@@ -62,12 +62,18 @@ def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
     described = spec_set(db)
     for key, name in described.files.items():
         yield ManifestInput(name, digest(db.input(spec_label(key)) or b"").hex())
-    used = {file.template for file in files(db, layout, shards).values()}
+    used = used_templates(db, layout, shards)
     for name in (name for name in described.templates if name in used):
         yield ManifestInput(f"templates/{name}", digest(db.input(template_label(name)) or b"").hex())
     for name in asked(db).files:
         yield ManifestInput(f"graphs/{name}", digest(db.input(graph_label(name)) or b"").hex())
     yield ManifestInput("gradmill", own_code(db).hex())
+
+
+@query
+def used_templates(db: Database, layout: str, shards: int) -> list[str]:
+    """The templates that files are made from."""
+    return sorted({file.template for file in files(db, layout, shards).values()})
 
 
 @query
@@ -99,8 +105,9 @@ class Told(Struct, frozen=True, array_like=True):
 @query
 def told(db: Database, family: str) -> Told:
     """What the manifest says of the units of a family, wherever their entries are."""
-    named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ("native", "derivatives")}
     listed, found, places = units(db, family), bytearray(), []
+    roles = {unit.role for unit in listed}
+    named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ROLES if role in roles}
     for unit, schema in zip(listed, schemas_of(db, listed)):
         source = f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role
         file = named[source].get(unit.entry, "") if source in named else source

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from pipeline.grammar.buckets import bucket_of
 from pipeline.model.autograd import ForwardDerivative, Info, Reverse
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
@@ -11,10 +12,10 @@ from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
-from pipeline.rules.matching.lost import Suspect, lost, suspects
+from pipeline.rules.matching.lost import Suspect, lost, slips, suspects
 from pipeline.stages import foreach, infos
 from pipeline.stages.layered.taking import ordered, participants
-from pipeline.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads
+from pipeline.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, schema_of
 
 Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
@@ -179,41 +180,49 @@ def rewritten_of(db: Database, bucket: str) -> list[bytes]:
 class Derived(Struct, frozen=True, array_like=True):
     """What the search for lost derivatives needs to know of a bucket of functions that somebody wrote."""
 
-    schemas: list[str]  # of those with derivatives
+    names: list[str]  # of those with derivatives
     suspects: list[Suspect]
 
 
 @query
 def derived(db: Database, bucket: str) -> Derived:
-    """The functions of a bucket that may have lost their derivatives, and those that have some."""
-    written = [pair for pair in pairs(db, bucket) if not pair.function.startswith(GENERATED)]
-    schemas = {name: head.schema for name, head in heads(db, bucket)}
-    without = [(pair.function, schemas[pair.function]) for pair in written if pair.source is None]
-    found = suspects(without, [schemas[pair.function] for pair in written])
-    return Derived([schemas[pair.function] for pair in written if pair.source is not None], list(found))
+    """The functions of a bucket that may have lost their derivatives, and the names of those that have some."""
+    written = [(pair, pair.op.partition(".")[0]) for pair in _written(db, bucket)]
+    without = [(pair.function, name) for pair, name in written if pair.source is None]
+    found = suspects(without, {name for _, name in written})
+    return Derived(sorted({name for pair, name in written if pair.source is not None}), list(found))
+
+
+def _written(db: Database, bucket: str) -> list[Pair]:
+    """The functions of a bucket that are not generated."""
+    return [pair for pair in pairs(db, bucket) if not pair.function.startswith(GENERATED)]
 
 
 @query
 def lost_derivatives(db: Database) -> int:
     """The functions without a derivative that surely should have one: a name of theirs is misspelt."""
-    found = []
     known = [derived(db, bucket) for bucket in db.names(buckets)]
-    schemas = sorted(schema for each in known for schema in each.schemas)
-    for name, error in lost((suspect for each in known for suspect in each.suspects), schemas):
-        native = function(db, name)
-        if native is not None and native.is_abstract:
+    names = dict.fromkeys(sorted(name for each in known for name in each.names))
+    found = 0
+    for name, called, close in slips((suspect for each in known for suspect in each.suspects), names):
+        native, bucket = function(db, name), bucket_of(close)
+        served = {pair.function for pair in _written(db, bucket) if pair.source is not None}
+        others = [head.schema for other, head in heads(db, bucket) if other in served and head.unqualified == close]
+        error = lost(called, close, schema_of(db, name), others)
+        if error is not None and native is not None and native.is_abstract:
             op = str(native.func.name)
             db.report(problem_of(error, "native", entry_of(name), op, warning=True, derived=True))
-            found.append(name)
-    return len(found)
+            found += 1
+    return found
 
 
 @query
 def stage(db: Database) -> int:
     """Which infos serve every function, what was rewritten, and the Nodes."""
+    found = [(db.digest(derived, bucket), db.digest(rewritten_of, bucket)) for bucket in db.names(buckets)]
     db.digest(lost_derivatives)
     db.digest(nodes)
-    return len([db.digest(rewritten_of, bucket) for bucket in db.names(buckets)])
+    return len(found)
 
 
 def matched(db: Database, pair: Pair) -> list[Keyed]:

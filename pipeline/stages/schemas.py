@@ -75,7 +75,7 @@ def _parse(found: object, known: frozenset[str], facts: Release, schemas: Schema
     if not isinstance(found, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
     parsed = parse_entry(found, known, facts, schemas)
-    if is_view(parsed) and parsed.func.name.inplace and "inplace_view" not in parsed.tags:
+    if parsed.func.name.inplace and "inplace_view" not in parsed.tags and is_view(parsed):
         raise SpecError(
             f"'{parsed.func.name}' is an in-place view but is not tagged so",
             "add tags: inplace_view",

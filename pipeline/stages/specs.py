@@ -172,7 +172,9 @@ def keys_of_each(db: Database, role: Role) -> list[str]:
 
 def files_of(db: Database, role: Role) -> dict[str, str]:
     """The file that each entry is in, as others are told."""
-    named = spec_set(db).files
+    named, keys = spec_set(db).files, source_keys(db, role)
+    if len(keys) == 1:
+        return dict.fromkeys(db.names(entries, role), named[keys[0]])
     return {entry: named[key] for entry, key in keys_of(db, role).items()}
 
 

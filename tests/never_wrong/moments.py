@@ -40,7 +40,7 @@ CHANGED = "gradmill's own code changed while it started: run again\n"
 # Every edit of one place has the same length: neither size nor, often, time tells one from the next.
 CODE = [
     ("stages/emit.py", r"(?<=tidy\(found, trim=trim\))(?: \+ '[^']*')?(?= for piece)", " + '// emit {:05}'"),
-    ("stages/shard.py", r"(?<=yield part\.encode\(\))(?: \+ b'[^']*')?(?=\n)", " + b'// shard {:05}'"),
+    ("stages/shard.py", r"(?<=append\(part\.encode\(\))(?: \+ b'[^']*')?(?=\)\n)", " + b'// shard {:05}'"),
     ("families/family.py", r"(?<=\{template\})(?: \d{5})?(?=\")", " {:05}"),
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("query/engine.py", r"(?<=# traces that a row keeps beside its latest)(?: \d{5})?(?=\n)", " {:05}"),

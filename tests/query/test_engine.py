@@ -51,6 +51,24 @@ def test_a_second_round_runs_nothing(toy: Toy) -> None:
     assert toy.run((summary, "x")) == (["long"], [])
 
 
+@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("count", [3, 90])  # words: such as stand in one place, and such as are in chunks
+def test_whoever_has_no_room_for_values_runs_the_same(tmp_path: Path, count: int, *, stays: bool) -> None:
+    chance = random.Random(count)
+    ample, cramped = Toy(tmp_path / "ample"), Toy(tmp_path / "cramped")
+    cramped.room = 1
+    kept = [toy.open() if stays else None for toy in (ample, cramped)]
+    lines = {f"w{i}": "x" * i for i in range(count)}
+    for _ in range(12):
+        lines[f"w{chance.randrange(count + 2)}"] = chance.choice(["y", "zz", f"=w{chance.randrange(count)}x", ""])
+        text = "".join(f"{name}: {meaning}\n" for name, meaning in lines.items()).encode()
+        found = []
+        for toy, db in zip((ample, cramped), kept):
+            toy.inputs["x"] = text
+            found.append(toy.run((summary, "x"), (page, "x"), (words, "x"), db=db))
+        assert found[0] == found[1]
+
+
 def test_an_equal_value_stops_the_change(toy: Toy) -> None:
     toy.run((summary, "x"))
     toy.inputs["x"] = b"a: two\nb: three\nc: =a\n"

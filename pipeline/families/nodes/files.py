@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from pipeline.families.family import Family, Layout, pieces
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
-from pipeline.families.line_directives import marked
 from pipeline.families.nodes import python_files as python
-from pipeline.families.nodes import text
 from pipeline.families.nodes.parts import PARTS
-from pipeline.families.nodes.plan import NodePlan, plan_node
 from pipeline.families.nodes.split import CUTS, split_files
 from pipeline.model.autograd import Reverse
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.families.nodes.plan import NodePlan
 
 _OWN = regex(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
 
@@ -45,16 +44,28 @@ def owns(name: str) -> bool:
 
 def plan(info: Reverse, release: Release) -> NodePlan:
     """What is printed of a Node."""
+    from pipeline.families.nodes.plan import plan_node  # for those who print
+
     return plan_node(info.node, info, release)
+
+
+def render(plan: NodePlan, release: Release) -> dict[str, str]:
+    """The pieces of its text."""
+    from pipeline.families.nodes import python_text, text
+
+    return {
+        DECLARATION: text.declaration(plan, release),
+        DEFINITION: text.definition(plan, release),
+        python.INITIALIZER: python_text.initializer(plan, release),
+        python.PROPERTIES: python_text.properties(plan, release),
+    }
 
 
 def _marked(plan: NodePlan) -> NodePlan:
     """The plan, whose formulas say for which inputs they are."""
-    gradients = (
-        replace(each, formula=marked(each.formula, ", ".join(given.name for given in each.inputs)))
-        for each in plan.gradients
-    )
-    return replace(plan, gradients=tuple(gradients))
+    from pipeline.families.nodes.marks import marked
+
+    return marked(plan)
 
 
 NODES = Family(
@@ -62,7 +73,7 @@ NODES = Family(
     "Node",
     "reverse",
     plan,
-    pieces({DECLARATION: text.declaration, DEFINITION: text.definition, **python.PIECES}),
+    render,
     files,
     owns,
     cuts=CUTS,

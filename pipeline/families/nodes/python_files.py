@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from pipeline.families.family import Layout, shard_of
 from pipeline.families.file import File
-from pipeline.families.nodes import python_text as python_node
 from pipeline.model.units import Unit
 
 SHARDS = 5
@@ -43,6 +42,3 @@ def files(nodes: Sequence[Unit], layout: Layout) -> list[File]:
 def _source(shard: str, names: Sequence[str]) -> File:
     slots = {"py_function_initializers": INITIALIZER, "py_function_props_and_getters": PROPERTIES}
     return File(f"python_functions{shard}.cpp", "python_functions.cpp", {"shard_id": shard}, slots, tuple(names))
-
-
-PIECES = {INITIALIZER: python_node.initializer, PROPERTIES: python_node.properties}

@@ -124,8 +124,8 @@ def write_manifest(build: Build) -> bool:
 
     absolute = os.path.isabs(build.config.generated)
     place = os.path.abspath if absolute else os.path.relpath
-    read = (*build.inputs.spec_paths(), *build.inputs.code_paths())
-    there = [os.path.split(path) for path in read if os.path.exists(path)]  # what is missing would never be up to date
+    read, stats = (*build.inputs.spec_paths(), *build.inputs.code_paths()), build.inputs.stats
+    there = [os.path.split(path) for path in read if stats.get(path)]  # what is missing would never be up to date
     folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in there}}  # few, of many files
     inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in there]
     targets = [build.manifest_path]

@@ -36,6 +36,8 @@ def _run(words: list[str]) -> int:
     deferred.defer()
     if is_plain(words):
         deferred.defer_metadata()
+        deferred.defer_inspection()
+        deferred.defer_typing()
     from pipeline.front.main import main as run_doit
 
     return int(run_doit(words) or 0)

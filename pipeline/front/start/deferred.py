@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+import typing
 from collections.abc import Callable
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 # What is imported from each by name; whatever else is asked for is looked up in the module itself.
@@ -32,6 +33,18 @@ _TAKEN = {
     "urllib.parse": ("quote_from_bytes",),  # by pathlib
 }
 _METADATA = "importlib.metadata"
+
+# What msgspec takes from a package of this name, or from `typing` where there is none: they are the same there.
+_TYPING_EXTENSIONS = ("get_type_hints", "NotRequired", "Required")
+
+_KINDS = {
+    "isbuiltin": BuiltinFunctionType,
+    "isclass": type,
+    "isfunction": FunctionType,
+    "isgenerator": GeneratorType,
+    "ismethod": MethodType,
+}
+_STARS = 0x04 | 0x08  # of a function's code: it takes `*args`, or `**named`
 
 # The plugins that a run of all tasks needs, as the package's metadata states them.
 PLUGINS = {"doit.BACKEND": {"gradmill": "pipeline.front.backend:Backend"}}
@@ -69,6 +82,34 @@ def defer() -> None:
         platform.__dict__["system"] = lambda: os.uname().sysname  # all that uuid asks, which msgspec imports
 
 
+def defer_typing() -> None:
+    """The same for what msgspec looks for first: others may ask whether that is installed."""
+    if "typing_extensions" not in sys.modules:
+        module = sys.modules["typing_extensions"] = _StandIn("typing_extensions")
+        module.__dict__.update({name: getattr(typing, name) for name in _TYPING_EXTENSIONS})
+
+
+def defer_inspection() -> None:
+    """The same for `inspect`, of which a run of all tasks asks three things: of what kind something is, what the
+    parameters of a function are called, and in which line it begins."""
+    module = _put("inspect", ())
+    if module is None:
+        return
+    module.__dict__.update({name: lambda found, kind=kind: isinstance(found, kind) for name, kind in _KINDS.items()})
+
+    def signature(called: Any) -> Any:
+        names = _parameters(called)
+        if names is None:
+            return _imported(module).signature(called)
+        return SimpleNamespace(parameters=dict.fromkeys(names))
+
+    def getsourcelines(found: Any) -> Any:
+        is_plain = isinstance(found, FunctionType) and not hasattr(found, "__wrapped__")
+        return ([], found.__code__.co_firstlineno) if is_plain else _imported(module).getsourcelines(found)
+
+    module.__dict__.update({"signature": signature, "getsourcelines": getsourcelines})
+
+
 def defer_metadata() -> None:
     """The same for the search for plugins in all that is installed, where no plugin but gradmill's can be needed."""
     module = _put(_METADATA, ())
@@ -82,6 +123,19 @@ def defer_metadata() -> None:
         return [_EntryPoint(name, place) for name, place in PLUGINS.get(group, {}).items()]
 
     module.__dict__["entry_points"] = entry_points
+
+
+def _parameters(called: Any) -> tuple[str, ...] | None:
+    """The names of what something that can be called takes, None where it takes more to know that."""
+    if isinstance(called, (FunctionType, MethodType)):
+        function = getattr(called, "__func__", called)
+    else:
+        function = vars(type(called)).get("__call__")
+    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
+        return None
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return None if code.co_flags & _STARS else names[function is not called :]
 
 
 def _put(name: str, taken: tuple[str, ...]) -> ModuleType | None:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from pipeline.families.file import File
+from pipeline.families.file import File, ended, joined
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole
 from pipeline.query.database import Database
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.shard import Blocks, files, groups, joined, outline, placed, template_of
+from pipeline.stages.shard import Blocks, files, groups, outline, placed, template_of
 from pipeline.stages.units import units
 
 UnitKey = tuple[str, str]  # family, name
@@ -66,7 +66,8 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
         return
     for hole, part in zip(template_of(db, file).parts, outline(db, *layout, file.name)):
         if isinstance(part, Blocks):
-            yield from (Part(*each) for each in joined(_placed(db, layout, file, part.place)))
+            texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.place))
+            yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
         elif isinstance(hole, Hole) and hole.name in file.slots:
             piece, kind = file.slots[hole.name], FAMILIES[file.family]
             pieces = ((unit, kind.piece(rendered(db, file.family, unit), piece)) for unit in file.units)

@@ -11,7 +11,7 @@ from pipeline.model.regex import regex
 from pipeline.problems.names import Hint, is_certain
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, Known
-from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared, read_uses
+from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared
 
 _NEEDLE = 200  # characters from a place on: enough to tell it from others
 _ONLY_COMPILER = "only the C++ compiler will tell"
@@ -35,11 +35,10 @@ _DOUBLED = regex(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,
 _INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
-def mistakes(formula: str, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:
+def mistakes(formula: str, read: Read, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:
     """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something: the first
-    few of each kind."""
+    few of each kind. `read` is what the formula uses."""
     yield from _characters(formula)
-    read = read_uses(formula)
     yield from _brackets(formula, read)
     slips = list(_slips(formula, names, outputs))
     yield from slips

@@ -19,7 +19,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.calls import mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
 from pipeline.rules.derivatives.known import Known
-from pipeline.rules.derivatives.uses import declared
+from pipeline.rules.derivatives.uses import Read, declared, read_uses
 
 # Whatever is repeated here is taken at once and never given back, so that time grows with the formula's length and no
 # faster. What is not closed goes on to the end.
@@ -122,9 +122,17 @@ def unknown_names(formula: str, known: Collection[str]) -> list[tuple[str, int]]
     return [(name, start) for name, start in found.items() if name not in own]
 
 
+def may_be_unknown(formula: str, read: Read, known: Collection[str]) -> bool:
+    """Whether a formula may have a name that `unknown_names` tells of: all of these are among its uses, where there is
+    no comment that only one of the two passes over."""
+    names = {use.name for use in read.uses if not use.called and use.before in ("", "::")}
+    return "//" in formula or any(not _CONSTANT.match(name) for name in names.difference(known, _WORDS))
+
+
 def _unknown(formula: str, known: Collection[str], row: Formula, vocabulary: Known, outputs: int) -> list[SpecError]:
     """A suspicion for each unknown name, and for all else, in a formula that `row` defines."""
-    found = unknown_names(formula, known)
+    read = read_uses(formula)
+    found = unknown_names(formula, known) if may_be_unknown(formula, read, known) else []
     near = [*known, *declared(formula)] if found else []
     unknown = [
         SpecError(
@@ -135,7 +143,7 @@ def _unknown(formula: str, known: Collection[str], row: Formula, vocabulary: Kno
         )
         for name, start in found
     ]
-    suspicions = [*unknown, *mistakes(formula, known, vocabulary, outputs)]
+    suspicions = [*unknown, *mistakes(formula, read, known, vocabulary, outputs)]
     for suspicion in suspicions:
         suspicion.field = (row.key,)
     return suspicions

@@ -7,7 +7,7 @@ function has the name that is missing, and it is nearly that of one which has a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from pipeline.model.regex import regex
 from pipeline.problems.names import SLIPS_OF_LONG, Hint, nearest
@@ -17,30 +17,26 @@ _FOREACH = "_foreach_"
 _WRITES = regex(r"\(\w+!\)")  # how a schema says that an argument is written to
 
 
-Suspect = tuple[str, str, str]  # a function, its name, its schema
+Suspect = tuple[str, str]  # a function, its name
+Slip = tuple[str, str, str]  # the same, and the name of the operator that it is nearly a variant of
 
 
-def suspects(without: Iterable[tuple[str, str]], schemas: Iterable[str]) -> Iterator[Suspect]:
+def suspects(without: Iterable[tuple[str, str]], names: Collection[str]) -> Iterator[Suspect]:
     """The functions for whose names that of another one is missing, of those `without` derivatives, which are given
-    with their schemas. `schemas` are of all functions that may be variants of these, and that somebody wrote."""
-    names = set(map(_name, schemas))
-    for function, schema in without:
-        name = _name(schema)
+    with what they are called. `names` are of all functions that may be variants of these, and that somebody wrote."""
+    for function, name in without:
         named = name.startswith(_FOREACH) or (name.endswith("_") and not name.endswith("__"))
         if named and _base(name) not in names:
-            yield function, name, schema
+            yield function, name
 
 
-def lost(suspects: Iterable[Suspect], schemas: Iterable[str]) -> Iterator[tuple[str, SpecError]]:
-    """The suspects that surely should have derivatives, and why. `schemas` are of all functions with derivatives that
-    somebody wrote, not of those that are generated."""
-    derived: dict[str, list[str]] = {}  # by name
-    for schema in schemas:
-        derived.setdefault(_name(schema), []).append(schema)
+def slips(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterator[Slip]:
+    """The suspects whose names are nearly those of functions that would have derivatives. `derived` are the names of
+    all functions with derivatives that somebody wrote, not of those that are generated."""
     letters: dict[int, list[tuple[str, int]]] = {}  # by length
     for other in derived:
         letters.setdefault(len(other), []).append((other, _letters(other)))
-    for function, name, schema in suspects:
+    for function, name in suspects:
         base = _base(name)
         own = _letters(base)
         lengths = range(len(base) - SLIPS_OF_LONG, len(base) + SLIPS_OF_LONG + 1)
@@ -50,13 +46,21 @@ def lost(suspects: Iterable[Suspect], schemas: Iterable[str]) -> Iterator[tuple[
             for other, found in letters.get(length, ())
             if (own ^ found).bit_count() <= 2 * SLIPS_OF_LONG  # no more may differ after so few slips
         ]
-        error = _slip(name, base, schema, near, derived) if near else None
-        if error is not None:
-            yield function, error
+        hint = nearest(base, near) if near else ""
+        close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
+        if close and not close.endswith("_") and name.replace(base, close) not in derived:
+            yield function, name, close
 
 
-def _name(schema: str) -> str:
-    return schema.partition("(")[0].partition(".")[0]
+def lost(name: str, close: str, schema: str, others: Iterable[str]) -> SpecError | None:
+    """What is wrong with a function that is nearly a variant of an operator. `others` are the schemas of the functions
+    of that operator that have derivatives and that somebody wrote."""
+    if not name.startswith(_FOREACH) and _arguments(schema) not in map(_arguments, others):
+        return None
+    base = _base(name)
+    problem = f"'{name}' has no derivative: there is no '{base}' whose derivative it could take over"
+    meant = Hint(f"did you mean '{name.replace(base, close)}'?", (name, name.replace(base, close)))
+    return SpecError(problem, meant, field=("func",), needle=name, rule="lost-derivative")
 
 
 def _base(name: str) -> str:
@@ -70,19 +74,6 @@ def _letters(name: str) -> int:
     for letter in name:
         bits |= 1 << ord(letter)
     return bits
-
-
-def _slip(name: str, base: str, schema: str, near: list[str], derived: dict[str, list[str]]) -> SpecError | None:
-    """What is wrong with a function whose name is nearly one that would have a derivative."""
-    hint = nearest(base, near)
-    close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
-    if not close or close.endswith("_") or name.replace(base, close) in derived:
-        return None
-    if not name.startswith(_FOREACH) and _arguments(schema) not in map(_arguments, derived[close]):
-        return None
-    problem = f"'{name}' has no derivative: there is no '{base}' whose derivative it could take over"
-    meant = Hint(f"did you mean '{name.replace(base, close)}'?", (name, name.replace(base, close)))
-    return SpecError(problem, meant, field=("func",), needle=name, rule="lost-derivative")
 
 
 def _arguments(schema: str) -> str:

@@ -5,8 +5,6 @@ Rules: torchgen.native_function_generation.
 
 from __future__ import annotations
 
-from string import ascii_lowercase
-
 import msgspec
 
 from pipeline.cpp.bindings import cpp_name
@@ -16,6 +14,8 @@ from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.schema import Argument, OperatorName, Return, Schema, has_symint, is_tensor_like, schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.rules.native.dispatch import EXPLICIT
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # of annotations
 
 # Of the tags of the function it is made from, a generated one keeps these.
 INHERITED_TAGS = frozenset(("nondeterministic_seeded", "view_copy", "pt2_compliant_tag"))
@@ -80,7 +80,7 @@ def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, 
     used = {
         c for a in schema.arguments if a.annotation is not None for c in a.annotation.partition(" ")[0] if c.isalpha()
     }
-    free = [letter for letter in ascii_lowercase if letter not in used]
+    free = [letter for letter in _LETTERS if letter not in used]
     only_tensors = all(r.type == "Tensor" for r in schema.returns)
     returns: list[Return] = []
     out: list[Argument] = []
