@@ -26,7 +26,7 @@ from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, file
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import owners_in
-from pipeline.front.run.inputs import CodeChanged
+from pipeline.query.files import CodeChanged
 from pipeline.specs.location import Location
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
@@ -636,10 +636,10 @@ def own_code(tmp_path: Path, small_specs: Path) -> Project:
     return Project(tmp_path, small_specs, RELEASE, root=root)
 
 
-def _start_gradmill(project: Project) -> subprocess.Popen[str]:
+def _start_gradmill(project: Project, *words: str) -> subprocess.Popen[str]:
     values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
     return subprocess.Popen(
-        [sys.executable, "-m", "pipeline", *values],
+        [sys.executable, "-m", "pipeline", *words, *values],
         cwd=project.folder,
         env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": str(project.root)},
         stdout=subprocess.PIPE,
@@ -688,7 +688,7 @@ def test_bytecode_of_an_older_text_is_not_taken_for_that_of_the_new_one(own_code
         write(mark)
         run = _gradmill(own_code)
         if run.status:
-            assert run.stderr == "gradmill's own code changed while it started: run again\n"
+            assert run.stderr == "gradmill's own code changed while it ran: run again\n"
             assert _gradmill(own_code).status == 0
         assert all(data.endswith(f"// {mark}\n".encode()) for data in own_code.files().values())
 
@@ -701,9 +701,51 @@ def test_a_run_under_code_that_changes_while_it_starts_ends_in_one_line(own_code
         time.sleep(0.002)
     run = finish(process)
     assert run.status != 0
-    assert run.stderr == "gradmill's own code changed while it started: run again\n"
+    assert run.stderr == "gradmill's own code changed while it ran: run again\n"
     time.sleep(0.05)
     assert _gradmill(own_code).ran == []
+
+
+# As a module is looked for, another text takes the place of a file; as another one is, the file's own text does.
+_EDITS = """
+import os, sys
+EDITED, TEXTS, WHEN = {edited!r}, {texts!r}, {when!r}
+
+class Edits:
+    def find_spec(self, name, path=None, target=None):
+        if name in WHEN:
+            with open(EDITED + ".new", "w") as file:
+                file.write(TEXTS[WHEN.index(name)])
+            os.replace(EDITED + ".new", EDITED)
+
+sys.meta_path.insert(0, Edits())
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("--continue",), ("-n2",), ("check",)], ids=str)
+@pytest.mark.parametrize("back", [False, True])
+def test_code_that_changes_before_it_is_loaded_makes_no_file(
+    own_code: Project, words: tuple[str, ...], back: bool
+) -> None:
+    """What prints Nodes is loaded when one is printed: by then its text may be another one than the run began with."""
+    path = own_code.root / "pipeline" / "families" / "nodes" / "node.cpp"
+    own, sign = path.read_text(), "&& grads) override;"
+    assert f"{sign}\n" in own
+    texts = [own.replace(sign, f"{sign} // other"), own]
+    when = ["pipeline.families.nodes.plan", *(["pipeline.families.factories.plan"] if back else [])]
+    hook = own_code.root / "sitecustomize.py"
+    hook.write_text(_EDITS.format(edited=str(path), texts=texts, when=when))
+    command = words if words == ("check",) else ("run", *words)
+    run = finish(_start_gradmill(own_code, *command))
+    assert run.status != 0
+    assert run.stderr.endswith("gradmill's own code changed while it ran: run again\n")
+    assert "Traceback" not in run.stderr
+    assert path.read_text() == texts[1 if back else 0]
+    assert own_code.files() == {}
+    hook.unlink()
+    time.sleep(0.05)
+    assert _gradmill(own_code).status == 0
+    assert (b"// other" in own_code.files()["Functions.h"]) != back
 
 
 # ---- what is refused upstream

@@ -18,7 +18,8 @@ _SECTION = regex(r"^//// (\w+), since ([\d.]+)\n", re.MULTILINE)
 
 
 class Text:
-    """A text file of this folder. It is read at once, so that what runs is what was there when the process began."""
+    """A text file of this folder. It is read as its module is loaded: what was loaded is looked at, what is read later
+    is not."""
 
     def __init__(self, name: str) -> None:
         text = (Path(__file__).parent / name).read_text(encoding="utf-8")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TextIO
 
 from doit.action import BaseAction
-from doit.exceptions import TaskError, TaskFailed
+from doit.exceptions import InvalidCommand, TaskError, TaskFailed
 
-from pipeline.front.run.inputs import CodeChanged
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import Stat, replace_file, stat_of
+from pipeline.query.files import CodeChanged, Stat, replace_file, stat_of
 
-CHANGED = "gradmill's own code changed while it started: run again"
+CHANGED = "gradmill's own code changed while it ran: run again"
 
 
 class Effect(BaseAction):  # type: ignore[misc]
@@ -86,6 +85,15 @@ def _signature() -> inspect.Signature:
     return inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
     )
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """For what makes tasks: doit would show the traceback of what is caught where a task is looked at."""
+    try:
+        yield
+    except CodeChanged:
+        raise InvalidCommand(CHANGED) from None
 
 
 def remove_empty(folder: str) -> None:

@@ -14,7 +14,7 @@ from doit import create_after
 from doit.exceptions import InvalidCommand
 from doit.task import clean_targets
 
-from pipeline.front.effect import Effect, IsCurrent, remove_empty
+from pipeline.front.effect import Effect, IsCurrent, plainly, remove_empty
 from pipeline.front.run.build import Build
 from pipeline.front.run.outputs import Written
 from pipeline.front.stale import At, StaleUnits, named_units
@@ -65,15 +65,16 @@ class Tasks:
         ran = ran_for(db, root, lambda row: row[0].startswith(f"{name}:"))
         return holds and not effect.failure and not ran
 
-    def _failure(self, roots: Sequence[Any]) -> str:
-        """The report of all mistakes, where the rows under `roots` have one."""
+    def _fails(self, roots: Sequence[Any]) -> bool:
+        """Whether the rows under `roots` have a mistake."""
         from pipeline.problems.problem import Problem
         from pipeline.query.account import problems
 
-        build = self.build
-        if not build.failed(problems(build.db, roots, Problem)):
-            return ""
-        return build.report(build.problems())
+        return self.build.failed(problems(self.build.db, roots, Problem))
+
+    def _failure(self, roots: Sequence[Any]) -> str:
+        """The report of all mistakes, where the rows under `roots` have one."""
+        return self.build.report(self.build.problems()) if self._fails(roots) else ""
 
     # ---- units
 
@@ -82,7 +83,7 @@ class Tasks:
         build = self.build
         asked = self.selected is None or any(name.startswith("emit") for name in self.selected)
         if self.running and not asked and not self.always:
-            if build.nothing_changed or self._failure(build.before_units()):
+            if build.nothing_changed or self._fails(build.before_units()):
                 return
             found = self._stale.find()
         else:
@@ -129,7 +130,7 @@ class Tasks:
     def _stops(self) -> bool:
         """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
         build = self.build
-        return self.running and not build.nothing_changed and bool(self._failure(build.before_units()))
+        return self.running and not build.nothing_changed and self._fails(build.before_units())
 
     def _check_asked(self, group: str, names: Iterable[str]) -> None:
         """Refuses tasks of a group that the command line names and that do not exist."""
@@ -218,7 +219,7 @@ class Tasks:
         build = self.build
         if build.nothing_changed and build.last is not None:
             return build.last.units
-        return 0 if self._failure(build.before_units()) else build.count_of_units()
+        return 0 if self._fails(build.before_units()) else build.count_of_units()
 
     def _note(self, name: str) -> bool:
         """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""
@@ -267,17 +268,20 @@ def namespace(build: Build) -> dict[str, Any]:
     @create_after(executed="match")  # type: ignore[untyped-decorator]
     def task_emit() -> Iterator[Task]:
         """print the C++ of each unit"""
-        yield from tasks.units()
+        with plainly():
+            yield from tasks.units()
 
     @create_after(executed="emit", target_regex=r".*\.(h|cpp)$")  # type: ignore[untyped-decorator]
     def task_shard() -> Iterator[Task]:
         """assemble each generated file"""
-        yield from tasks.files()
+        with plainly():
+            yield from tasks.files()
 
     @create_after(executed="match")  # type: ignore[untyped-decorator]
     def task_manifest() -> Task | None:
         """tell other build systems what was generated from what"""
-        return tasks.manifest()
+        with plainly():
+            return tasks.manifest()
 
     return {
         "TASKS": tasks,

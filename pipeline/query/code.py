@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pipeline.query.database import ENGINE, Database
-from pipeline.query.files import Input, read_file, stat_of
+from pipeline.query.files import CodeChanged, Input, read_file, stat_of
 from pipeline.query.query import query
 from pipeline.query.row import digest_of
 
@@ -28,7 +28,7 @@ FILES = "code files"  # the input that lists the labels, by line
 
 class Source:
     """A source file as an input. It is read when its digest is asked for; its text is let go of once somebody had it,
-    as there are many. Who has one again may have another text: what changed is found before anything is kept."""
+    as there are many, and read again for who has it again: CodeChanged where it is another one then."""
 
     __slots__ = ("_digest", "_path", "_text")
 
@@ -46,7 +46,11 @@ class Source:
 
     def read(self) -> bytes | None:
         text, self._text = self._text, None
-        return read_file(self._path) if text is None else text
+        if text is None:
+            text = read_file(self._path)
+            if Input(text).digest != self._digest:
+                raise CodeChanged
+        return text
 
 
 def source_files(folder: str) -> dict[str, str]:

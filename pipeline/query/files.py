@@ -18,6 +18,10 @@ _AT_ONCE = 1000  # parts of a file that are written at once: systems take 1024
 _seal_decoder = msgspec.msgpack.Decoder(list[Stat | None])
 
 
+class CodeChanged(Exception):
+    """The program's own code changed while it ran: what runs is neither the old nor the new one."""
+
+
 class Input:
     """Something that queries may read: its digest, and its bytes as they were when the round began."""
 

@@ -14,15 +14,15 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.console.progress import Progress
+from pipeline.front.effect import CHANGED
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.front.run.build import Build, Root
-from pipeline.front.run.inputs import CodeChanged
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import problems
+from pipeline.query.files import CodeChanged
 from pipeline.query.row import Name
 
-CHANGED = "gradmill's own code changed while it started: run again"
 INTERRUPTED = 130
 
 
@@ -94,6 +94,7 @@ def check(build: Build, roots: Iterable[Root]) -> None:
 
     roots = list(roots)
     _bring(build, roots)
+    build.inputs.check_code()
     found = causes(problems(build.db, roots, Problem))
     if build.failed(found):
         raise Failed(build.report(found), build.config.format)

@@ -13,9 +13,10 @@ from typing import Any
 from pipeline.front.commands.command import BuildCommand, reason, say
 from pipeline.front.main import start_anew
 from pipeline.front.run.build import Build
-from pipeline.front.run.inputs import PACKAGE, CodeChanged
+from pipeline.front.run.inputs import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.problems.problem import SpecError
+from pipeline.query.files import CodeChanged
 from pipeline.specs.location import DESCRIPTION
 from pipeline.specs.spec_set import find_spec_set
 

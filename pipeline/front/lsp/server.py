@@ -27,9 +27,8 @@ from pipeline.front.lsp import diagnostics, features
 from pipeline.front.lsp.buffers import Buffer, Text, path_of
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.sets import Sets
-from pipeline.front.run.inputs import CodeChanged
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import read_file
+from pipeline.query.files import CodeChanged, read_file
 from pipeline.specs.text import decode_text
 
 PAUSE = 0.004  # seconds in which more of what was typed may arrive

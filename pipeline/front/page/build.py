@@ -113,6 +113,7 @@ class PageBuild(Build):
 
         if self.db.problem:
             raise SpecError(self.db.problem, "nothing was written; name another place: cache=DIR")
+        self.inputs.check_code()
         found = {self.path(name): file for name, file in files(self.db, *self.layout).items()}
         claim_places(self)
         for path in found:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.front.config import Config
 from pipeline.front.run import last as last_run
-from pipeline.front.run.inputs import CodeChanged, Inputs
+from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.outputs import Outputs
 from pipeline.problems.problem import Problem
+from pipeline.query.files import CodeChanged
 
 if TYPE_CHECKING:
     from pipeline.families.file import File
@@ -211,6 +212,7 @@ class Build:
     def problems(self) -> list[Problem]:
         """Every mistake and every warning of the whole build."""
         self.bring()
+        self.inputs.check_code()
         return self._causes(self.roots())
 
     def problems_seen(self) -> list[Problem]:

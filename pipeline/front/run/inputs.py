@@ -12,7 +12,7 @@ from pipeline import STARTED
 from pipeline.front.config import Config
 from pipeline.front.run.last import Last, settled
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import Stat, stat_of
+from pipeline.query.files import CodeChanged, Stat, stat_of
 from pipeline.specs.spec_set import FOR_GRAPHS, OPTIONAL
 
 if TYPE_CHECKING:
@@ -25,10 +25,6 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file
 LIBRARIES = ("msgspec", "xxhash", "yaml")
 
 
-class CodeChanged(Exception):
-    """gradmill's own code changed while it was loaded: what runs is neither the old nor the new one."""
-
-
 class Inputs:
     """The inputs of one configuration. `stats` are those of their files when they were taken."""
 
@@ -39,18 +35,30 @@ class Inputs:
         self._taken: dict[str, Taken] = {}  # of code
         self.stats: dict[str, Stat | None] = {}
         self.opened: dict[str, bytes] = {}  # what an editor has of files, by label: it counts in place of the disk's
+        self._loaded = 0  # how many modules there were when the code was looked at
         self._paths: list[str] = []  # of the spec set's files, and of the graphs', when they were taken
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
         self._taken, specs = self._take_code(last), self._take_specs()
-        if not self.code_is_the_same():  # else what runs and what it reads might never have been there together
-            raise CodeChanged
+        for source in self._sources.values():
+            _ = source.digest  # read by now: it is not that of another moment than the rest
+        self._loaded = 0
+        self.check_code()  # else what runs and what it reads might never have been there together
         return self._taken | specs
 
     def take_again(self) -> Mapping[str, Taken]:
         """The same with the code as it was taken, which whoever asks looks at before anything is kept."""
         return self._taken | self._take_specs()
+
+    def check_code(self) -> None:
+        """CodeChanged where modules that were loaded meanwhile may be others than were taken. Whoever tells or writes
+        what a round found asks before: rows are made by what is loaded, and are called after what was taken."""
+        loaded = len(sys.modules)
+        if loaded != self._loaded:
+            if not self.code_is_the_same():
+                raise CodeChanged
+            self._loaded = loaded
 
     def code_is_the_same(self) -> bool:
         """Whether gradmill's own files are as they were when the inputs were taken."""

@@ -50,6 +50,7 @@ def claim_places(build: Build) -> None:
 def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and what killed runs left half-written."""
     names = build.file_names()
+    build.inputs.check_code()
     current = {os.path.abspath(build.path(name)) for name in names}
     current |= {f"{path}.d" for path in current} if build.config.layout == "split" else set()
     folders = {os.path.abspath(folder) for folder in _folders(build)}
@@ -104,7 +105,9 @@ def new_bytes(build: Build, name: str) -> Parts | None:
     data = None if db.holds(made, *at) else contents(db, *at)  # kept here: it is too large to stay in memory
     if build.outputs.holds(build.path(name), made(db, *at).xxh3):
         return None
-    return contents(db, *at) if data is None else data
+    data = contents(db, *at) if data is None else data
+    build.inputs.check_code()
+    return data
 
 
 def write_files(build: Build) -> list[str]:
@@ -133,6 +136,7 @@ def write_manifest(build: Build) -> bool:
         targets += map(build.path, build.file_names())
     found = {build.manifest_path: manifest(build.db, *build.layout)}
     found |= {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
+    build.inputs.check_code()
     return sum(put(build, path, data) for path, data in found.items()) > 0
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+_TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.txt")}
+
 
 class Names(Struct, frozen=True):
     """The names of one release."""
@@ -24,19 +26,19 @@ class Names(Struct, frozen=True):
 
 def names_of(version: str) -> Names:
     """The names of a known minor release."""
-    helpers = {name: (int(least), int(most)) for name, least, most in _rows("helpers.txt", version)}
+    helpers = {name: (int(least), int(most)) for name, least, most in _rows("helpers", version)}
     return Names(_plain("functions", version), _plain("others", version), _plain("methods", version), helpers)
 
 
 def _plain(table: str, version: str) -> tuple[str, ...]:
-    return tuple(name for (name,) in _rows(f"{table}.txt", version))
+    return tuple(name for (name,) in _rows(table, version))
 
 
-def _rows(file: str, version: str) -> list[list[str]]:
+def _rows(table: str, version: str) -> list[list[str]]:
     """The rows of a table that hold for a release, without the releases that they name."""
     wanted = _key(version)
     found = []
-    for line in (Path(__file__).parent / file).read_text(encoding="utf-8").splitlines():
+    for line in _TEXTS[table].splitlines():
         row, _, span = line.partition("; ")
         if span:
             since, _, until = span.partition("-")

@@ -41,7 +41,9 @@ class Rounds:
         if since is not None:
             build.refresh(again=self._same_code)
             since.begin(build.db)
-        self.found = problems(build.db, self._roots(build), Problem)
+        found = problems(build.db, self._roots(build), Problem)
+        build.inputs.check_code()
+        self.found = found
         self._since = since or Since()
         if since is not None or self.had_run:  # where there was no run, what is there at first counts as run
             self._since.end(build.db)
