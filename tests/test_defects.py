@@ -26,7 +26,7 @@ from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, file
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import owners_in
-from pipeline.query.files import CodeChanged
+from pipeline.query.files import CodeChanged, Input
 from pipeline.specs.location import Location
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
@@ -722,30 +722,64 @@ sys.meta_path.insert(0, Edits())
 """
 
 
-@pytest.mark.parametrize("words", [(), ("--continue",), ("-n2",), ("check",)], ids=str)
-@pytest.mark.parametrize("back", [False, True])
+_PRINTING, _WRITING, _ELSE = (
+    "pipeline.families.nodes.plan",
+    "pipeline.front.run.places",
+    "pipeline.families.factories.plan",
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "when"),
+    [
+        (("run",), [_PRINTING]),
+        (("run",), [_PRINTING, _ELSE]),
+        (("run",), [_WRITING]),
+        (("run", "--continue"), [_PRINTING]),
+        (("run", "-n2"), [_PRINTING, _ELSE]),
+        (("check",), [_PRINTING]),
+        (("explain",), [_PRINTING]),
+    ],
+    ids=str,
+)
 def test_code_that_changes_before_it_is_loaded_makes_no_file(
-    own_code: Project, words: tuple[str, ...], back: bool
+    own_code: Project, words: tuple[str, ...], when: list[str]
 ) -> None:
     """What prints Nodes is loaded when one is printed: by then its text may be another one than the run began with."""
     path = own_code.root / "pipeline" / "families" / "nodes" / "node.cpp"
     own, sign = path.read_text(), "&& grads) override;"
     assert f"{sign}\n" in own
     texts = [own.replace(sign, f"{sign} // other"), own]
-    when = ["pipeline.families.nodes.plan", *(["pipeline.families.factories.plan"] if back else [])]
     hook = own_code.root / "sitecustomize.py"
     hook.write_text(_EDITS.format(edited=str(path), texts=texts, when=when))
-    command = words if words == ("check",) else ("run", *words)
-    run = finish(_start_gradmill(own_code, *command))
+    run = finish(_start_gradmill(own_code, *words))
     assert run.status != 0
     assert run.stderr.endswith("gradmill's own code changed while it ran: run again\n")
     assert "Traceback" not in run.stderr
-    assert path.read_text() == texts[1 if back else 0]
+    assert path.read_text() == texts[len(when) - 1]
     assert own_code.files() == {}
     hook.unlink()
     time.sleep(0.05)
     assert _gradmill(own_code).status == 0
-    assert (b"// other" in own_code.files()["Functions.h"]) != back
+    assert (b"// other" in own_code.files()["Functions.h"]) == (len(when) == 1)
+
+
+def test_code_is_read_as_it_is_taken(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read later of a file is what was there when the inputs were taken, or an error."""
+    monkeypatch.setattr("pipeline.front.run.inputs.PACKAGE", str(own_code.root / "pipeline"))
+    monkeypatch.setattr("pipeline.front.run.inputs.STARTED", time.time_ns())
+    build = Build(read_config({name: str(getattr(own_code, name)) for name in ("specs", "cache", "generated")}))
+    taken = build.inputs.take(None)
+    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    old = path.read_bytes()
+    path.write_bytes(old + b"# other\n")
+    source = taken["code/pipeline/stages/shard.py"]
+    assert source.digest == Input(old).digest
+    assert source.read() == old
+    with pytest.raises(CodeChanged):
+        source.read()
+    path.write_bytes(old)
+    assert source.read() == old
 
 
 # ---- what is refused upstream
