@@ -9,6 +9,7 @@ from never_wrong.seed import MORE, SEED, seeded
 
 from pipeline.rules.derivatives.suspicion import may_be_unknown, unknown_names
 from pipeline.rules.derivatives.uses import read_uses
+from pipeline.rules.matching.lost import slips
 
 LENGTH = 200_000
 
@@ -88,3 +89,20 @@ def test_a_long_formula_takes_little_time(part: str) -> None:
     ):
         names(formula)
     assert time.perf_counter() - start < 10  # 0.2 s where nothing else runs
+
+
+@pytest.mark.parametrize(
+    ("called", "derived", "close"),
+    [
+        ("epx_", ["exp", "sin"], ["exp"]),
+        ("epx_", ["exp", "exp_"], []),  # that has its in-place function
+        ("_foreach_epx", ["exp", "exp_"], ["exp"]),
+        ("_foreach_epx", ["exp", "_foreach_exp"], []),
+        ("epx_", ["exp_"], []),  # takes over nothing from one that is in place itself
+        ("frexp_", ["exp", "sin"], []),
+    ],
+)
+def test_a_name_is_a_slip_where_it_is_nearly_that_of_an_operator_without_this_variant(
+    called: str, derived: list[str], close: list[str]
+) -> None:
+    assert list(slips([("f", called)], derived)) == [("f", called, name) for name in close]
