@@ -736,6 +736,7 @@ _PRINTING, _WRITING, _ELSE = (
         (("run",), [_PRINTING, _ELSE]),
         (("run",), [_WRITING]),
         (("run", "--continue"), [_PRINTING]),
+        (("run", "--continue"), ["pipeline.stages.manifest"]),
         (("run", "-n2"), [_PRINTING, _ELSE]),
         (("check",), [_PRINTING]),
         (("explain",), [_PRINTING]),
