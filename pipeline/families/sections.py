@@ -18,8 +18,8 @@ _SECTION = regex(r"^//// (\w+), since ([\d.]+)\n", re.MULTILINE)
 
 
 class Text:
-    """A text file of this folder. It is read as its module is loaded: what was loaded is looked at, what is read later
-    is not."""
+    """A text file of this folder. It is read while its module is loaded, as code is: whether both are what the run
+    began with is looked at after that."""
 
     def __init__(self, name: str) -> None:
         text = (Path(__file__).parent / name).read_text(encoding="utf-8")
