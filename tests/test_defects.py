@@ -722,10 +722,10 @@ sys.meta_path.insert(0, Edits())
 """
 
 
-_PRINTING, _WRITING, _ELSE = (
+_PRINTING, _PRINTED, _WRITING = (
     "pipeline.families.nodes.plan",
+    "pipeline.families.nodes.text",  # what reads the edited text is there by then
     "pipeline.front.run.places",
-    "pipeline.families.factories.plan",
 )
 
 
@@ -733,11 +733,10 @@ _PRINTING, _WRITING, _ELSE = (
     ("words", "when"),
     [
         (("run",), [_PRINTING]),
-        (("run",), [_PRINTING, _ELSE]),
-        (("run",), [_WRITING]),
+        (("run",), [_PRINTING, _PRINTED]),
         (("run", "--continue"), [_PRINTING]),
         (("run", "--continue"), ["pipeline.stages.manifest"]),
-        (("run", "-n2"), [_PRINTING, _ELSE]),
+        (("run", "-n2"), [_PRINTING, _PRINTED]),
         (("check",), [_PRINTING]),
         (("explain",), [_PRINTING]),
     ],
@@ -747,22 +746,41 @@ def test_code_that_changes_before_it_is_loaded_makes_no_file(
     own_code: Project, words: tuple[str, ...], when: list[str]
 ) -> None:
     """What prints Nodes is loaded when one is printed: by then its text may be another one than the run began with."""
-    path = own_code.root / "pipeline" / "families" / "nodes" / "node.cpp"
-    own, sign = path.read_text(), "&& grads) override;"
-    assert f"{sign}\n" in own
-    texts = [own.replace(sign, f"{sign} // other"), own]
-    hook = own_code.root / "sitecustomize.py"
-    hook.write_text(_EDITS.format(edited=str(path), texts=texts, when=when))
-    run = finish(_start_gradmill(own_code, *words))
+    run = _edited_when(own_code, when, words)
     assert run.status != 0
     assert run.stderr.endswith("gradmill's own code changed while it ran: run again\n")
     assert "Traceback" not in run.stderr
-    assert path.read_text() == texts[len(when) - 1]
     assert own_code.files() == {}
-    hook.unlink()
     time.sleep(0.05)
     assert _gradmill(own_code).status == 0
-    assert (b"// other" in own_code.files()["Functions.h"]) == (len(when) == 1)
+    assert _is_edited(own_code) == (len(when) == 1)
+
+
+def test_code_that_changes_after_it_was_loaded_is_the_next_runs_business(own_code: Project) -> None:
+    run = _edited_when(own_code, [_WRITING], ("run",))
+    assert (run.status, run.stderr) == (0, "")
+    assert not _is_edited(own_code)
+    time.sleep(0.05)
+    assert "python_functions_0.cpp" in _gradmill(own_code).shards
+    assert _is_edited(own_code)
+
+
+def _is_edited(project: Project) -> bool:
+    return any(b"// as edited" in data for data in project.files().values())
+
+
+def _edited_when(own_code: Project, when: list[str], words: tuple[str, ...]) -> Run:
+    """A run in which the text that prints Nodes changes when a module is looked for, and back when another one is."""
+    path = own_code.root / "pipeline" / "families" / "nodes" / "python.cpp"
+    own, sign = path.read_text(), "${node}_properties);"
+    assert own.count(sign) == 1
+    texts = [own.replace(sign, f"{sign} // as edited"), own]
+    hook = own_code.root / "sitecustomize.py"
+    hook.write_text(_EDITS.format(edited=str(path), texts=texts, when=when))
+    run = finish(_start_gradmill(own_code, *words))
+    assert path.read_text() == texts[len(when) - 1]
+    hook.unlink()
+    return run
 
 
 def test_code_is_read_as_it_is_taken(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:

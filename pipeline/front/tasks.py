@@ -108,6 +108,7 @@ class Tasks:
         holds = all((text.name, *at) not in db.ran and db.holds(text, *at) for _, *at in roots)
         for _, *at in roots:
             self._stale.bring(*at)
+        self.build.inputs.check_code()  # at once: code that changes after that is the next run's business
         effect.failure = self._failure(roots)
         return holds and not effect.failure
 
@@ -129,8 +130,7 @@ class Tasks:
 
     def _stops(self) -> bool:
         """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
-        build = self.build
-        return self.running and not build.nothing_changed and self._fails(build.before_units())
+        return self.running and not self.build.nothing_changed and self._fails(self.build.before_units())
 
     def _check_asked(self, group: str, names: Iterable[str]) -> None:
         """Refuses tasks of a group that the command line names and that do not exist."""

@@ -35,7 +35,7 @@ class Inputs:
         self._taken: dict[str, Taken] = {}  # of code
         self.stats: dict[str, Stat | None] = {}
         self.opened: dict[str, bytes] = {}  # what an editor has of files, by label: it counts in place of the disk's
-        self._loaded = 0  # how many modules there were when the code was looked at
+        self._loaded: set[str] = set()  # the modules that were there when the code was looked at
         self._paths: list[str] = []  # of the spec set's files, and of the graphs', when they were taken
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
@@ -43,8 +43,9 @@ class Inputs:
         self._taken, specs = self._take_code(last), self._take_specs()
         for source in self._sources.values():
             _ = source.digest  # read by now: it is not that of another moment than the rest
-        self._loaded = 0
-        self.check_code()  # else what runs and what it reads might never have been there together
+        self._loaded = set(sys.modules)
+        if not self.code_is_the_same():  # else what runs and what it reads might never have been there together
+            raise CodeChanged
         return self._taken | specs
 
     def take_again(self) -> Mapping[str, Taken]:
@@ -52,13 +53,16 @@ class Inputs:
         return self._taken | self._take_specs()
 
     def check_code(self) -> None:
-        """CodeChanged where modules that were loaded meanwhile may be others than were taken. Whoever tells or writes
-        what a round found asks before: rows are made by what is loaded, and are called after what was taken."""
-        loaded = len(sys.modules)
-        if loaded != self._loaded:
-            if not self.code_is_the_same():
-                raise CodeChanged
-            self._loaded = loaded
+        """CodeChanged where modules that were loaded meanwhile, or texts beside them, may be others than were taken.
+        Whoever tells or writes what a round found asks before: rows are made by what is loaded, and go by what was
+        taken."""
+        if len(sys.modules) == len(self._loaded):
+            return
+        files = (getattr(sys.modules[name], "__file__", None) for name in sys.modules.keys() - self._loaded)
+        folders = {os.path.dirname(file) for file in files if file}
+        if any(stat_of(path) != self.stats[path] for path in self._code.values() if os.path.dirname(path) in folders):
+            raise CodeChanged
+        self._loaded = set(sys.modules)
 
     def code_is_the_same(self) -> bool:
         """Whether gradmill's own files are as they were when the inputs were taken."""
