@@ -14,6 +14,7 @@ from pipeline.query.account import collect, problems
 from pipeline.query.code import Source
 from pipeline.query.database import Cycle, Database
 from pipeline.query.engine import Engine
+from pipeline.query.files import CodeChanged
 from pipeline.query.query import Parts, Table, query, table, unkept
 from pipeline.query.row import digest, identity
 from tests.query.toy import Toy, length, page, summary, total, words
@@ -103,7 +104,10 @@ def test_a_source_file_is_what_it_was_when_its_digest_was_asked_for(tmp_path: Pa
     found = source.digest
     path.write_bytes(b"import re\n")
     assert (source.read(), source.digest) == (b"import os\n", found) == (b"import os\n", digest(b"import os\n"))
-    assert source.read() == b"import re\n"  # nobody who keeps what was made of it does so now
+    with pytest.raises(CodeChanged):
+        source.read()
+    path.write_bytes(b"import os\n")
+    assert source.read() == b"import os\n"
 
 
 def test_an_item_that_stays_is_read_by_nobody_again(toy: Toy) -> None:
