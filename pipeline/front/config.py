@@ -29,7 +29,8 @@ VARIABLES = (
     "format",
     "fix",
 )
-STORE = ("objects", "journal", "pack")  # what lies beside the sets' folders
+STORE = ("outputs",)  # what lies beside the sets' folders
+GRAPHS_SINCE = "2.13"  # the first release that whole graphs are printed for
 NO_FIX, NO_FIX_HINT = "fix=1: only check mends files", "say doit check fix=1, then run"
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
@@ -79,7 +80,7 @@ def no_such_variable(name: str, value: str) -> tuple[str, str]:
 
 def read_config(variables: Mapping[str, str]) -> Config:
     """The configuration that `name=value` arguments give; SpecError for what makes no sense."""
-    from pipeline.releases import KNOWN, agreed_version, resolve_version
+    from pipeline.releases import KNOWN, agreed_version, newest_at, resolve_version
 
     for name, value in variables.items():
         if name not in VARIABLES:
@@ -99,6 +100,11 @@ def read_config(variables: Mapping[str, str]) -> Config:
             f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
         )
     release, warning = resolve_version(version)
+    if variables.get("graphs") and newest_at(release, [GRAPHS_SINCE]) is None:
+        raise SpecError(
+            f"graphs={variables['graphs']}: whole graphs are for PyTorch {GRAPHS_SINCE} and newer, not for {release}",
+            "leave out graphs=, or name the spec set of a newer release",
+        )
     if own != specs.version:
         warning = f"{specs.version_file}: PyTorch {specs.version} is not known; it is read as {release}"
     return Config(

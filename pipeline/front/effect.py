@@ -11,7 +11,9 @@ from typing import Any, TextIO
 
 from doit.action import BaseAction
 from doit.exceptions import InvalidCommand, TaskError, TaskFailed
+from doit.task import clean_targets
 
+from pipeline.front.run.outputs import is_rule_for
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import CodeChanged, Stat, replace_file, stat_of
 
@@ -94,6 +96,18 @@ def plainly() -> Iterator[None]:
         yield
     except CodeChanged:
         raise InvalidCommand(CHANGED) from None
+
+
+def cleaning(path: str, *, own_folder: bool = False) -> list[Any]:
+    """How `clean` removes a file: with its depfile, and with its folder where that has nothing else."""
+    return [clean_targets, (_remove_beside, [path, own_folder])]
+
+
+def _remove_beside(path: str, own_folder: bool) -> None:
+    if is_rule_for(f"{path}.d", path):
+        os.unlink(f"{path}.d")
+    if own_folder:
+        remove_empty(os.path.dirname(path))
 
 
 def remove_empty(folder: str) -> None:

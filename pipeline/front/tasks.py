@@ -12,9 +12,8 @@ from typing import Any
 
 from doit import create_after
 from doit.exceptions import InvalidCommand
-from doit.task import clean_targets
 
-from pipeline.front.effect import Effect, IsCurrent, plainly, remove_empty
+from pipeline.front.effect import Effect, IsCurrent, cleaning, plainly
 from pipeline.front.run.build import Build
 from pipeline.front.run.outputs import Written
 from pipeline.front.stale import At, StaleUnits, named_units
@@ -124,7 +123,7 @@ class Tasks:
             self._check_asked("shard", names)
         for name in names:
             look = lambda effect, name=name: self._file_holds(name, effect)  # noqa: E731
-            clean = [clean_targets, (remove_empty, [os.path.dirname(build.path(name))])] if "/" in name else True
+            clean = cleaning(build.path(name), own_folder="/" in name)
             fields = {"name": name, "targets": [build.path(name)], "task_dep": ["emit"], "clean": clean}
             yield self._task(f"shard:{name}", f"assemble {name}", look, **fields)
 
@@ -168,8 +167,8 @@ class Tasks:
         return self._report or ""
 
     def _prepare(self) -> None:
-        """What comes before the first file is written."""
-        if not self._written:
+        """What comes before the first file is written; nothing where tasks are only listed."""
+        if self.running and not self._written:
             from pipeline.front.run.places import check_places, remove_orphans
 
             check_places(self.build)
@@ -181,7 +180,7 @@ class Tasks:
         build = self.build
         if self._stops():
             return None
-        fields = {"targets": [build.manifest_path], "task_dep": ["shard"], "clean": True}
+        fields = {"targets": [build.manifest_path], "task_dep": ["shard"], "clean": cleaning(build.manifest_path)}
         return self._task("manifest", "tell other build systems what was generated", self._manifest_holds, **fields)
 
     def _manifest_holds(self, effect: Effect) -> bool:
@@ -190,8 +189,10 @@ class Tasks:
         if effect.failure:
             return False
         self._prepare()
-        from pipeline.front.run.places import write_manifest
+        from pipeline.front.run.places import manifest_is_there, write_manifest
 
+        if not self.running:
+            return manifest_is_there(build)
         wrote = write_manifest(build)
         self._told = True
         return not wrote
@@ -240,16 +241,15 @@ class Tasks:
         if not build.config.stamp:
             return
         from pipeline.front.run.stamp import is_stamp, stamp_of
+        from pipeline.query.files import read_file, replace_file
 
         data = stamp_of(build, selected)
         path = build.config.stamp
         try:
-            if os.path.lexists(path) and not build.outputs.holds(path, b"") and not is_stamp(path):
+            if os.path.lexists(path) and not is_stamp(path):
                 raise InvalidCommand(f"stamp={path}: there is a file that gradmill did not make")
-            from pipeline.front.run.places import put
-            from pipeline.query.query import Parts
-
-            put(build, path, Parts([data]))
+            if read_file(path) != data:
+                replace_file(path, data)
         except OSError as error:
             raise InvalidCommand(f"stamp={path}: {error.strerror}") from None
 

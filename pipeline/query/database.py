@@ -131,6 +131,7 @@ class Database(Engine):
             row = self.rows.numbered(id_)
             if row is not None and row.query is not None and wanted(row.name):
                 row.trace, row.older, row.digest, row.items = None, [], MISSING, None
+                self.rows.unsaved.pop(id_, None)
         self.rows.touched = None
         for row in self.rows.present():
             row.fresh = row.name[0] == INPUT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -46,12 +47,16 @@ def stat_of(path: str) -> Stat | None:
 
 
 def read_file(path: str) -> bytes | None:
-    """The bytes of a file, None where it cannot be read."""
+    """The bytes of a file, None where it cannot be read, or is none: nobody may ever write to a pipe."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        with open(path, "rb", opener=_at_once) as file:
+            return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None
+
+
+def _at_once(path: str, how: int) -> int:
+    return os.open(path, how | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
 def make_way(path: str) -> None:
@@ -107,16 +112,23 @@ def _write(handle: int, parts: Sequence[bytes]) -> None:
 
 def overwrite_file(path: str, data: bytes) -> None:
     """Writes a file in place, for data whose reader notices when it is torn: a replacement costs milliseconds."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
-    except (IsADirectoryError, FileNotFoundError):  # a folder, a link to nowhere
-        make_way(path)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+    _leave_files_only(path)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
     try:
         os.write(handle, data)
         os.ftruncate(handle, len(data))
     finally:
         os.close(handle)
+
+
+def _leave_files_only(path: str) -> None:
+    """Removes what stands in the place of a file and is none: a link to another one, a pipe, an empty folder."""
+    try:
+        found = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(found):
+        make_way(path)
 
 
 def set_seal(*paths: str) -> list[Stat | None]:
@@ -162,6 +174,8 @@ class Values:
         self._index = index
         self._memory = bytearray()
         how = os.O_RDWR | os.O_APPEND | os.O_CREAT | (os.O_TRUNC if anew else 0)
+        if path is not None:
+            _leave_files_only(path)
         self._file = None if path is None else os.open(path, how, 0o666)
 
     def get(self, found: bytes) -> bytes | None:

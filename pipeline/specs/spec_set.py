@@ -83,9 +83,9 @@ class SpecSet(Struct, frozen=True):
 
     @property
     def owner(self) -> str:
-        """The file that stands for the set: what it is described by, or its first one."""
+        """The file that stands for the set, wherever links to it are: what it is described by, or its first one."""
         found = self.files.get(DESCRIPTION) or next(iter(self.files.values()))
-        return os.path.abspath(found.path)
+        return os.path.realpath(found.path)
 
 
 def find_spec_set(specs: str, release: str = "") -> SpecSet:

@@ -7,8 +7,11 @@ terminal, one more line says what is being done right now.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
 from pipeline.front.console.lines import done, left
@@ -23,6 +26,17 @@ _COUNTED = {"emit": "unit", "shard": "file"}  # the groups of tasks, and what th
 def reporter_for(tasks: Tasks) -> type[Reporter]:
     """The reporter of one build's tasks: doit asks for a class."""
     return type("BuildReporter", (Reporter,), {"tasks": tasks})
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """For what writes to standard output: a full disk is no reason for a traceback."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InvalidCommand(f"standard output: {error.strerror}") from None
 
 
 class _Group:
@@ -55,7 +69,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def write(self, text: str) -> None:
         self._progress.clear()
-        super().write(text)
+        with _plainly():
+            super().write(text)
 
     def get_status(self, task: Any) -> None:
         if self._progress.on:
@@ -116,7 +131,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         for name in self._groups:  # of which only some tasks were asked for, or one failed
             self._sum_up(name, whole=False)
         self._progress.clear()
-        self.outstream.flush()
+        with _plainly():
+            self.outstream.flush()
         if sys.exc_info()[0] is not None:
             return  # Ctrl-C: what was not made is not done, and what was being made is not to be kept
         warnings = self.tasks.finish(self._selected, failed=bool(self.failures or self.runtime_errors))

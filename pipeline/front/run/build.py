@@ -64,9 +64,14 @@ class Build:
         """Whether the last run of this configuration did all that this one is to do."""
         if (self.config.strict and last.warned) or self.config.format != last.format:
             return False  # what it warned of is a mistake now, or is to be told in another form
-        if last.whose != self.inputs.whose():
-            return False  # another gradmill may make other files
+        if last.whose != self.inputs.whose() or last.spelt != self._spelt():
+            return False  # another gradmill may make other files, and depfiles have paths as they were given
         return last.stats.keys() >= set(self.inputs.spec_paths()) and last_run.unchanged(last)
+
+    def _spelt(self) -> tuple[str, ...]:
+        """How the places are spelt that depfiles name."""
+        place = self.config.generated
+        return (self.manifest_path, place, "" if os.path.isabs(place) else os.getcwd())
 
     # ---- where things are
 
@@ -267,6 +272,7 @@ class Build:
             self.warned,
             self.config.format,
             self.inputs.whose(),
+            self._spelt(),
         )
         try:
             last_run.save(self.last_path, last)

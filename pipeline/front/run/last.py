@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import Stat, overwrite_file, stat_of
+from pipeline.query.files import Stat, overwrite_file, read_file, stat_of
 from pipeline.query.row import digest
 
 # File systems stamp times from a clock that ticks every few milliseconds: a file that changed this shortly before it
@@ -16,7 +16,7 @@ from pipeline.query.row import digest
 RACY_NS = 20_000_000
 
 
-class Last(Struct, frozen=True, array_like=True, tag="last/3"):
+class Last(Struct, frozen=True, array_like=True, tag="last/4"):
     """What a run saw and left."""
 
     stats: dict[str, Stat | None]  # of all that it read, and of the store
@@ -29,15 +29,12 @@ class Last(Struct, frozen=True, array_like=True, tag="last/3"):
     warned: bool = False  # whether there were warnings
     format: str = "text"  # that the report is in
     whose: tuple[str, ...] = ()  # which gradmill it was: as `Inputs.whose` says
+    spelt: tuple[str, ...] = ()  # how the places were spelt that depfiles name
 
 
 def load(path: str) -> Last | None:
     """What the last run left, None where that cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError:
-        return None
+    data = read_file(path) or b""
     if digest(data[16:]) != data[:16]:
         return None
     try:

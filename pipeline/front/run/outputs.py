@@ -13,6 +13,7 @@ from pipeline.query.query import Parts
 from pipeline.query.row import digest
 
 _MARK = re.compile(rb"@ ?generated (from|by) ")  # in the first lines of every generated file
+_FROM = re.compile(rb"@ ?generated (?:from|by \S+ from) (\S+)")
 _HEAD = 4096
 
 
@@ -61,9 +62,9 @@ class Outputs:
         """What is still there."""
         return {path: made for path, made in self.known.items() if stat_of(path) is not None}
 
-    def check(self, path: str) -> None:
-        """Refuses a place where there is something that no generator made."""
-        if path not in self and os.path.lexists(path) and not is_generated(path):
+    def check(self, path: str, of: str = "") -> None:
+        """Refuses a place where there is something that no generator made. `of`: whose depfile is to be there."""
+        if path not in self and os.path.lexists(path) and not (is_rule_for(path, of) if of else is_generated(path)):
             raise SpecError(
                 f"{path}: there is a file that gradmill did not make", "move it, or name another folder: generated=DIR"
             )
@@ -83,11 +84,19 @@ class Outputs:
 
 def is_generated(path: str) -> bool:
     """Whether a file says of itself that a generator made it."""
-    try:
-        with open(path, "rb") as file:
-            return _MARK.search(file.read(_HEAD)) is not None
-    except OSError:
-        return False
+    return _MARK.search((read_file(path) or b"")[:_HEAD]) is not None
+
+
+def source_of(path: str) -> str:
+    """What a file says that it was generated from, "" where it says nothing of that."""
+    found = _FROM.search((read_file(path) or b"")[:_HEAD])
+    return found[1].decode(errors="replace") if found is not None else ""
+
+
+def is_rule_for(path: str, target: str) -> bool:
+    """Whether a file is a depfile that says what `target`, however it is spelt, is made from."""
+    head = (read_file(path) or b"")[:_HEAD].split(b": ", 1)[0]
+    return os.path.basename(os.fsdecode(head.replace(b"\\ ", b" "))) == os.path.basename(target)
 
 
 def remove_abandoned(folder: str, names: Iterable[str]) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import claim
-from pipeline.front.run.outputs import is_generated, remove_abandoned
+from pipeline.front.run.outputs import is_rule_for, remove_abandoned, source_of
 from pipeline.problems.problem import SpecError
+from pipeline.specs.spec_set import FOR_GRAPHS, TEMPLATES
 
 if TYPE_CHECKING:
     from pipeline.query.query import Parts
@@ -33,6 +34,8 @@ def check_places(build: Build) -> None:
     claim_places(build)
     for path in targets:
         build.outputs.check(path)
+        if config.layout == "split":
+            build.outputs.check(f"{path}.d", of=path)
 
 
 def claim_places(build: Build) -> None:
@@ -51,12 +54,16 @@ def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and what killed runs left half-written."""
     names = build.file_names()
     build.inputs.check_code()
-    current = {os.path.abspath(build.path(name)) for name in names}
-    current |= {f"{path}.d" for path in current} if build.config.layout == "split" else set()
+    made = [*map(build.path, names)]
+    made += [f"{path}.d" for path in made] if build.config.layout == "split" else []
+    made += [build.manifest_path, f"{build.manifest_path}.d"]  # which may be put among them
+    current = {os.path.abspath(path) for path in made}
+    inputs = {os.path.realpath(path) for path in build.inputs.spec_paths()}
     folders = {os.path.abspath(folder) for folder in _folders(build)}
     known = [path for path in build.outputs.known if os.path.dirname(path) in folders]
     lost = [path for path in map(os.path.abspath, _lookalikes(build)) if path not in build.outputs]
-    build.outputs.remove((path for path in (*known, *lost) if path not in current), partial(_left, build))
+    old = (path for path in (*known, *lost) if path not in current and os.path.realpath(path) not in inputs)
+    build.outputs.remove(old, partial(_left, build))
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
@@ -87,9 +94,17 @@ def _lookalikes(build: Build) -> Iterator[str]:
             source = path.removesuffix(".d")
             name = os.path.relpath(source, build.config.generated)
             if any(family.owns(name) for family in FAMILIES.values()) and (
-                is_generated(path) or (path != source and path not in build.outputs)
+                is_rule_for(path, source) if path != source else _is_made_of(name, source_of(path))
             ):
                 yield path
+
+
+def _is_made_of(name: str, source: str) -> bool:
+    """Whether what a file is generated from, as it says, is what one of this name is made of in some layout."""
+    template = os.path.basename(source)
+    if os.path.dirname(name) == "graphs":
+        return os.path.dirname(source) == "graphs" or template in FOR_GRAPHS
+    return template in TEMPLATES
 
 
 def _folders(build: Build) -> list[str]:
@@ -123,6 +138,18 @@ def write_files(build: Build) -> list[str]:
 
 def write_manifest(build: Build) -> bool:
     """Writes the manifest and the depfiles; says whether anything was written."""
+    found = _told(build)
+    build.inputs.check_code()
+    return sum(put(build, path, data) for path, data in found.items()) > 0
+
+
+def manifest_is_there(build: Build) -> bool:
+    """Whether the manifest and the depfiles say what there is."""
+    return all(build.outputs.holds(path, data.digest) for path, data in _told(build).items())
+
+
+def _told(build: Build) -> dict[str, Parts]:
+    """What others are told of the generated files: the manifest and the depfiles, by their paths."""
     from pipeline.stages.manifest import depfiles, manifest
 
     absolute = os.path.isabs(build.config.generated)
@@ -135,9 +162,7 @@ def write_manifest(build: Build) -> bool:
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())
     found = {build.manifest_path: manifest(build.db, *build.layout)}
-    found |= {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
-    build.inputs.check_code()
-    return sum(put(build, path, data) for path, data in found.items()) > 0
+    return found | {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
 
 
 def put(build: Build, path: str, data: Parts) -> bool:

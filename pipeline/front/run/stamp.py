@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.query.account import digest_of_all
+from pipeline.query.files import read_file
 from pipeline.query.row import digest_of
 
 if TYPE_CHECKING:
@@ -42,8 +43,4 @@ def stage_digest(build: Build, stage: str) -> bytes:
 
 def is_stamp(path: str) -> bool:
     """Whether a file is a stamp of gradmill's."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(9) == b"gradmill "
-    except OSError:
-        return False
+    return (read_file(path) or b"").startswith(b"gradmill ")

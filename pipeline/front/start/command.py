@@ -5,12 +5,23 @@ import sys
 
 from pipeline.front.start.answer import answer_to, is_plain
 
+_UNREAD = 141  # what a shell says of a process that SIGPIPE ended
+
 
 def run() -> None:
     """The command: leaves without tidying up a process that ends anyway."""
-    status = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    try:
+        status = main(sys.argv[1:])
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:  # nobody reads it
+        status = _UNREAD
+    except OSError as error:
+        sys.stderr.write(f"ERROR: {error.filename or 'standard output'}: {error.strerror}\n")
+        status = 3
     os._exit(status)
 
 
