@@ -46,6 +46,7 @@ def copy_of(built: Project, folder: Path) -> Project:
         replace(
             last,
             stats={moved(path): stat_of(moved(path)) for path in last.stats},
+            spelt=tuple(map(moved, last.spelt)),
             outputs={path: Written(_stat(path), found) for path, found in outputs.items()},
         ),
     )

@@ -33,7 +33,7 @@ class Tasks:
         self.selected: Sequence[str] | None = None
         self.each = False  # whether each unit and file is reported, not only how many there are
         self.always = False  # whether what is up to date is to run too
-        self.running = False  # whether doit is running tasks, not only listing them
+        self.running: bool | None = None  # whether doit runs tasks, and does not only list them; None: nobody knows
         self._report: str | None = None
         self._failed = False
         self._written = False
@@ -129,7 +129,7 @@ class Tasks:
 
     def _stops(self) -> bool:
         """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
-        return self.running and not self.build.nothing_changed and self._fails(self.build.before_units())
+        return bool(self.running) and not self.build.nothing_changed and self._fails(self.build.before_units())
 
     def _check_asked(self, group: str, names: Iterable[str]) -> None:
         """Refuses tasks of a group that the command line names and that do not exist."""
@@ -168,7 +168,7 @@ class Tasks:
 
     def _prepare(self) -> None:
         """What comes before the first file is written; nothing where tasks are only listed."""
-        if self.running and not self._written:
+        if self.running is not False and not self._written:
             from pipeline.front.run.places import check_places, remove_orphans
 
             check_places(self.build)
@@ -191,7 +191,7 @@ class Tasks:
         self._prepare()
         from pipeline.front.run.places import manifest_is_there, write_manifest
 
-        if not self.running:
+        if self.running is False:
             return manifest_is_there(build)
         wrote = write_manifest(build)
         self._told = True
