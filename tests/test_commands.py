@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import RELEASE
 from project import ROOT, Project, finish
 from watching import Watching
 
@@ -239,6 +240,40 @@ def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, wat
     assert built.run().ran == []
 
 
+def test_watch_starts_anew_for_another_release(built: Project, watching: Watching) -> None:
+    watching.wait_for("watching")
+    (built.specs / "RELEASE").write_text("2.12.0\n")
+    watching.wait_for("the description or the release of the spec set changed: starting anew")
+    watching.wait_for("watching")
+    assert built.files() == built.clean_build()
+    built.set_formula("exp", "self", "result.conj() * grad")
+    watching.wait_for("ExpBackward0")
+    assert built.files() == built.clean_build()
+
+
+def test_watch_tells_of_a_release_that_a_run_refuses_and_waits_until_it_is_mended(
+    built: Project, watching: Watching
+) -> None:
+    watching.wait_for("watching")
+    (built.specs / "RELEASE").write_text("1.0\n")
+    watching.wait_for("PyTorch release '1.0' is not known")
+    before = built.files()
+    built.set_formula("exp", "self", "result.conj() * grad")
+    (built.specs / "RELEASE").write_text(RELEASE)
+    watching.wait_for("ExpBackward0, ForeachExpBackward0 → Functions.cpp")
+    assert built.files() == built.clean_build() != before
+
+
+def test_watch_sees_a_release_go_and_another_come(built: Project, watching: Watching) -> None:
+    watching.wait_for("watching")
+    (built.specs / "RELEASE").unlink()
+    watching.wait_for("the PyTorch release cannot be told from the spec set")
+    (built.specs / "RELEASE").write_text("2.12.0\n")
+    watching.wait_for("starting anew")
+    watching.wait_for("watching")
+    assert built.files() == built.clean_build()
+
+
 def test_a_save_that_the_watcher_misses_is_seen_all_the_same(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def events(build: Build) -> Iterator[list[str]]:
         yield []  # the watcher is there
@@ -247,7 +282,8 @@ def test_a_save_that_the_watcher_misses_is_seen_all_the_same(built: Project, mon
 
     monkeypatch.setattr(watch, "_events", events)
     command = object.__new__(watch.Watch)
-    command._watch(Build(read_config({name: str(getattr(built, name)) for name in ("specs", "cache", "generated")})))
+    variables = {name: str(getattr(built, name)) for name in ("specs", "cache", "generated")}
+    command._watch(Build(read_config(variables)), variables)
     assert built.files() == built.clean_build()
     assert b"result.conj() * grad" in built.files()["Functions.cpp"]
 

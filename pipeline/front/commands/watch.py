@@ -6,19 +6,18 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, reason, say
+from pipeline.front.config import Config, read_config
 from pipeline.front.main import start_anew
 from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import CodeChanged
-from pipeline.specs.location import DESCRIPTION
-from pipeline.specs.spec_set import find_spec_set
 
 # Milliseconds: how long to collect events of one save, and how often to look.
 DEBOUNCE = 8
@@ -35,18 +34,21 @@ class Watch(BuildCommand):
     name = "watch"
     doc_purpose = "keep generated files up to date while specs are edited"
     doc_usage = "[specs=SET …]"
-    doc_description = "Ends with Ctrl-C. When gradmill's own code changes, it starts itself anew."
+    doc_description = (
+        "Ends with Ctrl-C. When gradmill's own code changes, or the description or the release of the spec set, it"
+        " starts itself anew."
+    )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "doit watch [specs=SET]")
         gc.disable()
         with suppress(KeyboardInterrupt):  # in the middle of a pass: what was written is whole
-            self._watch(build)
+            self._watch(build, self.variables())
         return 0
 
-    def _watch(self, build: Build) -> None:
+    def _watch(self, build: Build, variables: Mapping[str, str]) -> None:
         resident = Resident(build)
-        watching = False
+        watching, wrong = False, ""
         events = _events(build)
         self._pass(resident, first=True)
         for changed in events:
@@ -54,8 +56,15 @@ class Watch(BuildCommand):
                 continue
             if any(map(_is_source, changed)):
                 _start_anew()
-            if _describes_anew(build):
-                _start_anew("the description of the spec set changed")
+            now, before = _wanted(variables), wrong
+            if isinstance(now, str):
+                watching, wrong = False, now
+                if wrong != before:
+                    print(wrong, file=sys.stderr, flush=True)
+                continue
+            wrong = ""
+            if (now.specs, now.release) != (build.config.specs, build.config.release):
+                _start_anew("the description or the release of the spec set changed")
             self._pass(resident)
             if not watching:  # what was saved before the watcher was there has been seen by now
                 watching = True
@@ -77,7 +86,7 @@ class Watch(BuildCommand):
         except CodeChanged:
             _start_anew()
         except SpecError as error:
-            print("\n  ".join(filter(None, (error.problem, error.hint))), file=sys.stderr, flush=True)
+            print(_said(error), file=sys.stderr, flush=True)
         except OSError as error:
             print(reason(error), file=sys.stderr, flush=True)
         gc.collect()  # nobody waits now
@@ -90,6 +99,7 @@ def _events(build: Build) -> Iterator[list[str]]:
     inputs = {os.path.abspath(path) for path in build.inputs.spec_paths()}
     graphs = build.config.graphs
     folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
+    inputs |= {os.path.abspath(path) for path in build.config.specs.looked_for}
     found = watch(
         *filter(os.path.isdir, folders),
         watch_filter=lambda change, path: (
@@ -109,16 +119,16 @@ def _is_source(path: str) -> bool:
     return path.startswith(PACKAGE + os.sep) and path.endswith((".py", ".cpp"))
 
 
-def _describes_anew(build: Build) -> bool:
-    """Whether a set of layers is described in another way than when this process began."""
-    specs = build.config.specs
-    if specs.described is None:
-        return False
+def _wanted(variables: Mapping[str, str]) -> Config | str:
+    """What a run would be asked to do by now, or why it would not begin."""
     try:
-        return find_spec_set(specs.files[DESCRIPTION].path, build.config.release) != specs
+        return read_config(variables)
     except SpecError as error:
-        print("\n  ".join(filter(None, (error.problem, error.hint))), file=sys.stderr, flush=True)
-        return False
+        return _said(error)
+
+
+def _said(error: SpecError) -> str:
+    return "\n  ".join(filter(None, (error.problem, error.hint)))
 
 
 def _start_anew(why: str = "gradmill's own code changed") -> None:
