@@ -188,6 +188,20 @@ def test_a_command_refuses_a_variable_that_there_is_not(project: Project, comman
     assert not project.generated.exists()
 
 
+@pytest.mark.parametrize("words", [("explain", ""), ("show", ""), ("show", "match", ""), ("coverage", ""), ("",)])
+def test_a_word_of_no_letters_is_refused(project: Project, words: tuple[str, ...]) -> None:
+    assert_refused(project.gradmill(*words), "'': an empty word names nothing", "leave it out")
+
+
+def test_info_of_a_task_that_there_is_not_is_refused(project: Project) -> None:
+    assert_refused(project.gradmill("info", "nonsense"), "there is no task 'nonsense'", "doit list --all")
+    assert_refused(
+        project.gradmill("info", "shard:Functions.hh"), "no task 'shard:Functions.hh'", "'shard:Functions.h'"
+    )
+    run = project.gradmill("info", "shard:Functions.h", families="factories")
+    assert_refused(run, "there is no task 'shard:Functions.h'", "")
+
+
 def test_an_unknown_set_is_refused(project: Project) -> None:
     assert_refused(project.run(specs="cors"), "specs=cors: there is no such spec set", "did you mean 'core'?")
 

@@ -21,6 +21,18 @@ def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[
     return f"there is no command or task '{word}'\n  {hint}"
 
 
+def unknown_task(name: str, tasks: Sequence[str]) -> str:
+    """What is wrong with the name of a task, "" where there is one."""
+    if name in tasks:
+        return ""
+    return f"there is no task '{name}'\n  {nearest(name, tasks) or 'doit list --all lists the tasks'}"
+
+
+def empty_word(words: Iterable[str]) -> str:
+    """What is wrong with a word of no letters, "" where there is none."""
+    return "" if all(words) else "'': an empty word names nothing\n  leave it out, or say what is meant"
+
+
 def unknown_variable(words: Iterable[str]) -> str:
     """What is wrong with the first variable that there is not, "" where all are known."""
     for word in words:

@@ -10,7 +10,7 @@ from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from pipeline.front.config import VARIABLES, Config, read_config
-from pipeline.front.hints import unknown_word
+from pipeline.front.hints import unknown_task, unknown_word
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
 
@@ -83,7 +83,11 @@ class _Telling:
             tasks.always = self._always
             tasks.each = self._each
         found = super().load_tasks(cmd, pos_args)  # type: ignore[misc]
-        problem = unknown_word(pos_args, [task.name for task in found], self.cmd_names) if cmd.execute_tasks else ""
+        names, problem = [task.name for task in found], ""
+        if cmd.execute_tasks:
+            problem = unknown_word(pos_args, names, self.cmd_names)
+        elif cmd.get_name() == "info" and len(pos_args) == 1:  # doit's own looks a name up and ends in a traceback
+            problem = unknown_task(pos_args[0], names)
         if problem:
             raise InvalidCommand(problem)
         return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from doit.doit_cmd import DoitMain
 
-from pipeline.front.hints import unknown_option, unknown_variable
+from pipeline.front.hints import empty_word, unknown_option, unknown_variable
 from pipeline.front.loader import PackageLoader
 from pipeline.front.start.answer import is_plain
 from pipeline.front.start.unchanged import note_unchanged
@@ -35,7 +35,7 @@ class Main(DoitMain):  # type: ignore[misc]
         return rest
 
     def run(self, all_args: list[str]) -> Any:
-        problem = unknown_option(all_args, exact=True) or unknown_variable(all_args)
+        problem = empty_word(all_args) or unknown_option(all_args, exact=True) or unknown_variable(all_args)
         if problem:
             sys.stderr.write(f"ERROR: {problem}\n")
             return 3
