@@ -30,6 +30,7 @@ class Editor:
         self.versions: dict[str, int] = {}
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
         self.told: list[types.PublishDiagnosticsParams] = []
+        self.refreshed = 0  # how often it was told to ask for lenses again
         self._news = asyncio.Condition()
 
     @classmethod
@@ -49,8 +50,16 @@ class Editor:
             async with editor._news:
                 editor._news.notify_all()
 
+        @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+        async def refreshed(ls: LanguageClient, params: None) -> None:
+            editor.refreshed += 1
+            async with editor._news:
+                editor._news.notify_all()
+
         await client.start_io(*config.server_command)
-        await client.initialize_session(types.InitializeParams(capabilities=types.ClientCapabilities()))
+        lenses = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
+        workspace = types.WorkspaceClientCapabilities(code_lens=lenses)
+        await client.initialize_session(types.InitializeParams(types.ClientCapabilities(workspace)))
         return editor
 
     @classmethod
@@ -146,6 +155,11 @@ class Editor:
         path.write_bytes(self.texts[path.as_uri()].encode())
         document = types.TextDocumentIdentifier(path.as_uri())
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
+
+    def changed_on_disk(self, *paths: Path) -> None:
+        """Tells the server of files that somebody else changed."""
+        changes = [types.FileEvent(path.as_uri(), types.FileChangeType.Changed) for path in paths]
+        self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
 
     # ---- questions
 

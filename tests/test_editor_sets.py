@@ -11,7 +11,7 @@ from pathlib import Path
 import forked
 import pytest
 import pytest_asyncio
-from editor import DERIVATIVES, Editor
+from editor import DERIVATIVES, NATIVE, Editor
 from lsprotocol import types
 from project import ROOT, Project
 
@@ -58,6 +58,64 @@ async def test_a_run_beside_it_starts_the_count_again(editor: Editor, built: Pro
     assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
     await editor.edit(path, "- name: mv(", "# a comment\n- name: mv(")
     assert (await editor.lenses(path))[line] == "2 units made from it"
+
+
+@pytest.mark.parametrize("hears", [False, True])
+@pytest.mark.asyncio
+async def test_a_run_starts_the_count_again_before_a_key_is_pressed(
+    editor: Editor, built: Project, hears: bool
+) -> None:
+    """Whoever asks is told; and an editor that hears of changed files is told to ask."""
+    path, line = built.path(DERIVATIVES), "- name: exp(Tensor self) -> Tensor"
+    await editor.open(path)
+    await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
+    editor.save(path)
+    assert (await editor.lenses(path))[line].startswith("edited: re-makes 2 units")
+    assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
+    if hears:
+        editor.changed_on_disk(built.generated / "Functions.cpp")
+        await editor.until(lambda: editor.refreshed)
+    assert (await editor.lenses(path))[line] == "2 units made from it"
+
+
+@pytest.mark.asyncio
+async def test_a_release_that_becomes_wrong_is_told_in_place_of_mistakes(editor: Editor, built: Project) -> None:
+    """In every file that is open; of others nothing is left. When it is mended, so are they."""
+    path, native, release = built.path(DERIVATIVES), built.path(NATIVE), built.specs / "RELEASE"
+    text = release.read_text()
+    await editor.open(native)
+    await editor.edit(native, "pixel_shuffle(Tensor self, int upscale_", "pixel_shuffle(Tensor self, int ")
+    await editor.until(lambda: path.as_uri() in editor.shown and editor.shown[path.as_uri()].diagnostics)
+    release.write_text("1.0\n")
+    editor.changed_on_disk(release)
+    await editor.until(lambda: not editor.shown[path.as_uri()].diagnostics)
+    (found,) = await editor.edit(native, "pixel_shuffle(Tensor self, int ", "pixel_shuffle(Tensor self, int upscale_")
+    assert "PyTorch release '1.0' is not known" in found.message
+    assert found.severity == types.DiagnosticSeverity.Error
+    release.write_text(text)
+    editor.changed_on_disk(release)
+    await editor.until(lambda: not editor.shown[native.as_uri()].diagnostics)
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_is_open_need_not_be_on_the_disk(editor: Editor, built: Project) -> None:
+    path = built.path(DERIVATIVES)
+    await editor.open(path)
+    path.unlink()
+    (found,) = await editor.edit(path, "grad * result.conj()\n", "grad * reslt.conj()\n")
+    assert "unknown name 'reslt'" in found.message
+    assert await editor.edit(path, "grad * reslt.conj()\n", "grad * result.conj()\n") == []
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_is_neither_open_nor_on_the_disk_is_missed(editor: Editor, built: Project) -> None:
+    path = built.path(DERIVATIVES)
+    await editor.open(built.path(NATIVE))
+    path.unlink()
+    editor.changed_on_disk(path)
+    await editor.until(lambda: path.as_uri() in editor.shown and editor.shown[path.as_uri()].diagnostics)
+    (found,) = editor.shown[path.as_uri()].diagnostics
+    assert "cannot be read" in found.message
 
 
 @pytest.mark.slow

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from lsprotocol import types
 
 from pipeline.front.lsp.buffers import Text
+from pipeline.problems.problem import SpecError
 from pipeline.problems.report import Placed, Report
 
 _WORD = re.compile(r"\w+|\S")
 _LEVELS = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
+_NO_SET = "this file is part of no spec set: name one, gradmill lsp specs=…"
 SOURCE = "gradmill"
 
 
@@ -21,8 +23,7 @@ def by_file(report: Report, text: Callable[[str], Text], encoding: str) -> dict[
     found: dict[str, list[types.Diagnostic]] = {}
     for placed in report.placed:
         path = os.path.realpath(placed.place.file)
-        if os.path.isfile(path):  # a member of an archive is nothing that an editor could show
-            found.setdefault(path, []).append(_diagnostic(placed, report, text(path), encoding))
+        found.setdefault(path, []).append(_diagnostic(placed, report, text(path), encoding))
     return found
 
 
@@ -61,9 +62,11 @@ def span(line: str, column: int) -> tuple[int, int]:
     return column, match.end() if match is not None else min(column + 1, len(line))
 
 
-def outside(why: str) -> types.Diagnostic:
-    """What is shown in a file that is part of no spec set."""
+def outside(mistake: SpecError | None) -> types.Diagnostic:
+    """What is shown in a file that is part of no spec set, for a mistake where there is one."""
     start = types.Position(0, 0)
-    return types.Diagnostic(
-        types.Range(start, start), why, severity=types.DiagnosticSeverity.Information, source=SOURCE
-    )
+    if mistake is None:
+        why, severity = _NO_SET, types.DiagnosticSeverity.Information
+    else:
+        why, severity = f"{mistake.problem}\nhint: {mistake.hint}", types.DiagnosticSeverity.Error
+    return types.Diagnostic(types.Range(start, start), why, severity=severity, source=SOURCE)

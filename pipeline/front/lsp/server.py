@@ -81,11 +81,7 @@ class Server(LanguageServer):
         """A file was opened."""
         path = path_of(uri)
         self.buffers[path] = Buffer(uri, text, version)
-        session = self.sets.of(path)
-        if session is not None:
-            self._later(session)
-        elif path in self.sets.why:
-            self._publish(path, [diagnostics.outside(self.sets.why[path])])
+        self._look_at(path)
 
     def change(self, uri: str, changes: list[types.TextDocumentContentChangeEvent], version: int) -> None:
         """A file was changed, and not saved."""
@@ -96,9 +92,7 @@ class Server(LanguageServer):
         for each in changes:
             buffer = buffer.changed(each, version, self.encoding)
         self.buffers[path] = buffer
-        session = self.sets.of(path)
-        if session is not None:
-            self._later(session)
+        self._look_at(path)
 
     def leave(self, uri: str) -> None:
         """A file was closed: what the disk has counts again."""
@@ -117,9 +111,21 @@ class Server(LanguageServer):
         for session in self.sets.open():
             self._later(session)
         for other in self.buffers:
-            found = self.sets.of(other)
-            if found is not None:
-                self._later(found)
+            self._look_at(other)
+        sessions = self.sets.open()
+        for other in self._shown.keys() - self.buffers.keys():
+            if not any(session.has(other) for session in sessions):
+                self._publish(other, [])
+
+    def _look_at(self, path: str) -> None:
+        """Looks at the set of an open file; where there is none, shows why."""
+        session = self.sets.of(path)
+        if session is not None:
+            self._later(session)
+        elif path in self.sets.why:
+            self._publish(path, [diagnostics.outside(self.sets.why[path])])
+        elif self._shown.get(path):
+            self._publish(path, [])
 
     def text(self, path: str) -> Text:
         """A file as the editor has it, or the disk."""
@@ -176,6 +182,7 @@ class Server(LanguageServer):
 
     def _bring(self, session: Session) -> None:
         opened = {path: buffer.data for path, buffer in self.buffers.items() if session.has(path)}
+        outrun = session.is_outrun
         try:
             session.look(opened)
         except (CodeChanged, OSError) as error:
@@ -183,6 +190,8 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
             return
         self._show(session, anew=True)
+        if outrun and self._refreshes_lenses:
+            self.workspace_code_lens_refresh(None)
         asyncio.get_running_loop().call_soon(session.settle)
 
     def _complete(self) -> None:
@@ -193,12 +202,21 @@ class Server(LanguageServer):
             session.settle()
         self._idle = asyncio.get_running_loop().call_later(IDLE, self._tidy, rest)
 
+    @property
+    def _refreshes_lenses(self) -> bool:
+        """Whether the editor asks for code lenses again when it is told to."""
+        workspace = self.client_capabilities.workspace
+        lenses = workspace.code_lens if workspace is not None else None
+        return bool(lenses is not None and lenses.refresh_support)
+
     def _open_of(self, sessions: Collection[Session]) -> list[Session]:
         """Those that were not closed meanwhile."""
         return [session for session in self.sets.open() if session in sessions]
 
     def complete(self, session: Session) -> None:
         """Looks at the rest of a set, and shows what that tells."""
+        if session.is_outrun:
+            self._bring(session)
         session.complete()
         self._show(session, anew=False)
 

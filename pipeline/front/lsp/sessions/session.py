@@ -63,6 +63,7 @@ class Session:
         """Whether a file says what the set is."""
         specs = self.config.specs
         found = [specs.version_file, *(at.path for key, at in specs.files.items() if key == DESCRIPTION)]
+        found += specs.looked_for
         return os.path.realpath(path) in [os.path.realpath(each) for each in found if each]
 
     def role(self, path: str) -> Role | None:
@@ -80,7 +81,7 @@ class Session:
     def look(self, opened: Mapping[str, bytes]) -> None:
         """The same as far as it takes to see nearly all that is wrong: up to the stage `match`, without what is made
         of it. What the rest had to tell before is told on."""
-        if stat_of(self._place("").seal) != self._last_run:  # somebody ran
+        if self.is_outrun:
             self.close()
             self._open()
         found = ((self._labels.get(os.path.realpath(path)), data) for path, data in opened.items())
@@ -99,6 +100,11 @@ class Session:
         self._quick.update(self._texts)
         self._current = self._quick
         self._found = [*self._quick.found, *self._late]
+
+    @property
+    def is_outrun(self) -> bool:
+        """Whether somebody ran since this began with what the last run left."""
+        return stat_of(self._place("").seal) != self._last_run
 
     def complete(self) -> None:
         """Brings up to date what a look leaves out."""

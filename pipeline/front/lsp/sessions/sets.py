@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from pipeline.front.config import read_config
 from pipeline.front.lsp.sessions.session import Session, has_file
@@ -20,7 +20,8 @@ class Sets:
         self._variables = dict(variables)
         self._sessions: dict[str, Session] = {}  # by the folder or the name of the set
         self._of: dict[str, Session | None] = {}  # by file
-        self.why: dict[str, str] = {}  # why a file is one of no set, where that is worth saying
+        self._left: set[str] = set()  # files of sets that were described in another way
+        self.why: dict[str, SpecError | None] = {}  # by file that is one of no set: the mistake, if it is for one
 
     def of(self, path: str) -> Session | None:
         """The session of a file's set, None where there is none."""
@@ -29,15 +30,16 @@ class Sets:
             self._of[path] = self._find(path)
         return self._of[path]
 
-    def open(self) -> Iterator[Session]:
+    def open(self) -> list[Session]:
         """The sessions."""
-        yield from self._sessions.values()
+        return list(self._sessions.values())
 
     def forget(self, path: str) -> None:
         """Looks anew, when somebody asks next, for the set of what depends on a description or a release."""
         for session in [found for found in self._sessions.values() if found.describes(path)]:
             session.close()
             self._sessions = {name: other for name, other in self._sessions.items() if other is not session}
+            self._left |= {each for each, other in self._of.items() if other is session}
             self._of = {each: other for each, other in self._of.items() if other is not session}
         self._of = {each: other for each, other in self._of.items() if other is not None}
 
@@ -60,8 +62,8 @@ class Sets:
             if has_file(config, path):
                 self._sessions[specs] = Session(config)
                 return self._sessions[specs]
-        if os.path.basename(path) in _NAMES:
-            self.why[path] = _reason(errors)
+        if os.path.basename(path) in _NAMES or path in self._left:
+            self.why[path] = next((error for error in errors if not error.problem.endswith(NO_SET)), None)
         return None
 
     def _candidates(self, path: str) -> Iterator[str]:
@@ -76,11 +78,3 @@ class Sets:
             if above == folder:
                 return
             folder = above
-
-
-def _reason(errors: Sequence[SpecError]) -> str:
-    """Why a file is part of no spec set: what is wrong with one, where there is one around it."""
-    found = [error for error in errors if not error.problem.endswith(NO_SET)]
-    if not found:
-        return "this file is part of no spec set: name one, gradmill lsp specs=…"
-    return f"{found[0].problem}; {found[0].hint}"
