@@ -1,4 +1,4 @@
-"""JSON Schemas of the manifest and of what the stages' queries give, generated from their types."""
+"""JSON Schemas of the manifest, of the lines that `show` prints and of what queries give, from their types."""
 
 from __future__ import annotations
 
@@ -10,33 +10,22 @@ import msgspec
 from pipeline.model.manifest import Manifest
 from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
+from pipeline.reports.shown import ROWS
 from pipeline.specs.layers.description import Description
-from pipeline.stages import emit, foreach, graphs, infos, match, schemas, shard, specs, units
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
-# What is meant by the name of a stage alone.
-_MAIN: dict[str, Query[Any, Any]] = {
-    "specs": specs.entries,
-    "schemas": schemas.declared,
-    "infos": infos.infos_of,
-    "foreach": foreach.synthesized,
-    "match": match.pairs,
-    "graphs": graphs.graph,
-    "nodes": match.nodes,
-    "units": units.units,
-    "emit": emit.text,
-    "shard": shard.files,
-}
+DERIVATIVES = "derivatives.row"  # a line of `show derivatives`, as `derivatives` alone is the YAML file
 
 
 def types() -> dict[str, Any]:
-    """Every type that has a JSON Schema, by name: the manifest, stages, and queries as `stage.query`."""
+    """Every type that has a JSON Schema, by name: the manifest, stages, and queries as `stage.query`. Several types are
+    a tuple."""
     found: dict[str, Any] = {
         "manifest": Manifest,
         "specset": Description,
         "problems": Findings,
-        **{name: query.result for name, query in _MAIN.items()},
+        **{DERIVATIVES if name == "derivatives" else name: rows for name, rows in ROWS.items()},
     }
     for name in _MODULES:
         module = import_module(f"pipeline.stages.{name}")
@@ -48,7 +37,10 @@ def types() -> dict[str, Any]:
 
 def json_schema(type_: Any) -> dict[str, Any]:
     """The JSON Schema of a type. What is kept encoded appears as any value."""
-    return msgspec.json.schema(type_, schema_hook=_encoded)
+    if not isinstance(type_, tuple):
+        return msgspec.json.schema(type_, schema_hook=_encoded)
+    found, definitions = msgspec.json.schema_components(type_, schema_hook=_encoded, ref_template="#/$defs/{name}")
+    return {**(found[0] if len(found) == 1 else {"anyOf": list(found)}), "$defs": definitions}
 
 
 def _encoded(type_: type) -> dict[str, Any]:

@@ -20,13 +20,13 @@ class Schema(BuildCommand):
     doc_usage = "TYPE"
     doc_description = (
         "TYPE is derivatives or native_functions, of the YAML files; manifest; specset, of descriptions; problems, of"
-        " format=json; a stage, specs, schemas, infos, foreach, match, emit or shard; nodes or units;"
+        " format=json; a stage, for a line that show prints of it, where that of derivatives is derivatives.row;"
         " or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports.editor.spec_schemas import FILES, spec_schema
-        from pipeline.reports.json_schemas import json_schema, types
+        from pipeline.reports.json_schemas import DERIVATIVES, json_schema, types
         from pipeline.stages.set import release
         from pipeline.stages.tags import tags
 
@@ -35,7 +35,7 @@ class Schema(BuildCommand):
         if name in FILES:
             return _print(spec_schema(name, release(build.db), tags(build.db)))
         if name not in known:
-            whole = [*FILES, *(each for each in known if "." not in each)]
+            whole = [*FILES, *(each for each in known if "." not in each or each == DERIVATIVES)]
             raise SpecError(
                 f"schema: no type '{name}'", nearest(name, [*FILES, *known]) or f"types: {', '.join(whole)}"
             )
