@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from copies import copy_of
-from editor import DERIVATIVES, NATIVE, Editor
+from editor import DERIVATIVES, NATIVE, TAGS, Editor
 from lsprotocol import types
 from project import Project
 from pygls.exceptions import JsonRpcException
@@ -26,8 +26,8 @@ def project(small_built: Project, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def editor(project: Project) -> AsyncIterator[Editor]:
-    """One editor for all tests here, with both files open."""
-    async with Editor.editing(project, DERIVATIVES, NATIVE) as found:
+    """One editor for all tests here, with all files open."""
+    async with Editor.editing(project, DERIVATIVES, NATIVE, TAGS) as found:
         yield found
 
 
@@ -48,6 +48,15 @@ async def restored(editor: Editor) -> AsyncIterator[None]:
         (DERIVATIVES, MV, MV + "  dispatch:\n    Aut¦\n", ["AutogradCUDA"], ["Default", "CPU"]),
         (DERIVATIVES, MV, MV + "  dispatch:\n    Default:\n      ¦\n", ["self", "vec", "result"], ["dispatch"]),
         (DERIVATIVES, "  vec: self.t()", "  v¦: self.t()", ["vec"], ["self"]),
+        (DERIVATIVES, MV, "- ¦\n" + MV, ["name"], ["self", "dispatch"]),
+        (DERIVATIVES, MV, "- n¦\n" + MV, ["name"], []),
+        (DERIVATIVES, MV, "-¦\n" + MV, [], ["name", "dispatch"]),
+        (DERIVATIVES, MV, "n¦\n" + MV, ["name"], ["output_differentiability"]),
+        (DERIVATIVES, MV, MV + "  dispatch: ¦\n", [], ["self", "exp", "Default"]),
+        # nothing stands right behind a colon
+        (DERIVATIVES, "  vec: self.t()", "  vec:¦ self.t()", [], ["self", "dispatch", "output_differentiability"]),
+        (DERIVATIVES, MV, MV + "  dispatch:¦\n", [], ["self", "output_differentiability"]),
+        (NATIVE, NATIVE_MV, NATIVE_MV + "  tags:¦\n", [], ["core", "variants", "autogen"]),
         # schemas
         (DERIVATIVES, MV, MV.replace("mv(", "ad¦("), ["add.Tensor", "add_.Scalar"], ["mv"]),
         # formulas
@@ -79,6 +88,32 @@ async def test_what_may_stand_there_is_offered(
     labels = [item.label for item in await editor.offered(project.path(name), old, new)]
     assert [label for label in offered if label not in labels] == []
     assert [label for label in not_offered if label in labels] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "result"),
+    [
+        (DERIVATIVES, "- n¦", "- name: "),
+        (DERIVATIVES, "n¦", "- name: "),
+        (NATIVE, "- f¦", "- func: "),
+        (NATIVE, "f¦", "- func: "),
+        (TAGS, "- t¦", "- tag: "),
+        (TAGS, "t¦", "- tag: "),
+        (TAGS, "  d¦", "  desc: "),
+    ],
+)
+async def test_an_entry_begins_with_one_dash(
+    editor: Editor, project: Project, name: str, line: str, result: str
+) -> None:
+    first = {DERIVATIVES: MV, NATIVE: NATIVE_MV, TAGS: "- tag: core\n"}[name]
+    (item, *_) = await editor.offered(project.path(name), first, f"{line}\n{first}")
+    place, text = item.text_edit.range, line.replace("¦", "")
+    assert text[: place.start.character] + item.text_edit.new_text + text[place.end.character :] == result
+
+
+async def test_an_output_is_offered_once(editor: Editor, project: Project) -> None:
+    items = await editor.offered(project.path(DERIVATIVES), "  vec: self.t()", "  vec: resu¦")
+    assert [item.label for item in items if item.label == "result"] == ["result"]
 
 
 async def test_a_schema_takes_the_place_of_the_rest_of_the_line(editor: Editor, project: Project) -> None:

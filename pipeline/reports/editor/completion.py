@@ -90,12 +90,25 @@ def _value_start(cursor: Cursor) -> int:
 
 def _choices(context: Context) -> Iterable[Choice]:
     cursor = context.cursor
-    if cursor.role == "tags" or cursor.entry is None:
-        return _ENTRIES.get(cursor.role, ())
+    if cursor.needs_space:
+        return ()
+    if cursor.role == "tags" or cursor.entry is None or cursor.is_at_margin:
+        return _first_keys(cursor)
     if cursor.role == "native":
         found = _NATIVE.get((cursor.path[0] if cursor.path else "", cursor.in_value))
         return found(context) if found is not None else ()
     return _derivatives(context)
+
+
+def _first_keys(cursor: Cursor) -> Iterator[Choice]:
+    """What an entry begins with, with its dash where that is not there yet; of tags the other key, too."""
+    key = _FIRST[cursor.role]
+    if cursor.is_behind_dash:
+        yield Choice(key, "key", insert=f"{key}: ")
+    elif not cursor.word[1]:
+        yield Choice(key, "key", insert=f"- {key}: ")
+    if cursor.role == "tags" and cursor.word[1]:
+        yield Choice("desc", "key", insert="desc: ")
 
 
 # ---- native_functions.yaml
@@ -146,11 +159,7 @@ _NATIVE: dict[tuple[str, bool], Callable[[Context], Iterable[Choice]]] = {
     ("device_check", True): _values(*DEVICE_CHECKS),
     **{(flag, True): _values("True", "False") for flag in _FLAGS},
 }
-_ENTRIES: dict[str, tuple[Choice, ...]] = {
-    "native": (Choice("func", "key", insert="- func: "),),
-    "derivatives": (Choice("name", "key", insert="- name: "),),
-    "tags": (Choice("tag", "key", insert="- tag: "), Choice("desc", "key", insert="desc: ")),
-}
+_FIRST = {"native": "func", "derivatives": "name", "tags": "tag"}
 
 
 # ---- derivatives.yaml
@@ -159,11 +168,15 @@ _ENTRIES: dict[str, tuple[Choice, ...]] = {
 def _derivatives(context: Context) -> Iterable[Choice]:
     cursor = context.cursor
     assert cursor.entry is not None
+    if cursor.line == cursor.entry.start and cursor.is_behind_dash:
+        return _first_keys(cursor)
     if cursor.path == ("name",):
         return _schemas(context)
     if cursor.path[:1] == (_OUTPUT,):
         return _values("True", "False")(context)
     schema = schema_of(context.db, cursor.entry.head)
+    if cursor.path == ("dispatch",) and cursor.in_value:
+        return ()
     if cursor.in_value:
         return _formula(context, schema)
     if cursor.path == ("dispatch",):
@@ -222,5 +235,7 @@ def _names(cursor: Cursor, schema: Schema | None) -> Iterator[Choice]:
         if not forward and len(outputs) > 1:
             yield Choice(f"grad_{name}", "argument", f"the gradient of {name}")
     for word, meaning in WORDS.items():
+        if word in outputs:
+            continue
         if word.startswith("auto_") == forward or word in ("result", "grad_input_mask"):
             yield Choice(word, "value", meaning)

@@ -62,6 +62,22 @@ class Cursor(Struct, frozen=True):
     text: str  # its line
     word: Word
 
+    @property
+    def needs_space(self) -> bool:
+        """Whether it is right behind a dash or the colon of a key, where a space has to be first."""
+        found = _KEY.match(self.text)
+        return (found is not None and found.end() == self.column) or self.text[: self.column].lstrip() == "-"
+
+    @property
+    def is_at_margin(self) -> bool:
+        """Whether its word is all there is in the line, and begins it."""
+        return not self.word[1] and self.text.rstrip() == self.word[0]
+
+    @property
+    def is_behind_dash(self) -> bool:
+        """Whether a dash is all that stands before its word."""
+        return self.text[: self.word[1]].strip() == "-"
+
 
 def cursor_at(role: Role, lines: Sequence[str], line: int, column: int) -> Cursor:
     """What is at a place."""
