@@ -260,7 +260,7 @@ async def test_an_overload_is_renamed_alone(editor: Editor, project: Project) ->
     assert "- func: add_.Tensor(" in files[NATIVE]
 
 
-@pytest.mark.parametrize("new", ["exp", "no name", "2nd", "name_"])
+@pytest.mark.parametrize("new", ["exp", "no name", "2nd", "name_", "class", "template"])
 async def test_a_name_that_cannot_be_had_is_refused(editor: Editor, project: Project, new: str) -> None:
     with pytest.raises(JsonRpcException):
         await renamed(editor, project.path(DERIVATIVES), MV, 9, new)

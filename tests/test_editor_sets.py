@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import forked
 import pytest
@@ -14,6 +18,10 @@ import pytest_asyncio
 from editor import DERIVATIVES, NATIVE, Editor
 from lsprotocol import types
 from project import ROOT, Project
+
+START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
+SHUTDOWN = {"id": 3, "method": "shutdown"}
+EXIT = {"method": "exit"}
 
 
 @pytest_asyncio.fixture
@@ -172,6 +180,42 @@ async def test_a_file_that_is_broken_when_it_is_opened_is_mended(wandering: Edit
     (found,) = await wandering.open(path)
     assert "not YAML" in found.message
     assert await wandering.edit(path, "{grad", "grad") == []
+
+
+def spoken(folder: Path, *messages: dict[str, Any]) -> tuple[int, dict[int, Any]]:
+    """What a server answers, by the number of the request, to messages as they stand; and its exit status."""
+    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in (START, *messages)]
+    run = subprocess.run(
+        [sys.executable, "-m", "pipeline", "lsp"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        input=b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies),
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    answers = [json.loads(body) for body in re.findall(rb"(?<=\r\n\r\n){.*?}(?=Content-Length|$)", run.stdout)]
+    return run.returncode, {answer["id"]: answer for answer in answers if "id" in answer}
+
+
+def test_each_request_is_answered(tmp_path: Path) -> None:
+    """Also one that makes no sense, and one that comes too late."""
+    place = {"textDocument": {"uri": "file:///x.yaml"}, "position": {"line": -1, "character": 0}}
+    wrong = {"id": 2, "method": "textDocument/hover", "params": place}
+    late = {"id": 4, "method": "textDocument/hover", "params": {**place, "position": {"line": 0, "character": 0}}}
+    status, answers = spoken(tmp_path, wrong, SHUTDOWN, late, EXIT)
+    assert status == 0
+    assert {number: answer.get("error", {}).get("code") for number, answer in answers.items()} == {
+        1: None,
+        2: -32602,  # invalid params
+        3: None,
+        4: -32600,  # invalid request
+    }
+
+
+def test_an_end_without_notice_is_a_failure(tmp_path: Path) -> None:
+    assert spoken(tmp_path, SHUTDOWN, EXIT)[0] == 0
+    assert spoken(tmp_path, EXIT)[0] == 1
 
 
 def test_it_says_what_to_install(tmp_path: Path) -> None:

@@ -38,5 +38,4 @@ class Lsp(BuildCommand):
                 read_config(variables)
             except SpecError as error:
                 raise InvalidCommand(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
-        serve(variables)
-        return 0
+        return serve(variables)

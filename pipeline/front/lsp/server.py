@@ -14,17 +14,16 @@ import sys
 import time
 from collections.abc import Collection, Mapping
 from contextlib import redirect_stdout
-from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path
 
 from pipeline import __version__
 from pipeline.front.commands.command import reason
 from pipeline.front.lsp import diagnostics, features
 from pipeline.front.lsp.buffers import Buffer, Text, path_of
+from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.problems.problem import SpecError
@@ -37,22 +36,6 @@ REST = 0.5  # seconds without a key after which the whole set is looked at
 IDLE = 0.2  # seconds after that, when memory is tidied up
 
 _CHANGED = "gradmill's own code changed: start the language server again"
-
-
-class Protocol(LanguageServerProtocol):
-    """pygls's own, but for the texts of files: those are kept by `Server`."""
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Any:
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Any:
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Any:
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
 
 class Server(LanguageServer):
@@ -246,8 +229,9 @@ class Server(LanguageServer):
         )
 
 
-def serve(variables: Mapping[str, str]) -> None:
-    """Serves the editor on standard input and output until it ends that."""
+def serve(variables: Mapping[str, str]) -> int:
+    """Serves the editor on standard input and output until it ends that; gives the exit status, which is 1 where the
+    editor did so without notice."""
     log = logging.StreamHandler(sys.stderr)
     log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
     logging.basicConfig(level=logging.ERROR, handlers=[log])
@@ -258,3 +242,4 @@ def serve(variables: Mapping[str, str]) -> None:
             server.start_io(stdout=out)
         finally:
             server.sets.close()
+    return int(isinstance(server.protocol, Protocol) and server.protocol.without_notice)

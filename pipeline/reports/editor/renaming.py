@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from keyword import iskeyword
 
 from msgspec import Struct
 
@@ -23,6 +24,18 @@ _OPERATOR = re.compile(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _ROLES = ("native", "derivatives")
 _DUNDER = re.compile(r"__\w+__")
+
+# Those of Python left out.
+_CPP_KEYWORDS = frozenset(
+    """
+    alignas alignof and_eq asm auto bitand bitor bool case catch char char16_t char32_t char8_t co_await co_return
+    co_yield compl concept const const_cast consteval constexpr constinit decltype default delete do double dynamic_cast
+    enum explicit export extern false float friend goto inline int long mutable namespace new noexcept not_eq nullptr
+    operator or_eq private protected public register reinterpret_cast requires short signed sizeof static static_assert
+    static_cast struct switch template this thread_local throw true typedef typeid typename union unsigned using virtual
+    void volatile wchar_t xor xor_eq
+    """.split()
+)
 
 
 class Target(Struct, frozen=True):
@@ -61,6 +74,8 @@ def rename(db: Database, target: Target, new: str, cursor: Cursor, files: Files)
     base = new if target.overload else base_of(new)
     if not _NAME.fullmatch(base):
         raise SpecError(f"'{new}' is not a name", "write letters, digits and underscores")
+    if not target.overload and (iskeyword(base) or base in _CPP_KEYWORDS):
+        raise SpecError(f"'{base}' is a keyword of Python or C++", "take another name")
     if target.overload:
         return list(_overload(target, new, operator_at(cursor)[0], files))
     if new.endswith("_") and not target.old.endswith("_"):
