@@ -6,12 +6,18 @@ from itertools import combinations, product
 from random import Random
 
 from pipeline.problems.causes import causes
-from pipeline.problems.problem import LAST, Problem
+from pipeline.problems.problem import LAST, SERVED, Problem
 
 KINDS = [
     Problem(role, entry, op, "wrong", field=field, warning=warning, derived=derived, rank=rank)
     for role, entry, op, field, warning, derived, rank in product(
-        ("native", "derivatives", "tags"), ("", "e"), ("f.x", "f_", "g"), ((), ("func",)), (0, 1), (0, 1), (0, 1, LAST)
+        ("native", "derivatives", "tags"),
+        ("", "e"),
+        ("f.x", "f_", "g"),
+        ((), ("func",)),
+        (0, 1),
+        (0, 1),
+        (0, 1, SERVED, LAST),
     )
     for warning, derived in ((bool(warning), bool(derived)),)
 ]
@@ -40,3 +46,13 @@ def test_what_may_follow_from_anything_hides_nothing() -> None:
     twice = Problem("native", "a", "f.x", "declared twice", field=("func",), derived=True, rank=1)
     without = Problem("native", "a", "f_.x", "has no derivatives", rank=LAST)
     assert causes([twice, without]) == causes([without, twice]) == [twice]
+
+
+def test_what_a_definition_that_cannot_be_read_leaves_open_is_not_told() -> None:
+    view = Problem("native", "v", "v.x", "cannot be held", rank=SERVED)
+    other = Problem("native", "w", "w.x", "cannot be held", rank=SERVED)
+    file = Problem("derivatives", "", "", "not YAML")
+    definition = Problem("derivatives", "v", "v.x", "a formula is wrong", derived=True)
+    assert causes([file, view, other]) == [file]
+    assert causes([definition, view, other]) == [definition, other]
+    assert causes([view, other]) == [view, other]

@@ -66,7 +66,8 @@ def all_of(errors: list[SpecError]) -> SpecError:
     return errors[0]
 
 
-LAST = 9  # the rank of what may follow from any other mistake
+# Ranks: of what is wrong with a function as its derivatives have it, and of what may follow from any other mistake.
+SERVED, LAST = 8, 9
 
 
 class Problem(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -6,9 +6,11 @@ What is printed is planned first, from the unit's subject: no more of a function
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
-from pipeline.problems.problem import Role, SpecError, problems_of
+from pipeline.problems.problem import SERVED, Problem, Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.kernels import definition_of, outputs, served_function
@@ -58,7 +60,7 @@ def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> di
         pieces = kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
     except SpecError as error:
         for problem in problems_of(error, *_place(db, family, name, error)):
-            db.report(problem)
+            db.report(_ranked(problem, kind.subject))
         return {}
     found = unit(db, family, name) if family in facts.dressed else None
     if found is None:
@@ -74,3 +76,10 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
     assert found is not None
     place = definition_of(db, found.function) if error.role == "derivatives" else None
     return place or (found.role, found.entry, found.op)
+
+
+def _ranked(problem: Problem, subject: str) -> Problem:
+    """A problem of a function, which may follow from derivatives that could not be read where it is seen with them."""
+    if problem.role != "native" or problem.rank or subject not in ("derivatives", "outputs"):
+        return problem
+    return replace(problem, rank=SERVED)

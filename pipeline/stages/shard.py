@@ -19,7 +19,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import grouped
 from pipeline.model.regex import regex
-from pipeline.problems.problem import Problem, SpecError, nearest, problem_of
+from pipeline.problems.problem import LAST, Problem, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, table, unkept
 from pipeline.stages.emit import marked, rendered, text
@@ -82,7 +82,8 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
     try:
         return _planned_files(db, family, layout)
     except SpecError as error:
-        db.report(problem_of(error, "derivatives", "", layout.underived))
+        # Whatever is wrong may be what leaves these without derivatives.
+        db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
         return []
 
 
