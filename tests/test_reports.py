@@ -48,6 +48,16 @@ def test_explain_gives_what_follows_from_edits(built: Project) -> None:
     assert edit["files"] == ["Functions.cpp"]
 
 
+@pytest.mark.parametrize("names", [["Functions.cpp", "ExpBackward0"], []])
+def test_explain_says_the_same_of_a_cache_that_was_copied(built: Project, names: list[str]) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    text = built.run("explain", *names).stdout
+    (built.cache / "set" / "rows.values").touch()
+    again = built.run("explain", *names).stdout
+    assert again == text
+    assert "up to date" not in again and "gradmill's own code →" not in again
+
+
 def test_list_gives_tasks_their_state_and_their_files(built: Project) -> None:
     built.set_formula("exp", "self", "result.conj() * grad")
     tasks = {task["name"]: task for task in read(built, "list", "--all", "--status")}

@@ -277,7 +277,7 @@ class Engine:
         """Gives a row a trace, and a table its items."""
         rows, before = self.rows, row.trace
         if items is not None:
-            if before is not None and before.digest != trace.digest and rows.touched is not None:
+            if before is not None and before.digest != trace.digest:
                 self._move(row, items)
             row.items = items
             rows.tables.add(row.id)
@@ -294,7 +294,7 @@ class Engine:
         try:
             changed = self.rows.items(table).changed(after)
         except Damaged:  # nobody knows what it gave: all items that anybody read may be others, or gone
-            gone = dict.fromkeys(self.rows.readers.read(table.id[:KIN]), MISSING)
+            read = () if self.rows.touched is None else self.rows.readers.read(table.id[:KIN])
+            gone = dict.fromkeys(read, MISSING)
             changed = {NAMES: after.outline.names, ABSENT: LOOKED, **{name: item.digest for name, item in after.all()}}
-        found = {item_identity(table.id, item): now for item, now in changed.items()}
-        self.rows.move(table.id, {**gone, **found})
+        self.rows.move(table.id, gone | {item_identity(table.id, item): now for item, now in changed.items()})

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pipeline.query.account import collect, problems
+from pipeline.query.account import changed_items, changes, collect, problems
 from pipeline.query.code import Source
 from pipeline.query.database import Cycle, Database
 from pipeline.query.engine import Engine
 from pipeline.query.files import CodeChanged
 from pipeline.query.query import Parts, Table, query, table, unkept
-from pipeline.query.row import digest, identity
+from pipeline.query.row import INPUT, ITEM, NAMES, digest, identity
 from tests.query.toy import Toy, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -351,6 +351,22 @@ def test_a_row_that_read_a_missing_item_holds_without_a_seal(toy: Toy) -> None:
     toy.run((length, "x", "q"))
     toy.path.with_name("rows.seal").unlink()
     assert toy.run((length, "x", "q")) == ([0], [])
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_why_a_row_was_replaced_is_known_without_a_seal_too(toy: Toy, *, sealed: bool) -> None:
+    toy.run((page, "x"))
+    if not sealed:
+        toy.path.with_name("rows.seal").unlink()
+    toy.inputs["x"] = b"a: seven\nb: three\nd: new\n"
+    db = toy.begin()
+    assert page(db, "x") == "a 5\nb 5\nd 3\n"
+    assert changes(db, (length.name, "x", "a")) == [(ITEM, words.name, "x", "a")]
+    assert changes(db, (length.name, "x", "b")) == []
+    assert changes(db, (length.name, "x", "d")) is None
+    assert changes(db, (words.name, "x")) == [(INPUT, "x")]
+    assert (ITEM, words.name, "x", NAMES) in (changes(db, (page.name, "x")) or ())
+    assert changed_items(db, words, "x") == {"a": "changed", "d": "added", "c": "deleted"}
 
 
 @pytest.mark.parametrize("seed", range(40))
