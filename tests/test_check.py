@@ -289,6 +289,34 @@ def test_a_fix_changes_one_word_and_nothing_else(project: Project) -> None:
     assert project.files() == files
 
 
+def test_a_key_is_not_mended_where_it_would_stand_twice(project: Project) -> None:
+    text = project.path("derivatives.yaml").read_text()
+    project.replace("derivatives.yaml", "  self: grad * result\n", "  slef: grad\n  self: grad * result\n")
+    project.replace("derivatives.yaml", "  mat2: self.t()", "  mta2: grad\n  mat2: self.t()")
+    before = project.path("derivatives.yaml").read_text()
+    run = project.run("check", fix=1)
+    assert (run.status, run.stderr) == (1, "")
+    assert "'slef' is neither" in run.stdout and "'mta2' is neither" in run.stdout
+    assert project.path("derivatives.yaml").read_text() == before
+    found = json.loads(project.run("check", format="json").stdout)["problems"]
+    assert [problem["fix"] for problem in found] == [None, None]
+    project.path("derivatives.yaml").write_text(
+        text.replace("  self: grad * result\n", "  slef: grad\n  selff: grad\n")
+    )
+    run = project.run("check", fix=1)
+    assert (run.status, len(fixed(project, run))) == (1, 1)
+    assert project.path("derivatives.yaml").read_text().count("\n  self: grad\n") == text.count("\n  self: grad\n") + 1
+
+
+def test_a_name_is_mended_at_each_of_its_places(project: Project) -> None:
+    before = project.path("derivatives.yaml").read_text()
+    project.replace("derivatives.yaml", "unsort(grad, indices, dim", "unsort(grad, indices.conj() + indices, dim")
+    right = project.path("derivatives.yaml").read_text()
+    project.path("derivatives.yaml").write_text(before.replace("(grad, indices", "(grad, indces.conj() + indces"))
+    assert project.run("check", fix=1).status == 0
+    assert project.path("derivatives.yaml").read_text() == right
+
+
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_line_ends_and_marks_stay(project: Project, mark: bytes) -> None:
     path = project.path("derivatives.yaml")

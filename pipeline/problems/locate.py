@@ -13,6 +13,7 @@ from typing import Protocol
 
 import yaml
 from msgspec import Struct
+from msgspec.structs import replace
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import Problem, Role
@@ -74,6 +75,25 @@ def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
     return entry[0] + line, column + 1
 
 
+def sure(problem: Problem, sources: Sources) -> Problem:
+    """The problem, without its fix where that would write a key that its mapping has already."""
+    if not (problem.fix and problem.entry and misnames_key(problem)):
+        return problem
+    entry = sources.entry(problem)
+    keys = _Entry(entry[1]).keys(problem.field[:-1]) if entry is not None else []
+    return replace(problem, fix=None) if any(problem.fix[1] in names_in(key) for key in keys) else problem
+
+
+def misnames_key(problem: Problem) -> bool:
+    """Whether what a fix replaces is a name in a key."""
+    return problem.fix is not None and bool(problem.field) and problem.fix[0] in names_in(problem.field[-1])
+
+
+def names_in(key: str) -> list[str]:
+    """The names that a key consists of."""
+    return [name.strip() for name in key.split(",")]
+
+
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -105,6 +125,14 @@ class _Entry:
             found, mapping = pair, pair[1]
         return found
 
+    def keys(self, path: tuple[str, ...]) -> list[str]:
+        """The keys of the mapping at `path`."""
+        pair = self.field(path)
+        mapping = pair[1] if pair is not None else self.mapping
+        return (
+            [k.value for k, _ in mapping.value if isinstance(k, ScalarNode)] if isinstance(mapping, MappingNode) else []
+        )
+
 
 def field_lines(text: str) -> dict[str, int]:
     """The line, counted from 0, that the value of each field of an entry begins on; `a.b` is one within another."""
@@ -114,7 +142,7 @@ def field_lines(text: str) -> dict[str, int]:
 def _field_lines(mapping: Node | None) -> Iterator[tuple[str, int]]:
     for key, value in mapping.value if isinstance(mapping, MappingNode) else ():
         if isinstance(key, ScalarNode):
-            name = ", ".join(part.strip() for part in key.value.split(","))
+            name = ", ".join(names_in(key.value))
             block = isinstance(value, ScalarNode) and value.style in ("|", ">")
             yield name, value.start_mark.line + block
             yield from ((f"{name}.{inner}", line) for inner, line in _field_lines(value))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import closing
 from typing import Any, TextIO
 
 from pipeline.front.commands.command import BuildCommand, say
 from pipeline.front.effect import remove_empty
 from pipeline.front.loader import open_build
 from pipeline.front.run.build import Build
+
+_ROUNDS = 20  # of fixes: one tells of a name at the first of its places in a formula
 
 
 class Check(BuildCommand):
@@ -34,13 +35,15 @@ class Check(BuildCommand):
             return _report(build)
         from pipeline.front.check.fixes import apply_fixes
 
-        done = apply_fixes(build)
-        for line in done:
-            sys.stderr.write(f"{line}\n")
-        if not done:
-            return _report(build)
-        with closing(open_build(self.variables())) as mended:
-            return _report(mended)
+        for _ in range(_ROUNDS):
+            done = apply_fixes(build)
+            for line in done:
+                sys.stderr.write(f"{line}\n")
+            if not done:
+                break
+            build.close()
+            build = open_build(self.variables())
+        return _report(build)
 
 
 def _report(build: Build) -> int:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.sources import Sources
+from pipeline.problems.locate import misnames_key
 from pipeline.problems.problem import SpecError
 from pipeline.problems.report import Placed, report_of
 from pipeline.query.files import read_file, replace_file
@@ -38,15 +39,26 @@ class Fix(NamedTuple):
 
 
 def apply_fixes(build: Build) -> list[str]:
-    """Mends what is certain; gives a line for each thing that was done. A SpecError where the files of the set are
-    not the author's, or cannot be written."""
+    """Mends what is certain; gives a line for each thing that was done, after which more may be certain. A SpecError
+    where the files of the set are not the author's, or cannot be written."""
     _check_owned(build)
     report = report_of(build.problems(), Sources(build))
     wanted: dict[str, set[Fix]] = {}
-    for fix in map(_fix, report.placed):
+    for fix in map(_fix, _apart(report.placed)):
         if fix is not None and not _is_foreign(fix.file) and os.path.isfile(fix.file):
             wanted.setdefault(fix.file, set()).add(fix)
     return [str(fix) for file, fixes in wanted.items() for fix in _mend(file, fixes)]
+
+
+def _apart(placed: Iterable[Placed]) -> Iterator[Placed]:
+    """Problems of which at most one is of a key of each mapping: two keys may be meant for the same."""
+    seen = set()
+    for each in placed:
+        mapping = each.place.file, each.problem.entry, each.problem.field[:-1]
+        if not misnames_key(each.problem) or mapping not in seen:
+            yield each
+        if misnames_key(each.problem):
+            seen.add(mapping)
 
 
 def _check_owned(build: Build) -> None:
