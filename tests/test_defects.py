@@ -815,6 +815,14 @@ def _few(project: Project, derivatives: str) -> Project:
     return project
 
 
+def test_an_empty_condition_of_differentiability_is_printed_as_torchgen_prints_it(
+    core_project: Project, tmp_path: Path
+) -> None:
+    condition = "- name: cos(Tensor self) -> Tensor\n  output_differentiability: ['']\n  self: grad\n  result: self_t\n"
+    project = _few(core_project, condition).build()
+    assert project.files() == project.by_torchgen(tmp_path / "oracle")
+
+
 _OF_A_KEY = "- name: mv(Tensor self, Tensor vec) -> Tensor\n  dispatch:\n    AutogradCUDA:\n      self: grad\n"
 
 

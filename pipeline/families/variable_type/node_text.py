@@ -15,7 +15,7 @@ KERNEL = Text("variable_type/kernel.cpp")
 def before_call(plan: Tracking, flags: tuple[Flag, ...], release: Release) -> list[str]:
     """Whether a gradient is wanted, whether there are tangents, what must not require one, and the Node."""
     text = KERNEL.of(release)
-    condition = f"_any_requires_grad &= ({plan.condition});" if plan.condition else ""
+    condition = f"_any_requires_grad &= ({plan.condition});" if plan.condition is not None else ""
     found = [text["requires_grad"].fill({"inputs": plan.inputs, "condition": condition})]
     found += [piece for flag in flags for piece in _flag(flag, text)]
     found += [f"check_inplace({name}, _any_requires_grad);" for name in plan.overwritten]

@@ -49,7 +49,7 @@ class Tracking(Struct, frozen=True, gc=False, array_like=True):
     """All of it."""
 
     inputs: tuple[str, ...]  # whose requires_grad decides
-    condition: str  # one more that must hold, "" for none
+    condition: str | None  # one more that must hold; an empty one is written, too
     overwritten: tuple[str, ...]  # outputs that are written to in place
     original: Original | None
     setup: Setup | None
@@ -70,7 +70,7 @@ def track(subject: Subject) -> Tracking | None:
     derivative = subject.derivative
     return Tracking(
         tuple(_own_name(given.name, subject) for given in subject.active),
-        "".join(derivative.conditions) if derivative is not None else "",
+        "".join(derivative.conditions) if derivative is not None and derivative.conditions else None,
         outputs if subject.inplace else (),
         _original(subject),
         None if subject.is_out else _setup(subject),
