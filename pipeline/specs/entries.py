@@ -118,12 +118,14 @@ def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
 
 def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
     """All entries of a file with their values; a TextMistake at its place, or a SpecError when there is no entry."""
-    from pipeline.specs.values import load_document
+    from pipeline.specs.values import check_written_out, load_document
 
     check_shape(text)
     nodes = load_document(text)
     if nodes is None:
         raise SpecError("the file is empty", "it must be a list of entries")
+    if role == "derivatives" and len(set(map(id, nodes))) < len(nodes):
+        check_written_out(text)
     build = _builder(text, role)
     return [(piece, encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
 

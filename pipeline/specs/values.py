@@ -68,6 +68,18 @@ def load_document(text: str) -> list[Node] | None:
     return list(node.value)
 
 
+def check_written_out(text: str) -> None:
+    """Refuses an entry that is an alias of another one: upstream takes the one entry apart, and finds nothing then."""
+    depth = 0
+    for event in yaml.parse(text, Loader=Loader):
+        if depth == 1 and isinstance(event, yaml.AliasEvent):
+            mark = event.start_mark
+            assert mark is not None
+            problem = f"the entry is an alias, '*{event.anchor}', of another one"
+            raise TextMistake(problem, "write the entry out", mark.line + 1, mark.column + 1)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+
+
 def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
     problem = str(error.problem)
     ended = "unexpected end of stream" in problem  # where it began tells more than where the file ends
