@@ -28,6 +28,7 @@ def names(formula: str) -> list[str]:
         ("self == \"none\" ? grad : 'a'", []),
         ("/* other */ grad", []),
         ("/* other", []),
+        ("self // other\n + x", ["x"]),
         ('"other', []),
         ("auto x = self; return x", []),
         ("const Tensor & x = self; x", []),

@@ -32,15 +32,24 @@ _TYPE = regex(r"[A-Z]|k[A-Z]")
 _CUT = "+-*/%=<>&|^?:,.!~"  # what a formula cannot end with
 # Two operators of which the second can begin no operand, or a comma where something is missing.
 _DOUBLED = regex(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,")
+# Comments, and strings, within which what begins like a comment is none.
+_COMMENT = regex(
+    r"""(?P<string>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z))|/\*.*?(?:\*/|\Z)|(?P<line>//[^\n]*+)""",
+    re.DOTALL,
+)
 _INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
 def mistakes(formula: str, read: Read, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:
     """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something: the first
     few of each kind. `read` is what the formula uses."""
-    yield from _characters(formula)
-    yield from _brackets(formula, read)
-    slips = list(_slips(formula, names, outputs))
+    code = formula
+    if "/*" in formula or "//" in formula:
+        code = _COMMENT.sub(_blank, formula)
+        yield from _cut_off(formula)
+    yield from _characters(formula, code)
+    yield from _brackets(formula, code, read)
+    slips = list(_slips(formula, code, names, outputs))
     yield from slips
     countable = not any(slip.rule == "doubled-operator" for slip in slips)
     told: set[str] = set()
@@ -57,11 +66,24 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
     return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
 
 
-def _characters(formula: str) -> Iterator[SpecError]:
-    """Characters that C++ does not know, though they may look as if."""
-    if formula.isascii():
+def _blank(match: re.Match[str]) -> str:
+    """A comment as white space, a string as it is."""
+    return match["string"] or " " * len(match[0])
+
+
+def _cut_off(formula: str) -> Iterator[SpecError]:
+    """A comment up to the end of the last line: what is printed behind the formula stands in that line."""
+    for match in _COMMENT.finditer(formula):
+        if match["line"] and match.end() == len(formula):
+            problem = "the formula is cut off: '//' makes a comment of what is printed behind it, too"
+            yield _at(formula, match.start(), problem, "write /* */, or # before it", "cut-off")
+
+
+def _characters(formula: str, code: str) -> Iterator[SpecError]:
+    """Characters that C++ does not know, though they may look as if. `code` is the formula with blanks for comments."""
+    if code.isascii():
         return
-    text = _without_strings(formula)
+    text = _without_strings(code)
     for at, character in enumerate(text):
         if ord(character) > 127 and not character.isalnum():
             space = not character.isprintable() or character.isspace()
@@ -77,32 +99,32 @@ def _without_strings(formula: str) -> str:
     return re.sub(r'"(?:\\.|[^"\\])*+(?:"|\Z)', blank, formula)
 
 
-def _brackets(formula: str, read: Read) -> Iterator[SpecError]:
+def _brackets(formula: str, code: str, read: Read) -> Iterator[SpecError]:
     if read.open is not None:
         mark, start = read.open
         what = "is not closed" if mark in "([{" else "closes nothing"
         hint = "close it" if mark in "([{" else "remove it, or open it"
         yield _at(formula, start, f"the bracket '{mark}' {what}", hint, "unclosed-bracket")
         return
-    end = formula.rstrip()
+    end = code.rstrip()
     if end and end[-1] in _CUT:
         # The operator may stand in the formula often, with the word before it less so.
         start = end.rfind(" ", 0, len(end[:-1].rstrip())) + 1
         yield _at(formula, start, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
 
 
-def _slips(formula: str, names: Collection[str], outputs: int) -> Iterator[SpecError]:
-    end = formula.rstrip()
+def _slips(formula: str, code: str, names: Collection[str], outputs: int) -> Iterator[SpecError]:
+    end = code.rstrip()
     if end.endswith(";"):
         fix = (";", "") if end.count(";") == 1 else None
         hint = "a formula is an expression: remove it"
         yield _at(formula, len(end) - 1, "the formula ends with ';'", hint, "semicolon", fix)
-    doubled = _DOUBLED.search(formula) if '"' not in formula and "'" not in formula else None
+    doubled = _DOUBLED.search(code) if '"' not in code and "'" not in code else None
     if doubled is not None:
         written = " ".join(doubled.group().split())
         problem = f"'{written}': something is missing between"
         yield _at(formula, doubled.start(), problem, "write it, or remove one of them", "doubled-operator")
-    indexed = _INDEXED.search(formula) if "grad[" in formula else None
+    indexed = _INDEXED.search(code) if "grad[" in code else None
     if indexed is not None:
         meant = f"grads[{indexed.group(1)}]"
         whole = Hint(f"did you mean '{meant}'?", ("grad", "grads") if outputs > 1 else None)

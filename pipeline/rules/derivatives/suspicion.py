@@ -26,7 +26,7 @@ from pipeline.rules.derivatives.uses import Read, declared, read_uses
 _TOKEN = regex(
     r"""
     (?P<string>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z))
-  | (?P<skip>(?:\.|->|::)\s*+~?[A-Za-z_]\w*+|/\*.*?(?:\*/|\Z))   # members, qualified names, comments
+  | (?P<skip>(?:\.|->|::)\s*+~?[A-Za-z_]\w*+|/\*.*?(?:\*/|\Z)|//[^\n]*+)  # members, qualified names, comments
   | (?P<number>\.?\d[\w.]*+)
   | (?P<name>[A-Za-z_]\w*+)(?P<after>\s*+(?:\(|::|<|\{))?
     """,
