@@ -56,3 +56,17 @@ def test_what_a_definition_that_cannot_be_read_leaves_open_is_not_told() -> None
     assert causes([file, view, other]) == [file]
     assert causes([definition, view, other]) == [definition, other]
     assert causes([view, other]) == [view, other]
+
+
+def test_a_mistake_says_what_a_suspicion_of_the_whole_field_says() -> None:
+    error = Problem(
+        "derivatives", "e", "f", "3 values for 2 outputs", field=("output_differentiability",), derived=True
+    )
+    warning = Problem(
+        "derivatives", "e", "f", "3 values", field=("output_differentiability",), warning=True, derived=True
+    )
+    word = Problem("derivatives", "e", "f", "unknown name", field=("self",), needle="x", warning=True, derived=True)
+    formula = Problem("derivatives", "e", "f", "mixed", field=("self",), derived=True)
+    assert causes([warning, error]) == [error]
+    assert causes([warning]) == [warning]
+    assert causes([word, formula]) == [word, formula]

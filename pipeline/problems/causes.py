@@ -29,12 +29,15 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     # Of the file, or of an entry without a name: "", which stands for any function.
     unread = {_base(p.op) if p.entry else "" for p in found if p.role == "derivatives" and not p.warning}
     suspected = {_field(p) for p in found if p.warning and not p.derived}
+    wrong = {_field(p) for p in found if p.field and not p.warning}
     first: dict[_Field, int] = {}
     for problem in native:
         first[_field(problem)] = min(problem.rank, first.get(_field(problem), problem.rank))
 
     def is_worth_it(problem: Problem) -> bool:
         if problem.warning:
+            if not problem.needle and _field(problem) in wrong:
+                return False  # a mistake says what a suspicion about the whole field says
             return not (problem.derived and _field(problem) in suspected)
         if problem.derived and problem.rank > first.get(_field(problem), problem.rank):
             return False

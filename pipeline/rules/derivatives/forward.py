@@ -43,6 +43,14 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
         if identifiers.small_int(match.group(1)) >= len(returns):
             raise SpecError(f"'{name}': the op has {len(returns)} output(s)", needle=name)
         types += (returns[identifiers.small_int(match.group(1))].type,)
+    if not types and "result" in row.names:
+        every = ", ".join(r.name or f"result{i}" for i, r in enumerate(returns))
+        raise SpecError(
+            "'result' stands for the output of an op alone, with no other name beside it",
+            f"write a row for 'result' alone, or name outputs: {every}" if len(returns) == 1 else f"outputs: {every}",
+            needle="result",
+            at_key=True,
+        )
     if not types:
         known = [*argument_names, *(r.name for r in returns if r.name), "result", "output_differentiability"]
         raise SpecError(

@@ -38,7 +38,7 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
             found.append((key, _create_info(definition, rows, function, arguments, release)))
         except SpecError as error:
             for each in (error, *error.others):
-                if definition.by_key and each.field != ("name",):
+                if definition.by_key:
                     each.field = ("dispatch", key, *each.field)
             raise
     return found
