@@ -168,9 +168,10 @@ def test_an_empty_file_is_a_mistake() -> None:
         entries.parse_whole("# nothing\n", "native")
 
 
-def test_unicode_line_ends_count_as_lines() -> None:
-    text = "# a\u2028# b\u2028# c\u2028- name: f\n"
-    assert [piece.line for piece, _ in entries.parse_whole(text, "derivatives")] == [4]
+def test_unicode_line_ends_are_none_of_the_lines_that_others_count() -> None:
+    text = "# a\u2028# b\n# c\u2028\n- name: f\u2028  self: grad\n- name: g\n"
+    found = entries.parse_whole(text, "derivatives")
+    assert [piece for piece, _ in found] == [(3, "- name: f\n  self: grad"), (4, "- name: g")]
 
 
 def test_an_entry_is_named_by_its_first_line() -> None:

@@ -72,6 +72,10 @@ def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
     if entry is None:
         return problem.line, problem.column
     line, column = _place_in(entry[1], problem)
+    text = sources.text(problem)
+    if not text.isascii():  # the entry has the lines of YAML
+        start = entry[0] - 1
+        line, column = own_place("\n".join(text.split("\n")[start : start + entry[1].count("\n") + 1]), line, column)
     return entry[0] + line, column + 1
 
 
@@ -92,6 +96,18 @@ def misnames_key(problem: Problem) -> bool:
 def names_in(key: str) -> list[str]:
     """The names that a key consists of."""
     return [name.strip() for name in key.split(",")]
+
+
+_YAML_ALONE = re.compile("[\x85\u2028\u2029]")
+_YAML_LINE_END = re.compile("[\n\x85\u2028\u2029]")
+
+
+def own_place(text: str, line: int, column: int) -> tuple[int, int]:
+    """A line and a column that YAML gives, both counted from 0, in lines as all others count them: by `\\n` alone."""
+    if text.isascii() or not _YAML_ALONE.search(text):
+        return line, column
+    starts = [0, *(end.end() for end in _YAML_LINE_END.finditer(text))]
+    return _line_column(text, min(starts[min(line, len(starts) - 1)] + column, len(text)))
 
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -121,13 +121,19 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
     from pipeline.specs.values import check_written_out, load_document
 
     check_shape(text)
-    nodes = load_document(text)
-    if nodes is None:
-        raise SpecError("the file is empty", "it must be a list of entries")
-    if role == "derivatives" and len(set(map(id, nodes))) < len(nodes):
-        check_written_out(text)
-    build = _builder(text, role)
-    return [(piece, encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
+    try:
+        nodes = load_document(text)
+        if nodes is None:
+            raise SpecError("the file is empty", "it must be a list of entries")
+        if role == "derivatives" and len(set(map(id, nodes))) < len(nodes):
+            check_written_out(text)
+        build = _builder(text, role)
+        return [(piece, encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
+    except TextMistake as mistake:
+        from pipeline.problems.locate import own_place
+
+        line, column = own_place(text, mistake.line - 1, mistake.column - 1)
+        raise TextMistake(mistake.problem, mistake.hint, line + 1, column + 1) from mistake
 
 
 def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
@@ -165,13 +171,15 @@ def _nodes_of(pieces: list[str]) -> list[Node]:
 def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:
     """Where the items of a list stand in their text."""
     lines = _OTHER_LINE_END.sub("\n", text).split("\n")
+    # Lines as all but YAML count them.
+    own = list(accumulate((end == "\n" for end in re.findall("[\n\x85\u2028\u2029]", text)), initial=0))
     ends = [*(node.start_mark.line for node in nodes[1:]), len(lines)]
     pieces = []
     for node, end in zip(nodes, ends):
         start = node.start_mark.line
         if start and lines[start - 1].rstrip(" \t") == "-":
             start -= 1  # the dash stands alone
-        pieces.append(Piece(start + 1, "\n".join(lines[start : max(end, start + 1)]).rstrip("\n")))
+        pieces.append(Piece(own[start] + 1, "\n".join(lines[start : max(end, start + 1)]).rstrip("\n")))
     return pieces
 
 
