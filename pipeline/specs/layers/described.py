@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from msgspec import Struct
 
-from pipeline.model.layers import LAYER_MARK, Source, listed
-from pipeline.model.regex import regex
+from pipeline.model.layers import Source, listed
 from pipeline.problems.problem import Role, SpecError
-from pipeline.specs.layers.description import Described, Description, Facts, Layer, SpecFile, SpecFiles
+from pipeline.specs.layers.description import Described, Description, Layer, SpecFile, SpecFiles
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
+from pipeline.specs.layers.wrong import minor_of, wrong
 from pipeline.specs.location import DESCRIPTION, DIFF, Location
 
 _ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
-_RELEASE = regex(r"\d+\.\d+(\.\d+)?")
-_LAYER = regex(r"[\w.+-]+")
 
 
 class BaseSet(Struct, frozen=True):
@@ -156,7 +153,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from error
     description, text = read_description(path, data)
     folder = os.path.dirname(path)
-    found = list(_wrong(description))
+    found = list(wrong(description))
     if found:
         raise mistakes_in(path, text, found)
     told = release or description.release
@@ -184,46 +181,6 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     return Found(name, files, templates, version, told, tuple(finding.looked_for), described, finding.headers)
 
 
-def _wrong(description: Description) -> Iterator[Mistake]:
-    """What is wrong with the description by itself."""
-    names = [layer.name for layer in description.layers]
-    for place, layer in enumerate(description.layers):
-        at = ("layer", str(place), "name")
-        if not _LAYER.fullmatch(layer.name) or LAYER_MARK.strip() in layer.name:
-            yield Mistake(at, f"'{layer.name}' is no name for a layer", "write letters, digits, - and _")
-        elif layer.name in names[:place]:
-            yield Mistake(at, f"a second layer is called '{layer.name}'", "give each layer a name of its own")
-        if layer.namespace and not layer.namespace.isidentifier():
-            yield Mistake((*at[:2], "namespace"), f"'{layer.namespace}' is no namespace", "write a C++ identifier")
-    name = description.name
-    if name and not _is_plain(name):
-        yield Mistake(("name",), f"'{name}' cannot name a folder", "write a plain name")
-    for family, rules in description.family.items():
-        for template, file in rules.file.items():
-            if not _is_plain(file.name or template):
-                at = ("family", family, "file", template, *(("name",) if file.name else ()))
-                yield Mistake(at, f"'{file.name or template}' cannot name a file", "write a plain name: name = …")
-    for path, release in _releases(description):
-        if release and not _RELEASE.fullmatch(release):
-            yield Mistake(path, f"'{release}' is no release", "write one such as 2.13")
-
-
-def _is_plain(name: str) -> bool:
-    """Whether a name leads nowhere else."""
-    return not (re.search(r"[/\\\0]", name) or name.startswith("."))
-
-
-def _releases(description: Description) -> Iterator[tuple[tuple[str, ...], str]]:
-    yield ("release",), description.release
-    for key in description.base.releases:
-        yield ("base", "releases", key), key
-    bounded: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
-    for kind, items in bounded.items():
-        for place, item in enumerate(items):
-            yield (kind, str(place), "since"), item.since
-            yield (kind, str(place), "until"), item.until
-
-
 def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ...]]:
     """Where the base is, and which key says so."""
     base = description.base
@@ -239,11 +196,6 @@ def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ..
             f"say release=X.Y.Z, one of {', '.join(base.releases)}",
         )
     return base.specs, ("base", "specs")
-
-
-def minor_of(version: str) -> tuple[int, ...]:
-    """`(2, 13)` of `2.13.0`."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
 def _within(release: str, since: str, until: str) -> bool:
