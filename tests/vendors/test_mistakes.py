@@ -62,7 +62,12 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "library-key": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nkeys = { Default = "AutogradX" }\n')],
     "file-elsewhere": [(TOML, '[family.variable_type.file."wrappers.cc"]\n', '[family.variable_type.file."wrappers.cc"]\nname = "../wrappers.cc"\n')],
     "two-files-of-one-name": [(TOML, '[family.variable_type.file."wrappers.cc"]\n', '[family.variable_type.file."wrappers.cc"]\nname = "VariableType.h"\n')],
+    "output-without-template": [(TOML, '[family.variable_type.file."wrappers.cc"]\n', '[family.nodes.file]\n"Function.h".name = "x.h"\n\n[family.variable_type.file."wrappers.cc"]\n'), (TOML, '[family.nodes]\ntemplates = "templates"\n', '[family.nodes]\n')],
+    "output-without-anything": [(TOML, '[family.nodes]\ntemplates = "templates"\n', '[family.nodes]\nfile."w.cc".slots.x = "definition"\n')],
+    "output-misspelt": [(TOML, '[family.variable_type.file."VariableType.h".slots]', '[family.variable_type.file."VariableTyp.h".slots]')],
     # ---- templates
+    "templates-misspelt": [(TOML, '[family.variable_type]\ntemplates = "templates"', '[family.variable_type]\ntemplates = "tempaltes"')],
+    "template-misspelt": [(TOML, "raw = true\n", 'raw = true\ntemplate = "templates/wrapers.cc"\n')],
     "template-without-slot": [("templates/VariableType.cpp", "${registrations_accel}", "")],
     "template-with-other-slot": [("templates/wrappers.cc", "${definitions}", "${definition}")],
     "template-missing": [("templates/wrappers.cc", None, "")],

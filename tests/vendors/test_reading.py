@@ -44,6 +44,7 @@ slots.hole = { of = "all" }
         (("layer", "0", "native", "1", "file"), "2.yaml", (12, 9)),
         (("layer", "1", "native", "list"), "", (15, 29)),
         (("family", "nodes", "file", "a.h", "comment"), "", (17, 1)),
+        (("family", "nodes", "file", "a.h"), "", (17, 1)),
         (("family", "nodes", "slots", "hole"), "", (18, 1)),
         (("family", "other"), "", (1, 1)),
     ],

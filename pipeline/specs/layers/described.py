@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from pipeline.model.layers import Source, listed
-from pipeline.problems.problem import Role, SpecError
+from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.layers.description import Described, Description, Layer, SpecFile, SpecFiles
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
 from pipeline.specs.layers.wrong import minor_of, wrong
@@ -120,6 +120,37 @@ class _Finding:
         changed = {name: getattr(old, name) for name in old.__struct_fields__} | {"diffs": (*old.diffs, key)}
         self.sources[place] = Source(**changed)
 
+    def check_templates(self) -> None:
+        """Templates, and folders of them, must be there."""
+        for family, given in self.description.family.items():
+            at = ("family", family)
+            if given.templates and not os.path.isdir(self._at(given.templates).path):
+                problem = f"there is no folder '{given.templates}'"
+                hint = nearest(given.templates, self._beside(given.templates)) or "name a folder with templates"
+                self.mistakes.append(Mistake((*at, "templates"), problem, hint))
+                continue
+            for name, file in given.file.items():
+                self._check_template((*at, "file", name), name, file.template, given.templates)
+
+    def _check_template(self, at: tuple[str, ...], name: str, template: str, folder: str) -> None:
+        own = self.base.templates
+        if (template or name) in own:
+            return
+        path = template or (f"{folder}/{name}" if folder else "")
+        if not path:
+            problem, hint = f"there is no template '{name}'", nearest(name, own) or "write template = …"
+            self.mistakes.append(Mistake(at, problem, hint))
+        elif not os.path.isfile(self._at(path).path):
+            hint = nearest(path, self._beside(path)) if template else nearest(name, own)
+            where = (*at, "template") if template else at
+            self.mistakes.append(Mistake(where, f"there is no file '{path}'", hint or "name a template"))
+
+    def _beside(self, path: str) -> list[str]:
+        """What lies where a path leads to, as the description would name it."""
+        parent = os.path.dirname(path)
+        folder = self._at(parent).path
+        return [os.path.join(parent, name) for name in sorted(os.listdir(folder))] if os.path.isdir(folder) else []
+
     def templates(self) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
         """All templates by what they go by, and which of them a family has in place of the base's."""
         own = self.base.templates
@@ -171,6 +202,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     if not release and base.version and description.release and minor_of(base.version) != minor_of(description.release):
         problem = f"the base is of release {base.version}"
         finding.mistakes.append(Mistake(("release",), problem, "leave it out, or name another base"))
+    finding.check_templates()
     if finding.mistakes:
         raise mistakes_in(path, text, finding.mistakes)
     templates, by_family = finding.templates()

@@ -19,17 +19,18 @@ _KEY = regex(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
 
 
 def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
-    """Line and column, from 1, of the key at `path`, as deep as it is there. Members of lists go by their numbers.
+    """Line and column, from 1, of the key at `path`, as deep as it is there. Members of lists go by their numbers. Of a
+    table without a header, that of its first key.
 
     `needle` is a piece of the value to point at.
     """
     wanted = tuple(path)
-    best: tuple[int, Path, int, str] = (0, (), 1, "")
+    best: tuple[int, int, str] = (0, 1, "")
     for line, found, statement in _statements(text):
-        is_deeper = len(found) > best[0] or not best[3]
-        if wanted[: len(found)] == found and is_deeper:
-            best = (len(found), found, line, statement)
-    depth, _, line, statement = best
+        shared = min(len(found), len(wanted))
+        if wanted[:shared] == found[:shared] and (shared > best[0] or not best[2]):
+            best = (shared, line, statement)
+    depth, line, statement = best
     at = _offset(statement, [*wanted[depth:], needle])
     return line + statement.count("\n", 0, at), at - statement.rfind("\n", 0, at)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a description by itself, whatever files there are: names, releases, keys that exclude each other."""
+"""What is wrong with a description by itself, whatever files there are: names, releases, keys against one another."""
 
 from __future__ import annotations
 
