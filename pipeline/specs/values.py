@@ -142,7 +142,7 @@ class _Builder:
                     raise _at(key_node, f"key {key_node.value} is not text", "quote it")
                 key = str(key_node.value)
             if key in mapping:
-                raise _twice(key_node, key)
+                raise twice(key_node, key)
             listed = key == _LISTED and isinstance(value_node, MappingNode) and not _has_text_keys(value_node)
             mapping[key] = self._keys(value_node) if listed else self.build(value_node)
         return mapping
@@ -154,7 +154,7 @@ class _Builder:
         for key_node, value_node in node.value:
             key = self._key(key_node)
             if key in keys:
-                raise _twice(key_node, key)
+                raise twice(key_node, key)
             keys.append(key)
             self.build(value_node)
         return keys
@@ -188,7 +188,8 @@ def _has_text_keys(node: MappingNode) -> bool:
     return all(key.tag == _STR for key, _ in node.value)
 
 
-def _twice(node: ScalarNode, key: object) -> TextMistake:
+def twice(node: ScalarNode, key: object) -> TextMistake:
+    """What is wrong with a key that its mapping has already."""
     return _at(node, f"key '{key}' stands twice in one mapping", "remove one of them")
 
 

@@ -74,6 +74,8 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     # ---- files of layers
     "file-missing": [(OWN, None, "")],
     "list-misspelt": [(OWN, "\ncustom:\n", "\ncustoms:\n")],
+    "list-twice": [(OWN, "\nsymint:\n", "\ncustom:\n")],
+    "releases-twice": [(FUNCTIONS, "all_version:", "all_version: [v2.12]\nall_version:")],
     "no-such-list": [(OWN, "\ncustom:\n", "\nours:\n")],
     "no-lists": [(TOML, 'native = { file = "accel/functions.yaml", list = "custom", drop', 'native = { file = "accel/functions.yaml", drop')],
     "file-is-a-list": [(TOML, '{ file = "accel/functions.yaml",', '{ file = "../base/native_functions.yaml",')],

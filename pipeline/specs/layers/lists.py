@@ -5,6 +5,7 @@ The items of such a list may be indented, or not. Whatever else the mapping has 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from pipeline.model.regex import regex
@@ -85,7 +86,7 @@ def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Pie
     from pipeline.specs.values import NodeBudget, plain_value
 
     check_shape(text)
-    mapping = _mapping(text)
+    mapping = _mapping(text, lists)
     lines = text.split("\n")
     budget = NodeBudget(text)
     found: list[tuple[Piece, bytes]] = []
@@ -114,16 +115,16 @@ def value_of(text: str, key: str) -> object:
         text = "\n".join([f"{key}: {own}", *below])
     from pipeline.specs.values import NodeBudget, plain_value
 
-    node = _mapping(text).get(key)
+    node = _mapping(text, (key,)).get(key)
     return None if node is None else plain_value(node, NodeBudget(text))
 
 
-def _mapping(text: str) -> dict[str, Node]:
-    """The values of the mapping that a text writes; a TextMistake where it writes none."""
+def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
+    """The values of the mapping that a text writes; a TextMistake where it writes none, or a wanted one twice."""
     import yaml
     from yaml.nodes import MappingNode, ScalarNode
 
-    from pipeline.specs.values import Loader
+    from pipeline.specs.values import Loader, twice
 
     try:
         node = yaml.compose(text, Loader=Loader)
@@ -136,13 +137,19 @@ def _mapping(text: str) -> dict[str, Node]:
     if not isinstance(node, MappingNode):
         hint = "leave `list` out where the file is a list"
         raise TextMistake("the file is no mapping with lists of entries", hint, 1, 1)
-    return {key.value: value for key, value in node.value if isinstance(key, ScalarNode)}
+    found: dict[str, Node] = {}
+    for key, value in node.value:
+        if isinstance(key, ScalarNode):
+            if key.value in found and key.value in wanted:
+                raise twice(key, key.value)
+            found[key.value] = value
+    return found
 
 
 def check_lists(text: str, lists: tuple[str, ...]) -> None:
     """Refuses a file that has none of the lists, or one that is called nearly so; a SpecError."""
     known = keys_of(text)
-    keys = list(_mapping(text)) if known is None else known
+    keys = list(_mapping(text, lists)) if known is None else known
     missing = [name for name in lists if name not in keys]
     for name in missing:
         hint = nearest(name, [key for key in keys if key not in lists])
