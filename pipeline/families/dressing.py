@@ -106,7 +106,8 @@ def _applies(piece: str, rule: Replace | Wrap, about: About) -> bool:
 def _replaced(piece: str, text: str, rule: Replace, about: About) -> str:
     if not _applies(piece, rule, about):
         return text
-    return text.replace(_named(rule.from_, about), _named(rule.to, about))
+    old = _named(rule.from_, about)  # may be empty: not every operator has an overload
+    return text.replace(old, _named(rule.to, about)) if old else text
 
 
 def _wrapped(piece: str, text: str, rule: Wrap, about: About) -> str:

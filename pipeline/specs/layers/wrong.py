@@ -33,6 +33,11 @@ def wrong(description: Description) -> Iterator[Mistake]:
             if not _is_plain(file.name or template):
                 at = ("family", family, "file", template, *(("name",) if file.name else ()))
                 yield Mistake(at, f"'{file.name or template}' cannot name a file", "write a plain name: name = …")
+    for path, text in _replaced(description):
+        if not text:
+            yield Mistake(
+                (*path, "from"), "an empty text stands everywhere", "write what is to be replaced", 'from = ""'
+            )
     for path, release in _releases(description):
         if release and not _RELEASE.fullmatch(release):
             yield Mistake(path, f"'{release}' is no release", "write one such as 2.13")
@@ -41,6 +46,16 @@ def wrong(description: Description) -> Iterator[Mistake]:
 def _is_plain(name: str) -> bool:
     """Whether a name leads nowhere else."""
     return not (re.search(r"[/\\\0]", name) or name.startswith("."))
+
+
+def _replaced(description: Description) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The texts that are replaced by others."""
+    for place, rewrite in enumerate(description.base.rewrite):
+        yield ("base", "rewrite", str(place)), rewrite.from_
+    for family, rules in description.family.items():
+        for kind, edits in (("replace", rules.replace), ("in_templates", rules.in_templates)):
+            for place, edit in enumerate(edits):
+                yield ("family", family, kind, str(place)), edit.from_
 
 
 def _releases(description: Description) -> Iterator[tuple[tuple[str, ...], str]]:
