@@ -200,7 +200,8 @@ def _between(own: OutputFile) -> dict[str, str]:
 
 
 def _name(file: File, own: OutputFile) -> str:
-    return _named(own.name, _shard(file)) if own.name else file.name
+    is_template = "/" in file.name  # made of the same template, to make the shards of
+    return _named(own.name, _shard(file)) if own.name and not is_template else file.name
 
 
 def _named(name: str, shard: str) -> str:

@@ -1,0 +1,27 @@
+"""What descriptions say of output where it is easily got wrong: texts that are empty, files that are made of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vendors.vendor import Vendor, kernel
+
+
+def test_a_text_that_is_empty_for_a_function_is_not_replaced(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    edit = '    { from = "at::redispatch", to = "accel::redispatch", of = "own" },\n'
+    vendor.replace("specset.toml", edit, edit + '    { from = "${overload}", to = "X" },\n')
+    found = vendor.build()["VariableType_0.cpp"]
+    assert "accel::redispatch::swish(ks" in kernel(found, "swish")
+    assert kernel(found, "swish_X_X")
+
+
+def test_the_template_of_shards_keeps_its_name(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    vendor.path("specset.toml").write_text(
+        '[base]\nspecs = "core"\n[family.variable_type]\nshards = 1\neverything = false\n'
+        '[family.variable_type.file."VariableType.cpp"]\nname = "Own${shard}.cpp"\n'
+    )
+    assert sorted(vendor.build()) == ["Own_0.cpp", "VariableType.h", "templates/VariableType.cpp"]
+    vendor.replace("specset.toml", "Own${shard}", "x")
+    assert sorted(vendor.build()) == ["VariableType.h", "templates/VariableType.cpp", "x.cpp"]
