@@ -11,6 +11,7 @@ import msgspec
 
 from pipeline.model.layers import Rewrite, Versions
 from pipeline.model.regex import regex
+from pipeline.problems.names import closest
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.specs.layers.description import (
     Base,
@@ -52,8 +53,8 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     "family.*.in_templates.*": Edit,
     "family.*.file.*": OutputFile,
     "family.*.file.*.slots.*": Slot,
+    **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # before what a star stands for
     **{f"layer.*.{place}": SpecFile for place in _PLACES},
-    **{f"layer.*.{place}.versions": Versions for place in _PLACES},
 }
 _MANY = 20  # mistakes that are looked for
 
@@ -140,15 +141,20 @@ def _syntax(file: str, text: str, problem: str) -> str:
 
 
 def _mistakes(value: dict[str, Any]) -> Iterator[Mistake]:
-    """What is wrong with the values: each mistake is taken out, and the rest looked at again."""
+    """What is wrong with the values: each mistake is taken out, and the rest looked at again. A key that is missing
+    because it was taken out, or is misspelt, is told once."""
     rest = msgspec.msgpack.decode(msgspec.msgpack.encode(value))
+    told: set[Path] = set()
     for _ in range(_MANY):
         try:
             msgspec.convert(rest, Description)
             return
         except msgspec.ValidationError as error:
             path, problem = _parts(rest, str(error))
-            yield _said(path, problem)
+            missing, unknown = _MISSING.fullmatch(problem), _UNKNOWN.fullmatch(problem)
+            if missing is None or (*path, missing[1]) not in told:
+                yield _said(path, problem)
+            told.add(path if unknown is None else (*path, closest(unknown[1], _keys(path))))
             _take_out(rest, path, problem)
 
 
@@ -185,12 +191,17 @@ def _still_says(value: Any, path: Path, key: str, said: str) -> bool:
 def _said(path: Path, problem: str) -> Mistake:
     unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
     if unknown is not None:
-        keys = next((type_.__struct_encode_fields__ for at, type_ in _TYPES.items() if _fits(path, at)), ())
+        keys = _keys(path)
         hint = nearest(unknown[1], keys) or f"keys: {', '.join(keys)}"
-        return Mistake(path, f"there is no key '{unknown[1]}'", hint, unknown[1])
+        return Mistake((*path, unknown[1]), f"there is no key '{unknown[1]}'", hint)
     if missing is not None:
         return Mistake(path, f"'{missing[1]}' is missing", f"write {missing[1]} = …")
     return Mistake(path, problem[:1].lower() + problem[1:], "docs/vendors.md has an example of every key")
+
+
+def _keys(path: Path) -> tuple[str, ...]:
+    """The keys of the table at a path."""
+    return next((type_.__struct_encode_fields__ for at, type_ in _TYPES.items() if _fits(path, at)), ())
 
 
 def _fits(path: Path, pattern: str) -> bool:
@@ -199,11 +210,16 @@ def _fits(path: Path, pattern: str) -> bool:
 
 
 def _take_out(value: Any, path: Path, problem: str) -> None:
-    unknown = _UNKNOWN.fullmatch(problem)
-    *outer, last = (*path, unknown[1]) if unknown is not None else path or ("",)
+    """Mends one mistake. A table that lacks a key gets one that is text, as all are that must be there: members of a
+    list keep their numbers."""
+    unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
+    named = unknown or missing
+    *outer, last = (*path, named[1]) if named is not None else path or ("",)
     for name in outer:
         value = value[int(name)] if isinstance(value, list) else value[name]
-    if isinstance(value, list):
+    if missing is not None:
+        value[last] = ""
+    elif isinstance(value, list):
         del value[int(last)]
     elif last in value:
         del value[last]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pipeline.model.layers import LAYER_MARK
 from pipeline.model.regex import regex
-from pipeline.specs.layers.description import Description, Facts, Layer
+from pipeline.specs.layers.description import Description, Edit, Facts, Layer, Replace
 from pipeline.specs.layers.reading import Mistake
 
 _RELEASE = regex(r"\d+\.\d+(\.\d+)?")
@@ -53,7 +53,8 @@ def _replaced(description: Description) -> Iterator[tuple[tuple[str, ...], str]]
     for place, rewrite in enumerate(description.base.rewrite):
         yield ("base", "rewrite", str(place)), rewrite.from_
     for family, rules in description.family.items():
-        for kind, edits in (("replace", rules.replace), ("in_templates", rules.in_templates)):
+        kinds: dict[str, tuple[Replace | Edit, ...]] = {"replace": rules.replace, "in_templates": rules.in_templates}
+        for kind, edits in kinds.items():
             for place, edit in enumerate(edits):
                 yield ("family", family, kind, str(place)), edit.from_
 
