@@ -79,7 +79,10 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
 
 
 def _ranked(problem: Problem, subject: str) -> Problem:
-    """A problem of a function, which may follow from derivatives that could not be read where it is seen with them."""
+    """A problem of a unit. It may follow from what is wrong with its function, or, where a function is seen with its
+    derivatives, from derivatives that could not be read."""
+    if problem.role == "derivatives":
+        return replace(problem, derived=True)
     if problem.role != "native" or problem.rank or subject not in ("derivatives", "outputs"):
         return problem
     return replace(problem, rank=SERVED)

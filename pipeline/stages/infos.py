@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of
 from pipeline.model.autograd import Info, Reverse
-from pipeline.model.layers import layer_of
+from pipeline.model.layers import entry_operator, layer_of
 from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
@@ -26,7 +26,7 @@ from pipeline.stages.derivatives import Titled, buckets, definition, in_order, t
 from pipeline.stages.formulas.cut import explained
 from pipeline.stages.formulas.vocabulary import Vocabulary
 from pipeline.stages.schemas import all_heads, function, heads, operator_names, schema_of, views
-from pipeline.stages.set import release
+from pipeline.stages.set import release, source
 
 Items = Table[[str], Raw]  # of infos, as `parts` makes them
 
@@ -48,8 +48,14 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
         try:
             found[entry] = Target(listed[operators.canonical(schema, name)][0])
         except SpecError as error:
-            _report(db, error, titled)
+            if not _is_excluded(db, entry):
+                _report(db, error, titled)
     return found
+
+
+def _is_excluded(db: Database, entry: str) -> bool:
+    """Whether a definition of the base is for a function that the description leaves out."""
+    return not layer_of(entry) and entry_operator(entry) in source(db, "native:base").exclude
 
 
 @table

@@ -249,10 +249,15 @@ def checked(db: Database, bucket: str) -> bool:
         other, other_head = first.setdefault(within(head.namespace, head.name), (name, head))
         if other != name and (other_head.schema == head.schema or _share_kernels(db, other, name)):
             layer = layer_of(entry_of(other))
-            also = f": layer '{layer}' has it too" if layer != layer_of(entry_of(name)) else ""
-            twice = GroupError(0, f"operator '{head.name}' is declared twice{also}", "use another overload name")
+            also = f": {_called(layer)} has it too" if layer != layer_of(entry_of(name)) else ""
+            hint = "use another overload name" + (", or exclude the base's" if also and not layer else "")
+            twice = GroupError(0, f"operator '{head.name}' is declared twice{also}", hint)
             db.report(_between(twice, entry_of(name), head.name, _FUNCTIONS))
     return True
+
+
+def _called(layer: str) -> str:
+    return f"layer '{layer}'" if layer else "the base"
 
 
 def _share_kernels(db: Database, one: str, other: str) -> bool:

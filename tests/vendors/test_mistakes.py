@@ -88,6 +88,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "file-is-a-list": [(TOML, '{ file = "accel/functions.yaml",', '{ file = "../base/native_functions.yaml",')],
     "key-unknown": [(OWN, "    exposed: True\n", "    exposd: True\n")],
     "schema": [(OWN, "swish(Tensor self) -> Tensor", "swish(Tensr self) -> Tensor")],
+    "name-in-the-base": [(OWN, "  - func: swish_(Tensor(a!) self) -> Tensor(a!)\n", "  - func: swish_(Tensor(a!) self) -> Tensor(a!)\n  - func: mm(Tensor self, Tensor other) -> Tensor\n")],
     "name-in-two-layers": [(FUNCTIONS, "custom_autograd:\n", "custom_autograd:\n- func: aten::swish(Tensor self) -> Tensor\n  fast: v2.13\n\n")],
     "name-twice-for-a-release": [(FUNCTIONS, "slow: v2.12\n", "slow: all_version\n"), (FUNCTIONS, "bool twice=False", "bool twice")],
     "version-malformed": [(DERIVATIVES, "version: v2.13,v2.14", "version: v2.13,next")],

@@ -25,3 +25,13 @@ def test_the_template_of_shards_keeps_its_name(tmp_path: Path) -> None:
     assert sorted(vendor.build()) == ["Own_0.cpp", "VariableType.h", "templates/VariableType.cpp"]
     vendor.replace("specset.toml", "Own${shard}", "x")
     assert sorted(vendor.build()) == ["VariableType.h", "templates/VariableType.cpp", "x.cpp"]
+
+
+def test_a_definition_goes_with_the_function_that_is_excluded(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    base = '[base]\nspecs = "core"\nexclude = ["exp", "exp_", "exp.out"]\n[family.nodes]\n'
+    vendor.path("specset.toml").write_text(base)
+    assert "struct TORCH_API ExpBackward0 " not in vendor.build()["Functions.h"]
+    vendor.path("own.yaml").write_text("- func: exp(Tensor self) -> Tensor\n  dispatch:\n    CPU: own_exp\n")
+    vendor.append("specset.toml", '[[layer]]\nname = "own"\nnative = "own.yaml"\n')
+    assert "struct TORCH_API ExpBackward0 " in vendor.build()["Functions.h"], "the layer's function takes it over"
