@@ -80,6 +80,8 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "template-missing": [("templates/wrappers.cc", None, "")],
     # ---- files of layers
     "file-missing": [(OWN, None, "")],
+    "file-misspelt": [(TOML, 'file = "plugin/config/derivatives.yaml"', 'file = "plugin/config/derivative.yaml"')],
+    "files-missing": [(TOML, '{ diff = "base_functions.patch" }', '["functions.yaml", { file = "more.yaml" }]')],
     "list-misspelt": [(OWN, "\ncustom:\n", "\ncustoms:\n")],
     "list-twice": [(OWN, "\nsymint:\n", "\ncustom:\n")],
     "releases-twice": [(FUNCTIONS, "all_version:", "all_version: [v2.12]\nall_version:")],

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from pipeline.model.layers import Source, listed
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.layers.description import Described, Description, Layer, SpecFile, SpecFiles
+from pipeline.specs.layers.description import Described, Description, Layer, SpecFile
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
-from pipeline.specs.layers.wrong import minor_of, wrong
+from pipeline.specs.layers.wrong import files_of, minor_of, wrong
 from pipeline.specs.location import DESCRIPTION, DIFF, Location
 
 _ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
@@ -74,18 +74,18 @@ class _Finding:
             self.headers[header] = found = self._at(header)
             self.looked_for.append(found.path)
             if not os.path.isfile(found.path):
-                where = ("layer", str(place), "helpers")
-                self.mistakes.append(Mistake(where, f"there is no file '{header}'", "name a C++ header"))
-        for role in _ROLES:
-            for number, file in enumerate(_files_of(getattr(layer, role))):
-                at = ("layer", str(place), role, str(number))
-                if bool(file.file) == bool(file.diff):
-                    said = "both a file and a diff" if file.file else "neither a file nor a diff"
-                    self.mistakes.append(Mistake(at, said, "write file = … or diff = …"))
-                elif file.diff:
-                    self._add_diff(role, file, at)
-                else:
-                    self._add_file(role, layer, file, at)
+                self._missing(("layer", str(place), "helpers"), header, "name a C++ header")
+        for given in files_of(place, layer):
+            name = given.file.file or given.file.diff
+            if not os.path.isfile(self._at(name).path):
+                self._missing(given.named, name, f"name a {'diff' if given.file.diff else 'YAML file'}")
+            elif given.file.diff:
+                self._add_diff(given.role, given.file, given.at)
+            else:
+                self._add_file(given.role, layer, given.file, given.at)
+
+    def _missing(self, at: tuple[str, ...], path: str, hint: str) -> None:
+        self.mistakes.append(Mistake(at, f"there is no file '{path}'", self._near(path) or hint, path))
 
     def _add_file(self, role: Role, layer: Layer, file: SpecFile, at: tuple[str, ...]) -> None:
         key = f"{role}:{layer.name}/{file.file}"
@@ -126,7 +126,7 @@ class _Finding:
             at = ("family", family)
             if given.templates and not os.path.isdir(self._at(given.templates).path):
                 problem = f"there is no folder '{given.templates}'"
-                hint = nearest(given.templates, self._beside(given.templates)) or "name a folder with templates"
+                hint = self._near(given.templates) or "name a folder with templates"
                 self.mistakes.append(Mistake((*at, "templates"), problem, hint))
                 continue
             for name, file in given.file.items():
@@ -138,18 +138,18 @@ class _Finding:
             return
         path = template or (f"{folder}/{name}" if folder else "")
         if not path:
-            problem, hint = f"there is no template '{name}'", nearest(name, own) or "write template = …"
+            problem, hint = f"there is no template '{name}'", str(nearest(name, own)) or "write template = …"
             self.mistakes.append(Mistake(at, problem, hint))
         elif not os.path.isfile(self._at(path).path):
-            hint = nearest(path, self._beside(path)) if template else nearest(name, own)
-            where = (*at, "template") if template else at
-            self.mistakes.append(Mistake(where, f"there is no file '{path}'", hint or "name a template"))
+            self._missing((*at, "template") if template else at, path, str(nearest(name, own)) or "name a template")
 
-    def _beside(self, path: str) -> list[str]:
-        """What lies where a path leads to, as the description would name it."""
-        parent = os.path.dirname(path)
-        folder = self._at(parent).path
-        return [os.path.join(parent, name) for name in sorted(os.listdir(folder))] if os.path.isdir(folder) else []
+    def _near(self, path: str) -> str:
+        """A hint at what is called nearly so where a path leads."""
+        folder, name = os.path.split(path)
+        around = self._at(folder).path
+        there = sorted(os.listdir(around)) if os.path.isdir(around) else []
+        ending = os.path.splitext(name)[1]
+        return str(nearest(name, [other for other in there if os.path.splitext(other)[1] == ending]))
 
     def templates(self) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
         """All templates by what they go by, and which of them a family has in place of the base's."""
@@ -233,11 +233,6 @@ def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ..
 def _within(release: str, since: str, until: str) -> bool:
     at = minor_of(release)
     return not at or ((not since or minor_of(since) <= at) and (not until or at <= minor_of(until)))
-
-
-def _files_of(files: SpecFiles) -> list[SpecFile]:
-    several = files if isinstance(files, tuple) else (files,)
-    return [SpecFile(file) if isinstance(file, str) else file for file in several]
 
 
 def _name_of(location: Location) -> str:

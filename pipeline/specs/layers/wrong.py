@@ -4,14 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from pipeline.model.layers import LAYER_MARK
 from pipeline.model.regex import regex
-from pipeline.specs.layers.description import Description, Edit, Facts, Layer, Replace
-from pipeline.specs.layers.reading import Mistake
+from pipeline.problems.problem import Role
+from pipeline.specs.layers.description import Description, Edit, Facts, Layer, Replace, SpecFile, SpecFiles
+from pipeline.specs.layers.reading import Mistake, Path
 
 _RELEASE = regex(r"\d+\.\d+(\.\d+)?")
 _LAYER = regex(r"[\w.+-]+")
+
+
+class Given(NamedTuple):
+    """One file of a layer, as the description has it."""
+
+    role: Role
+    at: Path
+    file: SpecFile
+    named: Path  # where its name stands
+
+
+def files_of(place: int, layer: Layer) -> Iterator[Given]:
+    """The files of a layer, role by role."""
+    files: dict[Role, SpecFiles] = {"native": layer.native, "tags": layer.tags, "derivatives": layer.derivatives}
+    for role, given in files.items():
+        for number, item in enumerate(given if isinstance(given, tuple) else (given,)):
+            at: Path = ("layer", str(place), role, *((str(number),) if isinstance(given, tuple) else ()))
+            if isinstance(item, str):
+                yield Given(role, at, SpecFile(item), at)
+            else:
+                yield Given(role, at, item, (*at, "diff" if item.diff else "file"))
 
 
 def wrong(description: Description) -> Iterator[Mistake]:
@@ -23,6 +46,7 @@ def wrong(description: Description) -> Iterator[Mistake]:
             yield Mistake(at, f"'{layer.name}' is no name for a layer", "write letters, digits, - and _")
         elif layer.name in names[:place]:
             yield Mistake(at, f"a second layer is called '{layer.name}'", "give each layer a name of its own")
+        yield from _wrong_files(place, layer)
         if layer.namespace and not layer.namespace.isidentifier():
             yield Mistake((*at[:2], "namespace"), f"'{layer.namespace}' is no namespace", "write a C++ identifier")
     name = description.name
@@ -43,12 +67,19 @@ def wrong(description: Description) -> Iterator[Mistake]:
             yield Mistake(path, f"'{release}' is no release", "write one such as 2.13")
 
 
+def _wrong_files(place: int, layer: Layer) -> Iterator[Mistake]:
+    for _, at, file, _ in files_of(place, layer):
+        if bool(file.file) == bool(file.diff):
+            said = "both a file and a diff" if file.file else "neither a file nor a diff"
+            yield Mistake(at, said, "write file = … or diff = …")
+
+
 def _is_plain(name: str) -> bool:
     """Whether a name leads nowhere else."""
     return not (re.search(r"[/\\\0]", name) or name.startswith("."))
 
 
-def _replaced(description: Description) -> Iterator[tuple[tuple[str, ...], str]]:
+def _replaced(description: Description) -> Iterator[tuple[Path, str]]:
     """The texts that are replaced by others."""
     for place, rewrite in enumerate(description.base.rewrite):
         yield ("base", "rewrite", str(place)), rewrite.from_
@@ -59,7 +90,7 @@ def _replaced(description: Description) -> Iterator[tuple[tuple[str, ...], str]]
                 yield ("family", family, kind, str(place)), edit.from_
 
 
-def _releases(description: Description) -> Iterator[tuple[tuple[str, ...], str]]:
+def _releases(description: Description) -> Iterator[tuple[Path, str]]:
     yield ("release",), description.release
     for key in description.base.releases:
         yield ("base", "releases", key), key
