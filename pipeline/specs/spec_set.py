@@ -122,7 +122,14 @@ def _base(specs: str, folder: str) -> BaseSet:
 
     if not specs:
         return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in TEMPLATES})
-    found = _plain(specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs)))
+    path = specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs))
+    try:
+        found = _plain(path)
+    except SpecError as error:
+        if not os.path.isfile(path if path.endswith(".toml") else os.path.join(path, NAME)):
+            raise
+        hint = "name what it is laid over, and write its layers here"
+        raise SpecError(f"'{specs}' is a described set, which cannot be a base", hint) from error
     told = found.version_file or found.name
     return BaseSet(found.files, found.templates, found.version, told, found.looked_for, found.headers)
 

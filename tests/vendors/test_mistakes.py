@@ -43,6 +43,8 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "neither-file-nor-diff": [(TOML, '{ diff = "base_functions.patch" }', "{}")],
     "diff-without-base": [(TOML, 'specs = "../base"\n', "")],
     "base-missing": [(TOML, 'specs = "../base"', 'specs = "../bse"')],
+    "base-described": [(TOML, 'specs = "../base"', 'specs = "./specset.toml"')],
+    "base-described-in-a-folder": [(TOML, 'specs = "../base"', 'specs = "."')],
     "base-misspelt": [(TOML, 'specs = "../base"', 'specs = "troch"')],
     "release-malformed": [(TOML, 'since = "2.7"', 'since = "two"')],
     "release-unknown": [(TOML, 'name = "accel"\ncomment', 'release = "2.1"\nname = "accel"\ncomment')],
