@@ -68,6 +68,8 @@ def _in_range(value: list[object], key: str, known: tuple[Key, ...], wanted: Key
         if known and end is not None and end not in known:
             names = ", ".join(f"v{major}.{minor}" for major, minor in known)
             raise SpecError(f"the file does not list the release '{said}'", f"it lists {names}", field=(key,))
+    if first is not None and last is not None and last < first:
+        raise SpecError(f"no release is from {value[0]} to {value[1]}", "swap them", field=(key,))
     first = first if first is not None else max(known, default=wanted)
     return first <= wanted and (last is None or wanted <= last) and (not known or wanted in known)
 

@@ -57,6 +57,9 @@ def wrong(description: Description) -> Iterator[Mistake]:
             if not _is_plain(file.name or template):
                 at = ("family", family, "file", template, *(("name",) if file.name else ()))
                 yield Mistake(at, f"'{file.name or template}' cannot name a file", "write a plain name: name = …")
+        if rules.library and not rules.library.isidentifier():
+            at = ("family", family, "library")
+            yield Mistake(at, f"'{rules.library}' is no namespace", "write a C++ identifier")
     for path, text in _replaced(description):
         if not text:
             yield Mistake(
@@ -65,6 +68,19 @@ def wrong(description: Description) -> Iterator[Mistake]:
     for path, release in _releases(description):
         if release and not _RELEASE.fullmatch(release):
             yield Mistake(path, f"'{release}' is no release", "write one such as 2.13")
+    yield from _wrong_releases(description)
+
+
+def _wrong_releases(description: Description) -> Iterator[Mistake]:
+    """Releases against one another."""
+    first: dict[tuple[int, ...], str] = {}
+    for key in description.base.releases:
+        if minor_of(key) and first.setdefault(minor_of(key), key) != key:
+            again = f"'{key}' is the release '{first[minor_of(key)]}' again"
+            yield Mistake(("base", "releases", key), again, "remove one of them")
+    for path, item in _bounded(description):
+        if minor_of(item.since) > minor_of(item.until) > ():
+            yield Mistake((*path, "since"), f"no release is since {item.since} and until {item.until}", "swap them")
 
 
 def _wrong_files(place: int, layer: Layer) -> Iterator[Mistake]:
@@ -72,6 +88,12 @@ def _wrong_files(place: int, layer: Layer) -> Iterator[Mistake]:
         if bool(file.file) == bool(file.diff):
             said = "both a file and a diff" if file.file else "neither a file nor a diff"
             yield Mistake(at, said, "write file = … or diff = …")
+        if file.drop and file.keep:
+            yield Mistake((*at, "drop"), "only what keep names is looked at", "remove drop, or keep")
+        if file.diff:
+            given = {"list": file.lists, "drop": file.drop, "keep": file.keep, "versions": file.versions}
+            for key in [key for key, said in given.items() if said]:
+                yield Mistake((*at, key), f"'{key}' is of no use beside a diff", "remove it")
 
 
 def _is_plain(name: str) -> bool:
@@ -94,11 +116,17 @@ def _releases(description: Description) -> Iterator[tuple[Path, str]]:
     yield ("release",), description.release
     for key in description.base.releases:
         yield ("base", "releases", key), key
-    bounded: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
-    for kind, items in bounded.items():
+    for path, item in _bounded(description):
+        yield (*path, "since"), item.since
+        yield (*path, "until"), item.until
+
+
+def _bounded(description: Description) -> Iterator[tuple[Path, Layer | Facts]]:
+    """What is there for some releases only."""
+    kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
+    for kind, items in kinds.items():
         for place, item in enumerate(items):
-            yield (kind, str(place), "since"), item.since
-            yield (kind, str(place), "until"), item.until
+            yield (kind, str(place)), item
 
 
 def minor_of(version: str) -> tuple[int, ...]:
