@@ -94,7 +94,7 @@ def _file(file: File, own: OutputFile, rules: Family, units: Sequence[Unit], lay
         comment=own.comment or rules.comment,
         raw=own.raw,
         between=_between(own),
-        edits=_edits(rules),
+        edits=edits_of(rules),
         libraries=layout.libraries[1:] if libraries else (),
         asked=asked,
     )
@@ -108,7 +108,7 @@ def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, s
     return {library_hole(hole, library): library_piece(REGISTRATION, library) for library in layout.libraries[1:]}
 
 
-def _edits(rules: Family) -> tuple[tuple[str, str], ...]:
+def edits_of(rules: Family) -> tuple[tuple[str, str], ...]:
     """What is replaced in the text of templates; first of all the libraries and keys of registrations."""
     found = [(f"TORCH_LIBRARY_IMPL({ATEN}, ", f"TORCH_LIBRARY_IMPL({rules.library}, ")] if rules.library else []
     found += [(f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()]

@@ -60,6 +60,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "exclude-unknown-function": [(TOML, 'exclude = ["noise"]', 'exclude = ["noize"]')],
     "rewrite-of-nothing": [(TOML, 'from = "Tensor mat2"', 'from = ""')],
     "replace-of-nothing": [(TOML, '{ from = "at::redispatch", ', '{ from = "", ')],
+    "view-of-nothing": [(TOML, 'add.views = { head = "self" }', 'add.views = { head = "slef", never_there = "self" }')],
     "template-edit-of-nothing": [(TOML, "[family.variable_type]\n", '[family.variable_type]\nin_templates = [{ from = "x", to = "" }, { from = "", to = "x" }]\n')],
     "facts-unknown": [(TOML, "add.kernel_keys", "add.kernel_key")],
     "facts-form": [(TOML, 'add.views = { head = "self" }', 'add.views = ["head"]')],

@@ -35,3 +35,15 @@ def test_a_definition_goes_with_the_function_that_is_excluded(tmp_path: Path) ->
     vendor.path("own.yaml").write_text("- func: exp(Tensor self) -> Tensor\n  dispatch:\n    CPU: own_exp\n")
     vendor.append("specset.toml", '[[layer]]\nname = "own"\nnative = "own.yaml"\n')
     assert "struct TORCH_API ExpBackward0 " in vendor.build()["Functions.h"], "the layer's function takes it over"
+
+
+def test_text_that_is_in_no_template_is_told(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    edits = [("namespace accel", "namespace b"), ("namespace b", "namespace c"), ("namespace accel", "d")]
+    listed = "".join(f'    {{ from = "{old}", to = "{new}" }},\n' for old, new in edits)
+    vendor.replace("specset.toml", "[family.variable_type]\n", f"[family.variable_type]\nin_templates = [\n{listed}]\n")
+    run = vendor.run()
+    assert run.status == 0, run.stderr
+    assert run.stderr.count("warning: family: variable_type: in_templates: 2: from: no template has the text") == 1
+    assert run.stderr.count("warning:") == 1
+    assert "namespace c::VariableType" in vendor.files()["VariableType_0.cpp"]

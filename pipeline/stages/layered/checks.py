@@ -4,17 +4,20 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from pipeline.families.described import edits_of
 from pipeline.families.dressing import REST, WORDS
 from pipeline.families.table import FAMILIES
+from pipeline.families.template import template_text
 from pipeline.model.layers import Words, listed
-from pipeline.problems.problem import LAST, Problem, nearest
+from pipeline.model.schema import Argument
+from pipeline.problems.problem import LAST, Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.rules.layers.facts import wrong_facts
+from pipeline.rules.layers.facts import holds, wrong_facts
 from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
 from pipeline.stages.layered.taking import base_names, qualified
-from pipeline.stages.schemas import all_heads
-from pipeline.stages.set import described, release, spec_set
+from pipeline.stages.schemas import all_heads, function
+from pipeline.stages.set import RELEASE, described, release, spec_set, template_label
 
 Path = tuple[str, ...]
 
@@ -37,6 +40,7 @@ class Wrong(Struct, frozen=True):
     hint: str = ""
     needle: str = ""
     follows: bool = False  # whether it may follow from any other mistake
+    suspected: bool = False  # whether it may be meant
 
 
 @query
@@ -47,13 +51,15 @@ def checked(db: Database) -> bool:
         return False
     for wrong in _wrong(db, found.description):
         rank = LAST if wrong.follows else 0
-        db.report(Problem("set", "", "", wrong.problem, wrong.hint, wrong.path, wrong.needle, rank=rank))
+        said = (wrong.problem, wrong.hint, wrong.path, wrong.needle)
+        db.report(Problem("set", "", "", *said, warning=wrong.suspected, rank=rank))
     return True
 
 
 def _wrong(db: Database, said: Description) -> Iterator[Wrong]:
     for path, error in wrong_facts(said):
         yield Wrong(path, error.problem, error.hint, error.needle or path[-1])
+    yield from _wrong_views(db, said)
     yield from _wrong_base(db, said)
     names = _Names(db)
     for name in listed(said.functions.exclude):
@@ -64,6 +70,28 @@ def _wrong(db: Database, said: Description) -> Iterator[Wrong]:
         at = ("family", name)
         unknown = list(_wrong_family(at, name))
         yield from unknown or _wrong_rules(db, at, name, rules, names)
+
+
+def _wrong_views(db: Database, said: Description) -> Iterator[Wrong]:
+    """Views of arguments that their functions do not have; those of no function may be another release's."""
+    version = (db.input(RELEASE) or b"").decode()
+    for place, facts in enumerate(said.facts):
+        given = facts.add.get("views", {})
+        if not isinstance(given, dict) or not holds(version, facts.since, facts.until):
+            continue
+        for base, argument in given.items():
+            arguments = {
+                each.name for name, head in all_heads(db) if head.base == base for each in _arguments(db, name)
+            }
+            if arguments and argument not in arguments:
+                path = ("facts", str(place), "add", "views", base)
+                hint = nearest(argument, sorted(arguments)) or f"arguments: {', '.join(sorted(arguments))}"
+                yield Wrong(path, f"'{base}' has no argument '{argument}'", hint, argument, follows=True)
+
+
+def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
+    found = function(db, name)
+    return () if found is None else found.func.inputs
 
 
 def _wrong_base(db: Database, said: Description) -> Iterator[Wrong]:
@@ -111,8 +139,8 @@ class _Names:
 
 def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Wrong]:
     yield from names.wrong_selection((*at, "functions"), rules.functions)
-    for function in rules.not_unpacked:
-        yield from names.wrong((*at, "not_unpacked"), function)
+    for operator in rules.not_unpacked:
+        yield from names.wrong((*at, "not_unpacked"), operator)
     touching: dict[str, tuple[Replace | Wrap, ...]] = {"replace": rules.replace, "wrap": rules.wrap}
     for kind, each in touching.items():
         for place, rule in enumerate(each):
@@ -123,6 +151,8 @@ def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
         if "${text}" not in wrap.text:
             hint = "write ${text} where the piece is to stand"
             yield Wrong((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
+    if rules.in_templates:
+        yield from _wrong_edits(db, at, rules)
     keys = release(db).dispatch_keys
     for key, other in rules.keys.items():
         if other not in keys:
@@ -136,6 +166,25 @@ def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
             yield Wrong((*at, "files"), f"no file is made of '{file}'", nearest(file, known), file)
     for file, own in rules.file.items():
         yield from _wrong_file((*at, "file", file), name, own, names)
+
+
+def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Wrong]:
+    """Text that is in no template when its turn comes: those of another release may have it."""
+    texts = [_template(db, name) for name in spec_set(db).templates]
+    edits = edits_of(rules)
+    own = len(edits) - len(rules.in_templates)
+    for place, (old, new) in enumerate(edits, -own):
+        if place >= 0 and not any(old in text for text in texts):
+            path = (*at, "in_templates", str(place), "from")
+            yield Wrong(path, "no template has the text", "write it as the template has it", old, suspected=True)
+        texts = [text.replace(old, new) for text in texts]
+
+
+def _template(db: Database, name: str) -> str:
+    try:
+        return template_text(db.input(template_label(name)) or b"")
+    except SpecError:  # which the file that is made of it tells
+        return ""
 
 
 def _wrong_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Wrong]:
