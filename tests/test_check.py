@@ -177,7 +177,7 @@ def test_mistakes_in_a_description_are_reported_in_the_format(project: Project) 
     path.write_text('name = "mine"\nfamlies = []\n[base]\nspecs = "set"\nexcluded = []\n')
     plain = project.run("check", specs=path)
     assert (plain.status, plain.stderr.count("specset.toml:")) == (3, 2)
-    places = [(1, 1, "did you mean 'families'?"), (3, 1, "did you mean 'exclude'?")]
+    places = [(2, 1, "did you mean 'families'?"), (5, 1, "did you mean 'exclude'?")]
     runs = [project.run("check", specs=path, format="json"), project.run(specs=path, format="json")]
     for run, report in zip(runs, (runs[0].stdout, runs[1].stderr)):
         assert run.status == 3
