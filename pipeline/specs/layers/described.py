@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from pipeline.model.layers import Source, listed
+from pipeline.problems.names import closest
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.layers.description import Described, Description, Layer, SpecFile
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
@@ -146,10 +147,11 @@ class _Finding:
     def _near(self, path: str) -> str:
         """A hint at what is called nearly so where a path leads."""
         folder, name = os.path.split(path)
+        stem, ending = os.path.splitext(name)
         around = self._at(folder).path
-        there = sorted(os.listdir(around)) if os.path.isdir(around) else []
-        ending = os.path.splitext(name)[1]
-        return str(nearest(name, [other for other in there if os.path.splitext(other)[1] == ending]))
+        there = map(os.path.splitext, sorted(os.listdir(around)) if os.path.isdir(around) else [])
+        close = closest(stem, tuple(other for other, its in there if its == ending))
+        return f"did you mean '{close}{ending}'?" if close else ""
 
     def templates(self) -> tuple[dict[str, Location], dict[str, dict[str, str]]]:
         """All templates by what they go by, and which of them a family has in place of the base's."""
