@@ -61,6 +61,7 @@ SCALARS: dict[str, Scalar] = {
     "log": _of_one("float", math.log),
     "size": _of_tensor("int", ("dim", "int")),
     "stride": _of_tensor("int", ("dim", "int")),
+    "wrapped": Scalar((("index", "int"), ("size", "int")), "int"),
     "sizes": _of_tensor("int[]"),
     "strides": _of_tensor("int[]"),
     "numel": _of_tensor("int"),

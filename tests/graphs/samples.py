@@ -83,6 +83,17 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "shaped": [lambda: [tensor(*SHAPE), [2, -1]], lambda: [tensor(*SHAPE), [3, 2, 4]]],
     "switched": [lambda: [tensor(*SHAPE), True], lambda: [tensor(*SHAPE), False, 2.0]],
     "batch_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3), tensor(3), tensor(3)]],
+    # what torch has in Python
+    "relu6_of_limits": [lambda: [torch.tensor([0.0, 6.0, 3.0, -1.0, 7.0], dtype=torch.float64)]],
+    "last_is_padding": [lambda: [_index(0, 2, 1), tensor(3, 2)]],
+    "padding": [lambda at=at: [_index(0, 2, 1), tensor(3, 2), at] for at in (0, 2, -1, -3, 3, -4)],
+    "normalized_rows": [lambda: [_index(0, 2), tensor(3, 2)]],
+    "pooled": [lambda: [tensor(2, 3, 4, 4)]],
+    "runs": [lambda: [_index(1, 1, 2, 2, 2, 1)]],
+    "entropy": [_pair, lambda: [tensor(4, 6), tensor(6)]],
+    "product_of_three": [lambda: [tensor(2, 3), tensor(3, 4), tensor(4, 2)]],
+    "spectrum": [lambda: [tensor(2, 16)]],
+    "margins": [lambda: [tensor(3, 4), _index(0, 3, 1), tensor(3, 4)]],
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

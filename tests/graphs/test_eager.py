@@ -17,6 +17,7 @@ from graphs.samples import samples
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
 
 SUITE = ROOT / "specs" / "core" / "graphs"
+REAL = ROOT / "tests" / "graphs" / "real"  # of what the core set does not have
 FILES = sorted(path.stem for path in SUITE.glob("*.py"))
 ALWAYS = ("together",)  # the others take too long for every run
 CASES = [pytest.param(stem, marks=() if stem in ALWAYS else pytest.mark.slow) for stem in FILES]
@@ -49,6 +50,13 @@ def test_a_graph_does_what_eager_does(stem: str, ops: dict[str, Any]) -> None:
 def test_a_graph_of_the_real_specs_does_what_eager_does(stem: str, ops: dict[str, Any]) -> None:
     path = SUITE / f"{stem}.py"
     found = library.build(path, Path(ops["folder"]) / f"torch_{stem}", f"torch_{stem}", specs="torch")
+    assert list(wrong(library.functions(path), found)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in sorted(REAL.glob("*.py"))])
+def test_a_graph_of_what_only_the_real_specs_have_does_what_eager_does(path: Path, ops: dict[str, Any]) -> None:
+    found = library.build(path, Path(ops["folder"]) / path.stem, f"real_{path.stem}", specs="torch")
     assert list(wrong(library.functions(path), found)) == []
 
 

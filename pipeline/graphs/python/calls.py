@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.graphs.model import Constant
 from pipeline.graphs.python.names import GRAD_MODES, MATH, MODULES, REFUSED_METHODS
-from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS, TORCH
+from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS, REFUSED, TORCH
 from pipeline.graphs.resolve.things import (
     NONE,
     WRONG,
@@ -29,6 +29,7 @@ from pipeline.problems.problem import SpecError, nearest
 if TYPE_CHECKING:
     from pipeline.graphs.python.expressions import Reader
 
+_OWN = ("loss_reduction", "is_a", "size_of", "wrapped", "broadcast", "tensor_of")  # beside operators
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _OPS = "torch.ops."
 _PRINT = "return the tensor"
@@ -88,6 +89,8 @@ def _of_torch(reader: Reader, path: str, given: Sequence[Thing], named: Named, h
     ours = {"torch": TORCH, "torch.nn.functional": FUNCTIONAL}.get(module, {}).get(name)
     if ours is not None:
         return _expanded(reader, f"{path}", ours, given, named, hint)
+    if path in REFUSED:
+        raise SpecError(f"'{path}' is nothing that a graph can have", REFUSED[path])
     if module not in MODULES:
         raise SpecError(f"'{path}' is no operator", "call functions of torch, torch.nn.functional and torch.linalg")
     operator = f"aten::{MODULES[module]}{name}"
@@ -122,7 +125,7 @@ def _of_math(reader: Reader, name: str, given: Sequence[Thing], named: Named, hi
 
 
 def _builtin(reader: Reader, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
-    if reader.depth and name in ("loss_reduction", "is_a", "size_of", "broadcast", "tensor_of"):
+    if reader.depth and name in _OWN:
         return _own(reader, name, given, hint)
     if any_wrong(given) and name in ("abs", "len", "int", "float", "min", "max"):
         return WRONG
@@ -219,8 +222,8 @@ def _bound(reader: Reader, name: str, parameters: ast.arguments, given: Sequence
 
 def _own(reader: Reader, name: str, given: Sequence[Thing], hint: str) -> Thing:
     """What the expressions of ours call beside operators."""
-    if name == "size_of":
-        return reader.trace.scalar("size", given, hint)
+    if name in ("size_of", "wrapped"):
+        return reader.trace.scalar({"size_of": "size"}.get(name, name), given, hint)
     if name == "broadcast":
         known = reader.trace.ops.overloads("aten::broadcast_tensors")
         if not known:

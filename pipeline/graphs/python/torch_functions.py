@@ -4,12 +4,14 @@ Each is an expression in the language of graphs itself, over the function's own 
 torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. What is deprecated there
 (`size_average`, `reduce`) is left out. A condition is decided while the graph is read. Beside the operators there are
 `loss_reduction(text)`, a loss's reduction as the operators have it, `is_a(x, type)`, `size_of(x, dim)`,
+`wrapped(index, size)`, an index that may count from the end,
 `tensor_of(data, dtype, device)`, and `broadcast(x, y)`, which changes nothing where the set has no such operator.
 """
 
 FUNCTIONAL = {
     "relu": "lambda input, inplace=False: input.relu_() if inplace else input.relu()",
-    "relu6": "lambda input, inplace=False: input.clamp_(0, 6) if inplace else torch.ops.aten.relu6(input)",
+    "relu6": "lambda input, inplace=False:"
+    " torch.ops.aten.hardtanh_(input, 0, 6) if inplace else torch.ops.aten.hardtanh(input, 0, 6)",
     "elu": "lambda input, alpha=1.0, inplace=False:"
     " torch.ops.aten.elu_(input, alpha) if inplace else torch.ops.aten.elu(input, alpha)",
     "selu": "lambda input, inplace=False: torch.selu_(input) if inplace else torch.selu(input)",
@@ -27,6 +29,8 @@ FUNCTIONAL = {
     " torch.ops.aten.hardswish_(input) if inplace else torch.ops.aten.hardswish(input)",
     "hardsigmoid": "lambda input, inplace=False:"
     " torch.ops.aten.hardsigmoid_(input) if inplace else torch.ops.aten.hardsigmoid(input)",
+    "rrelu": "lambda input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False:"
+    " torch.rrelu_(input, lower, upper, training) if inplace else torch.rrelu(input, lower, upper, training)",
     "threshold": "lambda input, threshold, value, inplace=False:"
     " torch.threshold_(input, threshold, value) if inplace else torch.threshold(input, threshold, value)",
     "glu": "lambda input, dim=-1: torch.ops.aten.glu(input, dim)",
@@ -47,8 +51,10 @@ FUNCTIONAL = {
     " else torch.feature_alpha_dropout(input, p, training)",
     "linear": "lambda input, weight, bias=None: torch.ops.aten.linear(input, weight, bias)",
     "embedding": "lambda input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,"
-    " sparse=False:"
-    " torch.embedding(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq, sparse)",
+    " sparse=False: (None if max_norm is None"
+    " else torch.embedding_renorm_(weight.detach(), input, max_norm, norm_type),"
+    " torch.embedding(weight, input, -1 if padding_idx is None else wrapped(padding_idx, size_of(weight, 0)),"
+    " scale_grad_by_freq, sparse))[1]",
     "layer_norm": "lambda input, normalized_shape, weight=None, bias=None, eps=1e-05:"
     " torch.layer_norm(input, normalized_shape, weight, bias, eps)",
     "rms_norm": "lambda input, normalized_shape, weight=None, eps=None:"
@@ -76,7 +82,8 @@ FUNCTIONAL = {
     " torch.kl_div(input, target, 2, log_target=log_target) / input.shape[0] if reduction == 'batchmean'"
     " else torch.kl_div(input, target, loss_reduction(reduction), log_target=log_target)",
     "binary_cross_entropy": "lambda input, target, weight=None, *, reduction='mean':"
-    " torch.ops.aten.binary_cross_entropy(input, target, weight, loss_reduction(reduction))",
+    " (torch.ops.aten._assert_tensor_metadata(target, input.shape),"
+    " torch.ops.aten.binary_cross_entropy(input, target, weight, loss_reduction(reduction)))[1]",
     "binary_cross_entropy_with_logits": "lambda input, target, weight=None, *, reduction='mean', pos_weight=None:"
     " torch.binary_cross_entropy_with_logits(input, target, weight, pos_weight, loss_reduction(reduction))",
     "cross_entropy": "lambda input, target, weight=None, *, ignore_index=-100, reduction='mean', label_smoothing=0.0:"
@@ -92,6 +99,16 @@ FUNCTIONAL = {
     " torch.hinge_embedding_loss(input, target, margin, loss_reduction(reduction))",
     "poisson_nll_loss": "lambda input, target, log_input=True, full=False, *, eps=1e-08, reduction='mean':"
     " torch.poisson_nll_loss(input, target, log_input, full, eps, loss_reduction(reduction))",
+    "multi_margin_loss": "lambda input, target, p=1, margin=1.0, weight=None, *, reduction='mean':"
+    " torch.ops.aten.multi_margin_loss(input, target, p, margin, weight, loss_reduction(reduction))",
+    "multilabel_margin_loss": "lambda input, target, *, reduction='mean':"
+    " torch.ops.aten.multilabel_margin_loss(input, target, loss_reduction(reduction))",
+    "triplet_margin_loss": "lambda anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, *,"
+    " reduction='mean': torch.triplet_margin_loss("
+    "anchor, positive, negative, margin, p, eps, swap, loss_reduction(reduction))",
+    "ctc_loss": "lambda log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean',"
+    " zero_infinity=False: torch.ctc_loss("
+    "log_probs, targets, input_lengths, target_lengths, blank, loss_reduction(reduction), zero_infinity)",
     "max_pool1d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
     " torch.max_pool1d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)",
     "max_pool2d": "lambda input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False:"
@@ -102,12 +119,47 @@ FUNCTIONAL = {
     " divisor_override=None: torch.ops.aten.avg_pool2d(input, kernel_size, [] if stride is None else stride,"
     " padding, ceil_mode, count_include_pad, divisor_override)",
     "adaptive_avg_pool2d": "lambda input, output_size: torch.ops.aten.adaptive_avg_pool2d(input, output_size)",
+    **{
+        f"adaptive_max_pool{n}d": "lambda input, output_size, return_indices=False:"
+        f" torch.ops.aten.adaptive_max_pool{n}d(input, output_size) if return_indices"
+        f" else torch.ops.aten.adaptive_max_pool{n}d(input, output_size)[0]"
+        for n in (1, 2, 3)
+    },
     "pad": "lambda input, pad, mode='constant', value=None: torch.ops.aten.pad(input, pad, mode, value)",
     "unfold": "lambda input, kernel_size, dilation=1, padding=0, stride=1:"
     " torch.ops.aten.im2col(input, kernel_size, dilation, padding, stride)",
 }
 
+_UNIQUE = (
+    "return_inverse=False, return_counts=False, dim=None:"
+    " torch.ops.aten.unique_consecutive({0}, return_inverse, return_counts, dim)[0]"
+    " if not return_inverse and not return_counts"
+    " else torch.ops.aten.unique_consecutive({0}, return_inverse, return_counts, dim)[:2] if not return_counts"
+    " else torch.ops.aten.unique_consecutive({0}, return_inverse, return_counts, dim)[::2] if not return_inverse"
+    " else torch.ops.aten.unique_consecutive({0}, return_inverse, return_counts, dim)"
+)
+_STFT = (
+    "n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False,"
+    " onesided=None, return_complex=None, align_to_window=None: torch.ops.aten.stft.center({0}, n_fft, hop_length,"
+    " win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window)"
+)
+
 TORCH = {
+    **{
+        f"atleast_{n}d": f"lambda first, *more: torch.ops.aten.atleast_{n}d(first) if len(more) == 0"
+        f" else torch.ops.aten.atleast_{n}d.Sequence((first, *more))"
+        for n in (1, 2, 3)
+    },
+    "cdist": "lambda x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary':"
+    " torch.ops.aten.cdist(x1, x2, p, None if compute_mode == 'use_mm_for_euclid_dist_if_necessary'"
+    " else 1 if compute_mode == 'use_mm_for_euclid_dist'"
+    " else 2 if compute_mode == 'donot_use_mm_for_euclid_dist' else compute_mode)",
+    "chain_matmul": "lambda *matrices: torch.ops.aten.chain_matmul(matrices)",
+    "stft": f"lambda input, {_STFT.format('input')}",
+    "tensordot": "lambda a, b, dims=2: torch.ops.aten.tensordot(a, b, *("
+    "dims if not is_a(dims, 'int') else ([], []) if dims == 0 else ([-1], [0]) if dims == 1"
+    " else ([-2, -1], [0, 1]) if dims == 2 else ([-3, -2, -1], [0, 1, 2]) if dims == 3 else dims))",
+    "unique_consecutive": f"lambda input, {_UNIQUE.format('input')}",
     "split": "lambda tensor, split_size_or_sections, dim=0: tensor.split(split_size_or_sections, dim)",
     "norm": "lambda input, p='fro', dim=None, keepdim=False, dtype=None: input.norm(p, dim, keepdim, dtype)",
     "einsum": "lambda equation, *operands: torch.ops.aten.einsum(equation, operands)",
@@ -120,6 +172,8 @@ TORCH = {
 }
 
 METHODS = {
+    "stft": f"lambda self, {_STFT.format('self')}",
+    "unique_consecutive": f"lambda self, {_UNIQUE.format('self')}",
     "split": "lambda self, split_size, dim=0: torch.ops.aten.split.Tensor(self, split_size, dim)"
     " if is_a(split_size, 'int') else torch.ops.aten.split_with_sizes(self, split_size, dim)",
     "norm": "lambda self, p='fro', dim=None, keepdim=False, dtype=None:"
@@ -148,6 +202,19 @@ METHODS = {
     "cpu": "lambda self: torch.ops.aten.to.dtype_layout(self, device='cpu')",
     "size": "lambda self, dim=None: self.shape if dim is None else size_of(self, dim)",
     "unflatten": "lambda self, dim, sizes: torch.ops.aten.unflatten.int(self, dim, sizes)",
+}
+
+# What torch computes in Python from the sizes of its arguments or with a generator's numbers: what to write.
+_SAMPLES = (
+    "write torch.ops.aten.fractional_max_pool{}d(x, kernel_size, output_size, samples)[0], samples being an input"
+)
+REFUSED = {
+    "torch.nn.functional.embedding_bag": "write torch.embedding_bag(weight, indices, offsets, mode=0)[0]:"
+    " mode 0 is 'sum', 1 'mean', 2 'max'",
+    "torch.nn.functional.fractional_max_pool2d": _SAMPLES.format(2),
+    "torch.nn.functional.fractional_max_pool3d": _SAMPLES.format(3),
+    "torch.nn.functional.max_unpool2d": "write torch.ops.aten.max_unpool2d(x, indices, output_size)",
+    "torch.nn.functional.max_unpool3d": "write torch.ops.aten.max_unpool3d(x, indices, output_size, stride, padding)",
 }
 
 # What numbers and shapes are read by, without arguments: `python::…`.

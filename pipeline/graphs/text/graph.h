@@ -169,6 +169,12 @@ inline int64_t item(at::IntArrayRef list, int64_t index) {
   return item(list.vec(), index);
 }
 
+// An index that may count from the end.
+inline int64_t wrapped(int64_t index, int64_t size) {
+  TORCH_CHECK(index >= -size && index < size, "index ", index, " is out of range of ", size);
+  return index < 0 ? index + size : index;
+}
+
 inline int64_t floordiv(int64_t a, int64_t b) {
   TORCH_CHECK(b != 0, "integer division or modulo by zero");
   return a / b - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0);

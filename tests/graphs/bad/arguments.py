@@ -79,3 +79,13 @@ def by_zero(x: Tensor) -> Tensor:
 
 def complex_number(x: Tensor) -> Tensor:
     return x * 2j
+
+
+def of_pools(x: Tensor, i: Tensor, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    a = F.max_unpool2d(x, i, 2)
+    b = F.fractional_max_pool2d(x, 2, 3)
+    return a, b, F.embedding_bag(i, w, i)
+
+
+def other_sizes(x: Tensor, i: Tensor) -> Tensor:
+    return F.embedding(i, x, padding_idx=1.5)

@@ -34,6 +34,7 @@ _EXPRESSIONS = {
     "log": "std::log(static_cast<double>({a}))",
     "size": "{self}.size({dim})",
     "stride": "{self}.stride({dim})",
+    "wrapped": "graph::wrapped({index}, {size})",
     "sizes": "{self}.sizes().vec()",
     "strides": "{self}.strides().vec()",
     "numel": "{self}.numel()",
