@@ -14,9 +14,10 @@ from pipeline.graphs.backward.held import Keeper, label
 from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import Backward, CallBlock
+from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.names import identifier
-from pipeline.graphs.functional.program import Check, Functional, Given, Refuse, Scatter, Shared, Shown
+from pipeline.graphs.functional.program import Apply, Check, Functional, Given, Refuse, Scatter, Shared, Shown
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Function, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
@@ -160,8 +161,17 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
     for value, listed in values:
         slot = histories.slot(value)
         needs = tuple(sorted(histories.needs(slot)))
+        if listed and needs:
+            raise _list_returned(program, value)
         found.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
     return tuple(found.values())
+
+
+def _list_returned(program: Functional, value: Value) -> GraphError:
+    made = [s for s in program.steps if isinstance(s, Apply) and any(Ref(r.name) == value for r in s.results)]
+    hint = "take it apart and return its items: a, b = …; return [a, b]"
+    what = "a list that an operator gives is returned as it is, and its tensors may need gradients"
+    return GraphError(made[0].place if made else program.function.place, what, hint)
 
 
 def _shown(given: Given) -> tuple[Shown, ...]:

@@ -23,6 +23,10 @@ def _index(*values: int) -> torch.Tensor:
     return torch.tensor(values)
 
 
+def _one() -> Arguments:
+    return [tensor(*SHAPE)]
+
+
 def _pair() -> Arguments:
     return [tensor(*SHAPE), tensor(*SHAPE)]
 
@@ -38,6 +42,14 @@ def _overlapping() -> Arguments:
 
 
 _ALIASED = [_pair, _same, _overlapping]
+_LISTED: list[Callable[[], Arguments]] = [lambda: [_pair()]]
+_PERHAPS_ONE: list[Callable[[], Arguments]] = [_one, lambda: [tensor(*SHAPE), 1]]
+_PERHAPS_SMALL: list[Callable[[], Arguments]] = [_one, lambda: [tensor(*SHAPE), 0.1]]
+_PERHAPS_DIMS: list[Callable[[], Arguments]] = [
+    _one,
+    lambda: [tensor(*SHAPE), [0]],
+    lambda: [tensor(*SHAPE), [1, 0]],
+]
 
 # By function: what makes its arguments, once for each case.
 SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
@@ -94,6 +106,23 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "product_of_three": [lambda: [tensor(2, 3), tensor(3, 4), tensor(4, 2)]],
     "spectrum": [lambda: [tensor(2, 16)]],
     "margins": [lambda: [tensor(3, 4), _index(0, 3, 1), tensor(3, 4)]],
+    # arguments
+    **dict.fromkeys(["maybe_dim", "maybe_repeated"], _PERHAPS_ONE),
+    **dict.fromkeys(["maybe_eps", "maybe_saved", "maybe_numbers"], _PERHAPS_SMALL),
+    "maybe_scaled": [lambda: [tensor(2, 3, 4, 6)], lambda: [tensor(2, 3, 4, 6), 0.5]],
+    "maybe_mode": [_one, lambda: [tensor(*SHAPE), "floor"]],
+    "maybe_limits": [lambda: [tensor(*SHAPE), 0.5], lambda: [tensor(*SHAPE), None, 1]],
+    **dict.fromkeys(["maybe_dims", "maybe_variance"], _PERHAPS_DIMS),
+    "maybe_dtype": [_one, lambda: [tensor(*SHAPE), torch.float32]],
+    "either": [lambda: [tensor(*SHAPE), 2], lambda: [tensor(*SHAPE), 1.5]],
+    "either_or_none": [lambda: [tensor(*SHAPE), 1], lambda: [tensor(*SHAPE), 0.5]],
+    "float_item": [lambda: [tensor(*SHAPE), [0.5, 1.5]]],
+    "int_item": [lambda: [tensor(*SHAPE), [3, 1]]],
+    "bool_item": [lambda: [tensor(*SHAPE), [True]], lambda: [tensor(*SHAPE), [False]]],
+    "str_item": [lambda: [tensor(*SHAPE), ["trunc", "floor"]]],
+    "numbers_back": [lambda: [[1, 2], [0.5], None, tensor(2)], lambda: [[], [], 3, tensor(2)]],
+    **dict.fromkeys(["list_back", "list_back_after", "foreach", "foreach_item_written"], _LISTED),
+    "grid": [lambda: [tensor(3)]],
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

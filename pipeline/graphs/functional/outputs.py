@@ -33,7 +33,7 @@ def _shown(state: State, handle: Handle) -> Shown:
         state.steps.append(Refuse((state.read(alias),), DETACHED, alias.chain[-1].place))
     if handle.input:
         return Shown(Ref(handle.input), True)
-    base: Value = storage.value
+    base: Value = storage.whole()
     if storage.input:
         base = storage.value if isinstance(storage.value, Item) else Ref(storage.input)
     return Shown(base, bool(storage.input), alias.chain, alias.listed, which, _copies(state, alias), alias.early)

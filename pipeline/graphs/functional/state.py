@@ -70,7 +70,8 @@ class State:
         alias = listed.alias
         if index not in alias.items:
             if alias.parent is None:
-                made = Alias(Storage(Item(self._name(alias.storage.value), index), input=alias.storage.input))
+                value = Item(self._name(alias.storage.value), index)
+                made = Alias(Storage(value, input=alias.storage.input, inside=alias.storage))
             else:
                 made = Alias(alias.storage, alias, Link("", "", {}, alias.link.grad if alias.link else True, index))
             alias.items[index] = Handle(made)
@@ -113,7 +114,7 @@ class State:
         return found
 
     def _operand(self, value: Value, call: Call) -> Value:
-        known = isinstance(value, Ref) and value.name in self.scalars.values()
+        known = isinstance(value, (Ref, Item)) and value.name in self.scalars.values()
         if not known and not isinstance(value, (Int, Float, Bool)):
             return value
         name = self.names.new("number")
@@ -123,7 +124,7 @@ class State:
     def read(self, alias: Alias) -> Value:
         """The value that a tensor has now; a view of what was written to since is made again."""
         if alias.parent is None:
-            return alias.storage.value
+            return alias.storage.whole()
         if not alias.current:
             old, again = alias.value, alias.seen >= 0
             parent, link = self.read(alias.parent), alias.link
@@ -191,6 +192,7 @@ class State:
     def change_looks(self, call: Call, written: str) -> None:
         """An in-place operator that changes what its argument looks like."""
         handle = self.handle(call.arguments[written])
+        handle.alias.storage.change(call.place)
         for each in self.selves:
             if handle.alias in (each, each.parent):
                 self.steps.append(Forbid(each.flag, ITSELF, call.place))
@@ -231,6 +233,7 @@ class State:
         storage, chain = alias.storage, alias.chain
         if storage.listed:
             raise GraphError(place, "a list as a whole cannot be written to", "write to its items")
+        storage.change(place)
         copies = self._copies(alias, value, place, grad=grad)
         alias.own = alias.own or (grad and alias.cut)
         grad = grad and all(link.grad for link in chain)

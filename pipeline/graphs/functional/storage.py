@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.program import Link
-from pipeline.graphs.model import Ref, Value
+from pipeline.graphs.model import Place, Ref, Value
 
 SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
 _NO_VALUE = Ref("")
@@ -21,6 +22,8 @@ ITSELF = (
     "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous() or to() had "
     "nothing to do: write the operator that returns a view"
 )
+INPUT_ITEM = "an item of a list that is an input cannot be changed in place"
+ITEM_CHANGED = "an item of a list is changed in place, and the list is used as a whole afterwards"
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
 
 
@@ -35,7 +38,22 @@ class Storage:
     with_grad: list[tuple[str, ...]] = field(default_factory=list)  # the same of writes in grad mode
     silent: bool = True  # whether all writes are such as do not count for versions
     listed: bool = False  # whether it is a list of tensors with memory of their own each
+    inside: Storage | None = None  # the list that it is an item of
+    changed: Place | None = None  # of a list: where one of its items was changed in place
     looks: int = 0  # how often the input, or a view of it, came to look otherwise in place
+
+    def whole(self) -> Value:
+        """The value, which is not that of a list where one of its items is another tensor by now."""
+        if self.changed is not None:
+            raise GraphError(self.changed, ITEM_CHANGED, "name its items: [a, b]")
+        return self.value
+
+    def change(self, place: Place) -> None:
+        """Says that it is changed in place. An item is a tensor of its own from then on: its list still has the old."""
+        if self.inside is not None and self.input:
+            raise GraphError(place, INPUT_ITEM, "make it an input of its own, or write to x[0].clone()")
+        if self.inside is not None:
+            self.inside.changed = place
 
 
 @dataclass(eq=False)

@@ -31,6 +31,7 @@ from pipeline.graphs.resolve.things import (
     Wrong,
     described,
     is_number,
+    is_operand,
     is_tensor,
     number_in,
     of_number,
@@ -184,9 +185,9 @@ class Reader:
         tensors, numbers, _ = BINARY[kind]
         if isinstance(left, Wrong) or isinstance(right, Wrong):
             return WRONG
-        if is_tensor(left) and (is_tensor(right) or is_number(right)):
+        if is_tensor(left) and (is_tensor(right) or is_operand(right)):
             return self.trace.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
-        if is_tensor(right) and is_number(left) and kind in REFLECTED:
+        if is_tensor(right) and is_operand(left) and kind in REFLECTED:
             return self.within(REFLECTED[kind], {"self": right, "other": left}, hint)
         if is_number(left) and is_number(right) and numbers:
             return self.trace.scalar(numbers, [left, right], hint)
@@ -225,9 +226,9 @@ class Reader:
         if kind not in COMPARE:
             raise SpecError("this comparison is nothing that a graph can have", "compare tensors by == or <")
         name, swapped = COMPARE[kind]
-        if is_tensor(left) and (is_tensor(right) or is_number(right)):
+        if is_tensor(left) and (is_tensor(right) or is_operand(right)):
             return self.trace.call(f"aten::{name}", [left, right], hint=hint)
-        if is_tensor(right) and is_number(left):
+        if is_tensor(right) and is_operand(left):
             return self.trace.call(f"aten::{swapped}", [right, left], hint=hint)
         if is_number(left) and is_number(right):
             return self.trace.scalar(name, [left, right], hint)

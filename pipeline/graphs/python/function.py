@@ -30,6 +30,8 @@ _TYPES = {
     "torch.dtype": "ScalarType",
 }
 _LISTS = ("list", "typing.List", "typing.Sequence", "collections.abc.Sequence")
+_OPTIONAL = {*_TYPES.values(), "Scalar", "int[]", "float[]"} - {"None"}  # what may also be None
+_LISTED = ("Tensor", "int", "float", "bool", "str")
 _HINT = "write Tensor, int, float, bool, list[int], list[Tensor], or one of these | None"
 
 Aliasing = Mapping[str, Sequence[Sequence[str]]]  # by function, groups of inputs that may share their storage
@@ -116,6 +118,13 @@ class Definition:
 
     def type_of(self, node: ast.expr) -> str:
         """An annotation in the schema language."""
+        found = self._type_of(node)
+        inner = found[: -len("[]")] if found.endswith("[]") else found
+        if (found.endswith("?") and found[:-1] not in _OPTIONAL) or (inner != found and inner not in _LISTED):
+            raise TextMistake(f"'{ast.unparse(node)}' is no type of an input", _HINT, *self.reader.where(node))
+        return found
+
+    def _type_of(self, node: ast.expr) -> str:
         name = self._name(node)
         if name in _TYPES:
             return _TYPES[name]

@@ -19,6 +19,7 @@ from pipeline.graphs.resolve.things import (
     any_wrong,
     described,
     is_number,
+    is_operand,
     is_tensor,
     items_of,
     number_in,
@@ -194,7 +195,7 @@ class Body:
         name = BINARY[kind][2]
         if isinstance(left, Wrong) or isinstance(right, Wrong):
             return WRONG
-        if name and is_tensor(left) and (is_tensor(right) or is_number(right)):
+        if name and is_tensor(left) and (is_tensor(right) or is_operand(right)):
             return self.reader.trace.call(f"aten::{name}", [left, right], hint=hint)
         return self.reader.operator(kind, left, right, hint)
 
@@ -267,7 +268,7 @@ def _output(thing: Thing) -> Output:
             return Output(listed.value, listed.type)
         raise SpecError("a tuple within a tuple cannot be returned", "return its items")
     assert isinstance(thing, Known)
-    if thing.type in ("str", "ScalarType", "Device", "Layout", "MemoryFormat"):
+    if thing.type.strip("[]?") in ("str", "ScalarType", "Device", "Layout", "MemoryFormat"):
         raise SpecError(f"{described(thing)} cannot be returned", "return tensors and numbers")
     return Output(thing.value, "Tensor?" if thing.type == "None" else thing.type)
 

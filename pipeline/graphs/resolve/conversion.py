@@ -69,9 +69,17 @@ def converted(thing: Thing, type_: str, *, numbers: bool = False) -> Value | Non
 
 
 def _optional(thing: Thing, inner: str, *, numbers: bool) -> Value | None:
-    if isinstance(thing, Known) and (thing.type == "None" or thing.type == f"{inner}?"):
+    if isinstance(thing, Known) and (thing.type == "None" or thing.type in _optionals(inner)):
         return thing.value
     return converted(thing, inner, numbers=numbers)
+
+
+def _optionals(inner: str) -> list[str]:
+    """The types of what may be None, and does for a type where it is not."""
+    listed = _LIST.fullmatch(inner)
+    if listed is not None:
+        return [f"{'int' if listed[1] in _INTS else listed[1]}[]?"]
+    return [f"{type_}?" for type_ in _TAKES.get(inner, ())]
 
 
 def _list(thing: Thing, inner: str, size: int) -> Value | None:

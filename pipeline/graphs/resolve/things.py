@@ -64,6 +64,11 @@ def is_number(thing: Thing) -> bool:
     return isinstance(thing, Known) and thing.type in ("int", "float", "bool")
 
 
+def is_operand(thing: Thing) -> bool:
+    """Whether it is a number to calculate with tensors by: one of which it is not said whether it is whole, too."""
+    return is_number(thing) or (isinstance(thing, Known) and thing.type == "Scalar")
+
+
 def any_wrong(things: Iterable[Thing]) -> bool:
     """Whether a mistake has been made in one of them already."""
     return any(isinstance(thing, Wrong) or (isinstance(thing, Several) and any_wrong(thing.items)) for thing in things)

@@ -21,7 +21,10 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -103,6 +106,44 @@ inline std::optional<Tensor> maybe(const Tensor& tensor) {
   return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
 }
 
+// An argument that is optional, of what is there or may be.
+template <class T, class U>
+T as(const U& value) {
+  if constexpr (std::is_same_v<T, c10::SymIntArrayRef>) {
+    return c10::fromIntArrayRefSlow(value);
+  } else {
+    return T(value);
+  }
+}
+template <class T, class U>
+std::optional<T> optional(const U& value) {
+  return as<T>(value);
+}
+template <class T, class U>
+std::optional<T> optional(const std::optional<U>& value) {
+  return value.has_value() ? std::optional<T>(as<T>(*value)) : std::nullopt;
+}
+template <class T, class U>
+std::optional<T> optional(const at::OptionalArrayRef<U>& value) {
+  return value.has_value() ? std::optional<T>(as<T>(*value)) : std::nullopt;
+}
+
+// What an input refers to, for keeps.
+inline std::string owned(std::string_view text) {
+  return std::string(text);
+}
+template <class T>
+std::vector<T> owned(at::ArrayRef<T> list) {
+  return list.vec();
+}
+template <class T>
+auto owned(const std::optional<T>& value) {
+  return value.has_value() ? std::optional(owned(*value)) : std::nullopt;
+}
+inline std::optional<std::vector<int64_t>> owned(at::OptionalIntArrayRef list) {
+  return list.has_value() ? std::optional(list->vec()) : std::nullopt;
+}
+
 // An item of a list that was held; undefined if the list was not, as nobody needs it.
 inline Tensor held(at::TensorList list, int64_t index) {
   return list.empty() ? Tensor() : list[index < 0 ? index + static_cast<int64_t>(list.size()) : index];
@@ -165,7 +206,11 @@ T item(const std::vector<T>& list, int64_t index) {
   TORCH_CHECK(index >= -size && index < size, "list index ", index, " is out of range of ", size);
   return list[index < 0 ? index + size : index];
 }
-inline int64_t item(at::IntArrayRef list, int64_t index) {
+template <class T>
+T item(at::ArrayRef<T> list, int64_t index) {
+  return item(list.vec(), index);
+}
+inline bool item(const c10::List<bool>& list, int64_t index) {
   return item(list.vec(), index);
 }
 

@@ -20,8 +20,11 @@ _PASSED = {
     "bool": "bool",
     "str": "c10::string_view",
     "int[]": "at::IntArrayRef",
+    "int[]?": "at::OptionalIntArrayRef",
     "float[]": "at::ArrayRef<double>",
+    "bool[]": "const c10::List<bool>&",
     "Scalar": "const at::Scalar&",
+    "Scalar?": "const std::optional<at::Scalar>&",
 }
 
 

@@ -10,6 +10,7 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import Named, plain
 from pipeline.graphs.text.expressions.values import argument, tensor
 
+_CALLERS = ("int[]", "float[]", "str", "int[]?", "float[]?", "str?")  # inputs of these types are views
 _COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")
 MEMBER_TYPES = {
     "like": "graph::Like",
@@ -71,9 +72,7 @@ def held_after(plan: GraphPlan, index: int | None) -> list[str]:
 
 def owned(name: str, type_: str, index: int | None) -> str:
     """A number for keeps: inputs refer to what is the caller's."""
-    if index is None and type_.endswith("]"):
-        return f"{name}.vec()"
-    return f"std::string({name})" if type_ == "str" else name
+    return f"graph::owned({name})" if index is None and type_ in _CALLERS else name
 
 
 def _made(step: Step) -> set[str]:

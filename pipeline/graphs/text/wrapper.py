@@ -10,7 +10,7 @@ from pipeline.graphs.model import Many, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Place
 from pipeline.graphs.text.expressions.values import linked, number
 from pipeline.graphs.text.guards import numbers
-from pipeline.graphs.text.saved import needs_text
+from pipeline.graphs.text.saved import needs_text, owned
 
 # ---- guards
 
@@ -92,6 +92,8 @@ class _Views:
         }
         if text in optional:
             text = f"graph::some({text})"
+        if shown.is_input and shown.listed and not shown.chain:
+            text = f"{text}.vec()"
         skipped = self._looks(shown)
         copies = {copied.step: copied for copied in shown.copies}
         for i, (link, which) in enumerate(zip(shown.chain, shown.which, strict=True)):
@@ -132,12 +134,15 @@ def views_and_return(plan: GraphPlan) -> tuple[list[str], list[str], str]:
 
 
 def _output(plan: GraphPlan, views: _Views, given: Given) -> str:
+    types = {plan.functional.names[each.name]: each.type for each in plan.functional.function.inputs}
     if isinstance(given, Shared):
         return f"std::vector<at::Tensor>{{{', '.join(views.shown(each) for each in given.items)}}}"
     if isinstance(given, Shown):
         return views.shown(given)
     if isinstance(given, Many):
         return f"{{{', '.join(number(v, numbers(plan)) for v in given.values)}}}"
+    if isinstance(given, Ref) and given.name in types:
+        return owned(given.name, types[given.name], None)
     return "std::nullopt" if isinstance(given, Nothing) else number(given, numbers(plan))
 
 

@@ -77,3 +77,23 @@ def opened(x: Tensor) -> Tensor:
 def imported_name(x: Tensor) -> Tensor:
     F = x
     return F
+
+
+def list_of_optionals(xs: list[Tensor | None]) -> None:
+    pass
+
+
+def optional_list(xs: list[Tensor] | None) -> None:
+    pass
+
+
+def list_of_lists(ns: list[list[int]]) -> None:
+    pass
+
+
+def list_of_either(ns: list[int | float]) -> None:
+    pass
+
+
+def texts(ms: list[str]) -> list[str]:
+    return ms

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pipeline.graphs.model import Constant
 
 Named = Callable[[str], str]  # the name of a value to the expression for it
-NUMBER_TYPES = {
+_NUMBER_TYPES = {
     "int": "int64_t",
     "float": "double",
     "bool": "bool",
     "int[]": "std::vector<int64_t>",
     "float[]": "std::vector<double>",
-    "bool[]": "std::vector<bool>",
+    "bool[]": "c10::List<bool>",
+    "str[]": "std::vector<std::string>",
     "ScalarType": "at::ScalarType",
     "Device": "at::Device",
     "Layout": "at::Layout",
@@ -24,6 +25,8 @@ NUMBER_TYPES = {
     "SymInt": "c10::SymInt",
     "Tensor": "at::Tensor",
 }
+# Numbers, texts and lists of these, as a variable holds them; those that may be None.
+NUMBER_TYPES = _NUMBER_TYPES | {f"{type_}?": f"std::optional<{held}>" for type_, held in _NUMBER_TYPES.items()}
 _DTYPES = {
     "float32": "Float", "float": "Float", "float64": "Double", "double": "Double", "float16": "Half", "half": "Half",
     "bfloat16": "BFloat16", "int8": "Char", "int16": "Short", "short": "Short", "int32": "Int", "int": "Int",

@@ -45,14 +45,22 @@ def argument(value: Value, passed: str, named: Named = plain) -> str:
             return "::std::nullopt"
         if inner == "at::Tensor":
             return f"graph::maybe({tensor(value, named)})"
-        return f"{type_}({argument(value, inner, named)})"
+        return _optional(value, type_, inner, named)
     if type_ in _OPTIONAL_LISTS:
-        none = isinstance(value, Nothing)
-        return "::std::nullopt" if none else f"{type_}({argument(value, _OPTIONAL_LISTS[type_], named)})"
+        return (
+            "::std::nullopt" if isinstance(value, Nothing) else _optional(value, type_, _OPTIONAL_LISTS[type_], named)
+        )
     made = _LISTS.get(type_)
     if made is not None:
         return _list(value, made, named)
     return _ARGUMENTS.get(type_, number)(value, named)
+
+
+def _optional(value: Value, type_: str, inner: str, named: Named) -> str:
+    """What is there, or may be: an input can be optional itself."""
+    if isinstance(value, (Ref, Item)):
+        return f"{type_}(graph::optional<{inner}>({number(value, named)}))"
+    return f"{type_}({argument(value, inner, named)})"
 
 
 _OPTIONAL_LISTS = {"at::OptionalIntArrayRef": "at::IntArrayRef", "at::OptionalSymIntArrayRef": "c10::SymIntArrayRef"}

@@ -1,0 +1,106 @@
+"""Every kind of parameter and output that a graph can have."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def maybe_dim(x: Tensor, d: int | None = None) -> Tensor:
+    return x.argmax(d)
+
+
+def maybe_repeated(x: Tensor, d: int | None = None) -> Tensor:
+    return torch.repeat_interleave(x, 2, d)
+
+
+def maybe_scaled(x: Tensor, s: float | None = None) -> Tensor:
+    return F.scaled_dot_product_attention(x, x, x, scale=s)
+
+
+def maybe_eps(x: Tensor, e: float | None = None) -> Tensor:
+    return F.rms_norm(x, (6,), eps=e)
+
+
+def maybe_numbers(x: Tensor, n: float | None = None, p: float | None = None) -> Tensor:
+    return torch.nan_to_num(x / 0, n, p)
+
+
+def maybe_saved(x: Tensor, e: float | None = None) -> Tensor:
+    return torch.logit(x / 2, e)
+
+
+def maybe_mode(x: Tensor, m: str | None = None) -> Tensor:
+    return torch.div(x, 0.3, rounding_mode=m)
+
+
+def maybe_limits(x: Tensor, lo: float | None = None, hi: int | None = None) -> Tensor:
+    return x.clamp(lo, hi)
+
+
+def maybe_dims(x: Tensor, d: list[int] | None = None) -> Tensor:
+    return (x * x).sum(d, keepdim=True) * x
+
+
+def maybe_variance(x: Tensor, d: list[int] | None = None) -> Tensor:
+    return x.var(d)
+
+
+def maybe_dtype(x: Tensor, t: torch.dtype | None = None) -> Tensor:
+    return x.sum(0, dtype=t)
+
+
+def either(x: Tensor, n: int | float) -> tuple[Tensor, Tensor, Tensor]:
+    x *= n
+    return n - x, x > n, x**n
+
+
+def either_or_none(x: Tensor, n: int | float | None = None) -> Tensor:
+    return x.clamp(n)
+
+
+def float_item(x: Tensor, fs: list[float]) -> Tensor:
+    return x * fs[0] + fs[-1]
+
+
+def int_item(x: Tensor, ns: list[int]) -> Tensor:
+    return x * ns[0] + x[ns[1]]
+
+
+def bool_item(x: Tensor, bs: list[bool]) -> Tensor:
+    return x.sum(0, keepdim=bs[0])
+
+
+def str_item(x: Tensor, ms: list[str]) -> Tensor:
+    return torch.div(x, 0.3, rounding_mode=ms[1]) * x
+
+
+def numbers_back(
+    ns: list[int], fs: list[float], n: int | None, x: Tensor
+) -> tuple[list[int], list[float], int | None, Tensor]:
+    return ns, fs, n, x * 2
+
+
+def list_back(xs: list[Tensor]) -> list[Tensor]:
+    return xs
+
+
+def list_back_after(xs: list[Tensor]) -> tuple[list[Tensor], Tensor]:
+    y = xs[0] * xs[1]
+    return xs, y
+
+
+def foreach(xs: list[Tensor]) -> list[Tensor]:
+    a, b = torch._foreach_mul(xs, 2.0)
+    a.mul_(3)
+    return [a, b]
+
+
+def foreach_item_written(xs: list[Tensor]) -> tuple[Tensor, Tensor]:
+    zs = torch._foreach_exp(xs)
+    zs[0].mul_(2)
+    return zs[0], zs[1]
+
+
+def grid(x: Tensor) -> list[Tensor]:
+    a, b = torch.meshgrid(x * 1, x * 2, indexing="ij")
+    return [a, b]
