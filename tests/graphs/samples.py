@@ -123,6 +123,8 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "numbers_back": [lambda: [[1, 2], [0.5], None, tensor(2)], lambda: [[], [], 3, tensor(2)]],
     **dict.fromkeys(["list_back", "list_back_after", "foreach", "foreach_item_written"], _LISTED),
     "grid": [lambda: [tensor(3)]],
+    # names
+    "of_sizes": [lambda: [_pair(), tensor(*SHAPE)]],
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

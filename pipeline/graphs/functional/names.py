@@ -13,15 +13,34 @@ _RESERVED = frozenset(
     namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
     requires return short signed sizeof static static_assert static_cast struct switch template this thread_local
     throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq at
-    c10 std torch gradmill graph saved needs grads found node keep views view base list main errno NULL assert
-    stdin stdout stderr linux unix
+    c10 std torch gradmill graph main int64_t size_t
+    Edge Node SavedVariable Tensor TensorGeometry strides_or_error to_args_scalartypes to_args_sizes
+    to_args_sizes_symint variable_list
+    alloca assert errno linux math_errhandling offsetof stderr stdin stdout unix
     """.split()
 )
+# What the generated functions and Nodes name: text/graph.cpp and the statements beside it.
+_GENERATED = frozenset(
+    """
+    apply base below_autograd final found given grads keep list lock made maybe_unused mutex_ name needed
+    needs next next_edge no_grad node num_outputs override part place release_variables released rest results retain
+    saved shared_results task_should_compute_output view views wants
+    """.split()
+)
+_DERIVED = re.compile(r"(count_of|grad_of|layout|length|like|likes|record|the)_.*")  # of a value's name
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]|M_\w*[a-zA-Z0-9]")
+_VIEW = re.compile(r".*_of_base")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether the generated C++, or C++ itself, has a name already."""
+    return name in _RESERVED or name in _GENERATED or any(p.fullmatch(name) for p in (_DERIVED, _MACRO, _VIEW))
 
 
 def identifier(name: str) -> str:
-    """A name of a function, as C++ can have it."""
-    return f"{name}_" if name in _RESERVED else name
+    """A name of a function, as C++ can have it: those of C++ and of macros get one underscore more."""
+    plain = name.rstrip("_")
+    return f"{name}_" if plain in _RESERVED or _MACRO.fullmatch(plain) else name
 
 
 class Names:
@@ -33,10 +52,10 @@ class Names:
     def new(self, wanted: str) -> str:
         """A name like `wanted`."""
         plain = re.sub(r"__+", "_", _OTHER.sub("_", wanted)).strip("_") or "value"
-        if plain[0].isdigit():
-            plain = f"v{plain}"
+        if plain[0].isdigit() or _DERIVED.fullmatch(plain) or _MACRO.fullmatch(plain):
+            plain = f"v{plain}" if plain[0].isdigit() else f"v_{plain}"
         found, number = plain, 1
-        while found in self._taken or found in _RESERVED:
+        while found in self._taken or is_reserved(found):
             number += 1
             found = f"{plain}_{number}"
         self._taken.add(found)

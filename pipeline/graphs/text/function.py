@@ -110,7 +110,7 @@ def _backward(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]
             for p in plan.tensors
         ),
         "variables": [f"SavedVariable {n};" for n in visible],
-        "sizes": [f"size_t {p.name}_size = 0;" for p in lists],
+        "sizes": [f"size_t count_of_{p.name} = 0;" for p in lists],
         "released": [f"{n}.reset_data();" for n in visible],
         "wanted": wrapper.edges(plan.tensors),
         "unpacked": unpacked,
@@ -150,7 +150,7 @@ def _history(plan: GraphPlan, name: str, release: Release) -> str:
             "name": name,
             "any": needs_text(needs),
             "inputs": ", ".join(place.name for place in plan.tensors),
-            "sizes": [f"node->{p.name}_size = {p.name}.size();" for p in plan.tensors if p.type.endswith("]")],
+            "sizes": [f"node->count_of_{p.name} = {p.name}.size();" for p in plan.tensors if p.type.endswith("]")],
             **parts,
         }
     )

@@ -150,6 +150,6 @@ def edges(places: tuple[Place, ...]) -> list[str]:
     """Which inputs the running backward wants gradients of."""
     lines = []
     for place in places:
-        count = f"{place.name}_size" if place.type.endswith("]") else "1"
+        count = f"count_of_{place.name}" if place.type.endswith("]") else "1"
         lines += [f"needs[{place.index}] = wants(place, {count});", f"place += {count};"]
     return lines

@@ -1,0 +1,49 @@
+"""Names that C++, its macros or the generated functions have for themselves."""
+
+from torch import Tensor
+
+
+def Node(x: Tensor) -> Tensor:
+    return x / 2
+
+
+def Edge(results: Tensor, name: Tensor) -> Tensor:
+    return results.exp() * name
+
+
+def auto(x: Tensor) -> Tensor:
+    return x * 2
+
+
+def auto_(x: Tensor) -> Tensor:
+    return x * 3
+
+
+def NAN(x: Tensor) -> Tensor:
+    return x * 4
+
+
+def TORCH_CHECK(x: Tensor) -> Tensor:
+    return x * 5
+
+
+def M_PI(x: Tensor) -> Tensor:
+    return x * 6
+
+
+def of_locals(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    needed, place, wants = x.exp(), y.exp(), x.sin()
+    given, lock, released = needed * place, wants * y, place * wants
+    x.mul_(2)
+    below_autograd, no_grad, Edge = given * x, lock.exp() * released, released * y
+    grad_of_x, next, INFINITY = x.exp() * below_autograd, no_grad * needed, Edge.exp()
+    found = grad_of_x * next * INFINITY
+    return found, given
+
+
+def of_members(apply: Tensor, mutex_: Tensor, node: Tensor, like_apply: Tensor, EOF: Tensor) -> Tensor:
+    return apply.exp() * mutex_ * node.sin() * like_apply * EOF
+
+
+def of_sizes(xs: list[Tensor], xs_size: Tensor) -> Tensor:
+    return xs[0] * xs_size * xs[1] * xs_size
