@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 import torch
+from cpp import toolchain
 from forked import gradmill
 from torch import Tensor, nn
 from torch.export import Dim, export, save
 
+from graphs import library
 from graphs.reading import Reading, written
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -112,6 +114,23 @@ def test_mutations_of_a_decomposed_model_are_copied_at_the_end(tmp_path: Path) -
 class One(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x * 2
+
+
+class Scaled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.tensor(2.0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_a_constant_that_is_copied_and_detached_in_place_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "scaled.pt2"
+    save(export(Scaled(), (torch.ones(3),)), path)
+    graph = library.build(path, tmp_path, "exported_scaled", specs="torch").scaled
+    x = torch.ones(3, requires_grad=True)
+    y = graph(torch.tensor(2.0), x)
+    assert torch.equal(y, torch.full((3,), 2.0))
+    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((3,), 2.0))
 
 
 def test_whether_a_model_returns_a_tuple_is_known(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pipeline.problems.problem import SpecError, TextMistake, nearest
 _OPS = "torch.ops."
 _HIGHER = "torch.ops.higher_order."
 _GRAD_MODE = f"{_HIGHER}wrap_with_set_grad_enabled"
+_COPY, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.detach_.default"  # what torch.tensor(2.0) is
 _CONTROL = {"cond", "while_loop", "map_impl", "scan", "associative_scan", "switch"}
 
 
@@ -31,11 +32,14 @@ class Run:
     def __init__(self, trace: Trace, mistakes: list[TextMistake]) -> None:
         self.trace = trace
         self.mistakes = mistakes
+        self.copied: set[str] = set()  # copies of constants that need no gradient
         self.facts: dict[str, tuple[tuple[int, ...], str]] = {}  # sizes and dtypes of the graph that is run
 
     def graph(self, graph: Graph, scope: dict[str, Thing]) -> None:
         """All nodes of a graph; their results are put into `scope`."""
         self.facts = {name: facts for name, meta in graph.tensor_values.items() if (facts := known(meta)) is not None}
+        self.copied = {name for node in graph.nodes if node.target == _COPY for name in _names(node.outputs)}
+        self.copied -= {name for name, meta in graph.tensor_values.items() if meta.requires_grad}
         for at, node in enumerate(graph.nodes):
             name = node.name or _first_name(node.outputs) or f"{node.target} {at}"
             self.trace.place = Place(node=name)
@@ -55,6 +59,9 @@ class Run:
         given = {each.name: self._thing(op, each, scope) for each in node.inputs}
         if any_wrong(given.values()):
             scope.update(dict.fromkeys(_names(node.outputs), WRONG))
+            return
+        if node.target == _DETACH and set(_names([each.arg for each in node.inputs])) <= self.copied:
+            scope.update(dict.fromkeys(_names(node.outputs), *given.values()))  # detached already
             return
         match = filled(op, given, numbers=True)
         if isinstance(match, str):
@@ -99,11 +106,11 @@ class Run:
         given = [thing_of(each.arg, scope) for each in node.inputs[2:]]
         names = [_name(each) for each in inner.graph.inputs]
         own = {name: thing for name, thing in zip(names, given) if name is not None}
-        outer, facts, self.trace.grad = self.trace.grad, self.facts, mode
+        outer, facts, copied, self.trace.grad = self.trace.grad, self.facts, self.copied, mode
         try:
             self.graph(inner.graph, own)
         finally:
-            self.trace.grad, self.facts = outer, facts
+            self.trace.grad, self.facts, self.copied = outer, facts, copied
         found = Several(tuple(thing_of(each, own) for each in inner.graph.outputs))
         results = node.outputs
         if len(results) == 1 and results[0].as_tensors is not None:
