@@ -33,6 +33,14 @@ def powers(x: Tensor) -> Tensor:
     return torch.matmul(x, x) + x.cumsum(0)
 
 
+def pair(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x.exp(), x.sin()
+
+
+def first(xs: list[Tensor]) -> Tensor:
+    return xs[0] * 2
+
+
 def written_out(x: Tensor, y: Tensor) -> Tensor:
     return torch.sum(x, 1, out=y)
 
@@ -67,6 +75,32 @@ def test_the_backward_runs_twice_only_where_it_is_told_to(ops: Any) -> None:
     assert torch.equal(x.grad, 2 * first)
     with pytest.raises(RuntimeError, match="backward through the graph a second time"):
         out.backward()
+
+
+def test_forward_mode_is_an_error_that_says_so(ops: Any) -> None:
+    x, w = square(), square(2.0)
+    with pytest.raises(NotImplementedError, match="product: a graph has no forward-mode AD"):
+        torch.func.jvp(ops.product, (x, w), (x, w))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(w, w)
+        with pytest.raises(NotImplementedError, match="product: a graph has no forward-mode AD"):
+            ops.product(x, dual)
+    assert torch.equal(ops.product(x, w), (x * w).exp())
+
+
+def test_a_backward_of_one_output_frees_what_the_others_need(ops: Any) -> None:
+    x = leaf()
+    one, other = ops.pair(x)
+    one.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        other.sum().backward()
+    one, other = ops.pair(x)
+    one.sum().backward(retain_graph=True)
+    other.sum().backward()
+
+
+def test_the_items_of_a_list_share_one_answer(ops: Any) -> None:
+    assert ops.first([square(), leaf()]).requires_grad
 
 
 def test_a_second_derivative_is_an_error_that_says_so(ops: Any) -> None:

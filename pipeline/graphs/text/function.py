@@ -128,7 +128,7 @@ def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
         "name": name,
         "type": guards.result_type(plan),
         "declared": ",\n".join(guards.parameters(plan)),
-        "guards": [*guards.dispatch(plan), *guards.guards(plan)],
+        "guards": [*wrapper.tangents(plan), *guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
         "checks": guards.checks(plan),
         "given": "".join(f"{text}, " for text in guards.passed(plan)),

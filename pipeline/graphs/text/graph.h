@@ -17,6 +17,7 @@
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -554,6 +555,22 @@ inline bool needs_grad(at::TensorList list) {
     }
   }
   return false;
+}
+
+inline bool has_tangent(const Tensor& tensor) {
+  return tensor.defined() && tensor._fw_grad(/*level=*/0).defined();
+}
+inline bool has_tangent(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() && has_tangent(*tensor);
+}
+inline bool has_tangent(at::TensorList list) {
+  return std::any_of(list.begin(), list.end(), [](const Tensor& tensor) { return has_tangent(tensor); });
+}
+
+// Refuses inputs of forward-mode AD, whose tangents would be lost.
+template <class... T>
+void check_tangents(const char* graph, const T&... inputs) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!(has_tangent(inputs) || ...), graph, ": a graph has no forward-mode AD");
 }
 
 inline Tensor some(const Tensor& tensor) {

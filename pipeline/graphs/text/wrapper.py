@@ -8,14 +8,18 @@ from pipeline.graphs.backward.held import label
 from pipeline.graphs.functional.program import Given, Link, Shared, Shown
 from pipeline.graphs.model import Many, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Place
+from pipeline.graphs.text.expressions.literals import quoted
 from pipeline.graphs.text.expressions.values import linked, number
 from pipeline.graphs.text.guards import numbers
 from pipeline.graphs.text.saved import needs_text, owned
 
-# ---- guards
+# ---- before
 
 
-# ---- inputs that share memory
+def tangents(plan: GraphPlan) -> list[str]:
+    """Forward-mode AD is refused."""
+    named = ", ".join([quoted(plan.functional.function.name), *(place.name for place in plan.tensors)])
+    return [f"graph::check_tangents({named});"] if plan.tensors else []
 
 
 # ---- afterwards
