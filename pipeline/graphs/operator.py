@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from pipeline.graphs.memory import shares
 from pipeline.model.autograd import Reverse
 from pipeline.model.native import NativeFunction
-from pipeline.model.schema import Schema, is_tensor_like
+from pipeline.model.schema import Schema, is_list, is_tensor_like
 from pipeline.rules.native.dispatch import IMPLICIT
 
 
@@ -48,13 +49,11 @@ def written_arguments(schema: Schema) -> list[str]:
 
 
 def viewed_argument(schema: Schema) -> str | None:
-    """The argument that the result is a view of, by the annotations; None where it is of none."""
-    letters = {r.annotation for r in schema.returns if r.annotation is not None and not r.is_write}
-    for argument in schema.arguments:
-        annotation = argument.annotation
-        if annotation is not None and not argument.is_write and annotation.partition(" ")[0] in letters:
-            return argument.name
-    return None
+    """The tensor that the result is a view of, whatever else it may be; None where it is of none."""
+    row = shares(schema)
+    if row is None or row.whole or any(a.name == row.argument and is_list(a.type) for a in schema.arguments):
+        return None
+    return row.argument
 
 
 def tensor_arguments(schema: Schema) -> list[str]:

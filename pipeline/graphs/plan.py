@@ -17,7 +17,19 @@ from pipeline.graphs.backward.program import Backward, CallBlock
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.names import identifier
-from pipeline.graphs.functional.program import Apply, Check, Functional, Given, Refuse, Scatter, Shared, Shown
+from pipeline.graphs.functional.program import (
+    Apply,
+    Check,
+    Choose,
+    Functional,
+    Given,
+    Number,
+    Refuse,
+    Scatter,
+    Shared,
+    Shown,
+    names_in,
+)
 from pipeline.graphs.functional.transform import functional
 from pipeline.graphs.model import Function, Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, viewed_argument
@@ -158,6 +170,7 @@ def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]
     for given in program.outputs:
         values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(given) if not shown.is_input]
         values += [(copied.value, False) for shown in _shown(given) for copied in shown.copies]
+    values += [(Ref(name), False) for name in _named_by_views(program)]
     for value, listed in values:
         slot = histories.slot(value)
         needs = tuple(sorted(histories.needs(slot)))
@@ -172,6 +185,16 @@ def _list_returned(program: Functional, value: Value) -> GraphError:
     hint = "take it apart and return its items: a, b = …; return [a, b]"
     what = "a list that an operator gives is returned as it is, and its tensors may need gradients"
     return GraphError(made[0].place if made else program.function.place, what, hint)
+
+
+def _named_by_views(program: Functional) -> list[str]:
+    """The tensors that the wrapper makes views with: `x.view_as(y)`."""
+    chains = [shown.chain for given in program.outputs for shown in _shown(given)]
+    chains += [check.chain for check in program.checks] + [(link,) for _, link in program.metadata]
+    tensors = {r.name for step in program.steps for r in getattr(step, "results", ()) if r.type == "Tensor"}
+    tensors |= {step.result for step in program.steps if isinstance(step, (Scatter, Choose))}
+    tensors |= {s.result.name for s in program.steps if isinstance(s, Number) and s.result.type == "Tensor"}
+    return sorted(names_in(tuple(chains)) & tensors)
 
 
 def _shown(given: Given) -> tuple[Shown, ...]:

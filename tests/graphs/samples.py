@@ -125,6 +125,36 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "grid": [lambda: [tensor(3)]],
     # names
     "of_sizes": [lambda: [_pair(), tensor(*SHAPE)]],
+    # shares
+    **{
+        name: [_pair, lambda: [tensor(*SHAPE), tensor(*SHAPE).float()]]
+        for name in (
+            "of_one_type",
+            "kept_of_one_type",
+            "written_of_one_type",
+            "input_written_of_one_type",
+            "written_of_another_type",
+        )
+    },
+    **{
+        name: [lambda: [tensor(*SHAPE), True], lambda: [tensor(*SHAPE), False]]
+        for name in (
+            "perhaps_dropped",
+            "perhaps_dropped_and_used",
+            "input_perhaps_dropped_written",
+            "perhaps_dropped_under_no_grad",
+            "perhaps_dropped_channels",
+        )
+    },
+    "perhaps_dropped_written": [lambda: [*_pair(), True], lambda: [*_pair(), False]],
+    **{
+        name: [lambda: [tensor(*SHAPE)], lambda: [tensor(6)], lambda: [tensor(2, 3, 2)]]
+        for name in ("at_least", "at_least_written", "input_at_least_written")
+    },
+    **{
+        name: [_pair, lambda: [tensor(*SHAPE), tensor(6)], lambda: [tensor(*SHAPE), tensor(1, 6)]]
+        for name in ("broadcast_together", "broadcast_together_written", "each_at_least")
+    },
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

@@ -51,11 +51,11 @@ class Keeper:
             else:
                 self._tensor(value, needs)
 
-    def arguments(self, step: Apply, but: str) -> None:
-        """Keeps the numbers among a view's arguments."""
+    def arguments(self, step: Apply, but: str, needs: frozenset[int]) -> None:
+        """Keeps a view's arguments but what is viewed."""
         for name, value in step.arguments.items():
             if name != but:
-                self.keep(value, frozenset())
+                self.keep(value, needs)
 
     def attribute(self, name: str, attribute: SavedAttribute, step: int, needs: frozenset[int]) -> None:
         self.attributes[name] = Attribute(name, attribute, step, _sorted(needs))
@@ -75,7 +75,7 @@ class Keeper:
         if value.name in self._types or label(value) in self._shown or value.name in self._shown:
             return True
         step = self._made.get(value.name)
-        return step is not None and step.view and any(self.visible(v) for v in _sources(step))
+        return step is not None and any(map(self.visible, _sources(step)))
 
     def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
         name = label(value)
@@ -90,7 +90,8 @@ class Keeper:
             return
         known = self.tensors.get(name)
         joined = needs | frozenset(known.needs) if known is not None else needs
-        self.tensors[name] = Tensor(value, name, self._how(value), _sorted(joined))  # type: ignore[arg-type]
+        shares = step.shares if step is not None else ()
+        self.tensors[name] = Tensor(value, name, self._how(value), _sorted(joined), shares)  # type: ignore[arg-type]
 
     def _how(self, value: Ref | Item) -> str:
         if value.name in self._types:
@@ -104,6 +105,8 @@ class Keeper:
             and step is not None
             and any(r.name == value.name and r.type.endswith("]") for r in step.results)
         )
+        if step is not None and any(map(self.visible, step.shares)):
+            return "apart"
         return "list" if listed else "plain"
 
 
@@ -126,7 +129,9 @@ def _literal(value: Value) -> bool:
 
 
 def _sources(step: Apply) -> list[Value]:
-    return [v for v in step.arguments.values() if isinstance(v, (Ref, Item))]
+    """The values in whose memory a step's result may be."""
+    viewed = step.arguments.values() if step.view else step.shares
+    return [v for v in viewed if isinstance(v, (Ref, Item))]
 
 
 def _sorted(needs: frozenset[int]) -> tuple[int, ...]:

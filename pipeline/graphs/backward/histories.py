@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter, Step
+from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, tensor_arguments
 
@@ -82,6 +83,8 @@ def differentiable(operator: Operator) -> list[str]:
         return []
     if operator.schema.name.base in COPIES:
         return [COPIES[operator.schema.name.base]]
+    if operator.composite and (row := shares(operator.schema)) is not None:
+        return [row.argument]  # of the others only sizes and dtypes count
     if operator.reverse is not None:
         return [given.name for given in operator.reverse.args_with_derivatives]
     return tensor_arguments(operator.schema)

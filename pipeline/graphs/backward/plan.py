@@ -71,7 +71,7 @@ class _Planner:
         layout = self.keeper.mark("layout", step.base, self.histories.needs(Ref(step.result)))
         for link in step.chain:
             for given in link.arguments.values():
-                self.keeper.keep(given, frozenset())
+                self.keeper.keep(given, self.histories.needs(Ref(step.result)))
         self.blocks.append(ScatterBlock(step, base, value, layout))
 
     def _target(self, value: Value) -> Target:
@@ -107,7 +107,7 @@ class _Planner:
         elif style == "recorded":
             record = self.keeper.mark("record", _first(step), needs)
         elif style == "view":
-            self.keeper.arguments(step, viewed_argument(operator.schema) or "")
+            self.keeper.arguments(step, viewed_argument(operator.schema) or "", needs)
         node = operator.reverse.node if operator.reverse is not None else ""
         hidden = operator.hidden if style == "library" else ()
         self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record, hidden))

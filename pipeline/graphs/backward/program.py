@@ -66,12 +66,14 @@ Block = CallBlock | ScatterBlock | ChooseBlock
 
 
 class Tensor(Struct, frozen=True):
-    """A tensor that is held: by itself, as an input or output that the caller may write to, or as a copy."""
+    """A tensor that is held: by itself, as an input or output that the caller may write to, or as a copy; `apart` is
+    by itself, or as a copy where it is in the memory of some others."""
 
     value: Value
     name: str
-    how: Literal["plain", "input", "output", "copy", "list"]
+    how: Literal["plain", "input", "output", "copy", "list", "apart"]
     needs: tuple[int, ...]
+    shares: tuple[Value, ...] = ()
 
 
 class Remade(Struct, frozen=True):

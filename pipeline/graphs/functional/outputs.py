@@ -21,6 +21,8 @@ def _output(state: State, output: Output) -> Given:
     value = output.value
     if isinstance(value, Many):
         return Shared(tuple(_shown(state, state.handle(each)) for each in value.values))
+    if isinstance(value, Ref) and value.name in state.lists:
+        return Shared(tuple(_shown(state, each) for each in state.lists[value.name]))
     if isinstance(value, (Ref, Item)) and value.name not in state.scalars:
         return _shown(state, state.handle(value))
     return state.value(value)
@@ -41,9 +43,10 @@ def _shown(state: State, handle: Handle) -> Shown:
 
 def _copies(state: State, alias: Alias) -> tuple[Copied, ...]:
     """Where the way to a view may lead by a copy. Where nothing was written to, whoever makes the view makes that."""
-    if alias.parent is None or alias.storage.version == 0:
+    if alias.parent is None or alias.link is None:
         return ()
-    own = (Copied(len(alias.chain), alias.flag, state.read(alias)),) if alias.flag else ()
+    held = alias.storage.version > 0 or alias.link.is_itself
+    own = (Copied(len(alias.chain), alias.flag, state.read(alias)),) if alias.flag and held else ()
     return (*_copies(state, alias.parent), *own)
 
 

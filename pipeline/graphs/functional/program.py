@@ -22,6 +22,10 @@ class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
     view: bool = False  # whether the result is one of the argument it views: only memory in common, no computation
     clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, and what their copies are called
     sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may if they are empty
+    shares: tuple[Value, ...] = ()  # values that its result may be, or be a view of, though it counts as computed
+
+
+SAME_MEMORY = "graph::same_memory"  # whether what may be a copy is a view
 
 
 class Number(Struct, frozen=True, tag_field="step", tag="number"):
@@ -34,7 +38,10 @@ class Number(Struct, frozen=True, tag_field="step", tag="number"):
 
 
 class Link(Struct, frozen=True):
-    """One step from a base to a view: the operator, its arguments without what is viewed, which of several views."""
+    """One step from a base to a view: the operator, its arguments without what is viewed, which of several views.
+
+    Without an operator and without an item it is the base itself.
+    """
 
     identity: str
     viewed: str  # the name of the argument that is viewed
@@ -45,6 +52,22 @@ class Link(Struct, frozen=True):
     conditional: bool = False  # whether it may be a copy
     inplace: bool = False  # whether it stands for an in-place operator: `t_`
     cut: bool = False  # whether it has no gradient whatever the mode is: `detach`
+    operand: int | None = None  # the place of what is viewed, where the argument is a list
+    listed: bool = False  # whether the operator gives a list then, with the view in the same place
+
+    @property
+    def is_itself(self) -> bool:
+        """Whether it leads nowhere else: an operator gave its argument."""
+        return not self.identity and self.item is None
+
+    def given(self, viewed: Value) -> dict[str, Value]:
+        """All arguments of the operator."""
+        if self.operand is None:
+            return {**self.arguments, self.viewed: viewed}
+        others = self.arguments[self.viewed]
+        assert isinstance(others, Many)
+        values = (*others.values[: self.operand], viewed, *others.values[self.operand :])
+        return {**self.arguments, self.viewed: Many(values)}
 
 
 class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
@@ -105,6 +128,7 @@ class Check(Struct, frozen=True):
     input: str
     chain: tuple[Link, ...]
     values: tuple[Value, ...]  # if one of these needs a gradient
+    flags: tuple[str, ...] = ()  # and if these hold, where it may be a copy
 
 
 class Copied(Struct, frozen=True, array_like=True):

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
-from pipeline.graphs.functional.program import Apply, Check, Choose, Forbid, Link, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.program import (
+    SAME_MEMORY,
+    Apply,
+    Check,
+    Choose,
+    Forbid,
+    Link,
+    Number,
+    Refuse,
+    Scatter,
+    Step,
+)
 from pipeline.graphs.functional.storage import DETACHED, ITSELF, Alias, Handle, Storage
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
@@ -18,6 +29,7 @@ class State:
         self.names = names
         self.steps: list[Step] = []
         self.tensors: dict[str, Handle] = {}
+        self.lists: dict[str, tuple[Handle, ...]] = {}  # of views, each of something else
         self.scalars: dict[str, str] = {}
         self.metadata: list[tuple[str, Link]] = []
         self.shown: list[Alias] = []
@@ -60,6 +72,8 @@ class State:
 
     def handle(self, value: Value) -> Handle:
         """The tensor that a value is."""
+        if isinstance(value, Item) and value.name in self.lists:
+            return self.lists[value.name][value.index]
         if isinstance(value, Item):
             return self._item(self.tensors[value.name], value.index)
         assert isinstance(value, Ref)
@@ -100,6 +114,8 @@ class State:
             return Ref(self.scalars[value.name])
         if isinstance(value, Item) and value.name in self.scalars:
             return Item(self.scalars[value.name], value.index)
+        if isinstance(value, Ref) and value.name in self.lists:
+            return Many(tuple(self.read(each.alias) for each in self.lists[value.name]))
         if isinstance(value, (Ref, Item)):
             return self.read(self.handle(value).alias)
         return value
@@ -148,44 +164,41 @@ class State:
         if not again:
             alias.flag = self.names.new("is_view")
             found = Result(alias.flag, "bool")
-            self.steps.append(Number("graph::same_memory", {"a": value, "b": parent}, found, link.place))
+            self.steps.append(Number(SAME_MEMORY, {"a": value, "b": parent}, found, link.place))
             return value
-        name = self.names.new(self._name(value))
+        name = self.names.new(_stem(value))
         self.steps.append(Choose((alias.flag,), value, old, name, link.place))
         return Ref(name)
 
     def _made(self, alias: Alias, parent: Value, link: Link) -> Value:
         if link.item is not None:
             return Item(self._name(parent), link.item)
-        kind = "Tensor[]" if alias.listed else "Tensor"
-        name = self.names.new(self._name(alias.value) if alias.seen >= 0 else alias.value.name or "view")  # type: ignore[union-attr]
-        arguments = {**link.arguments, link.viewed: parent}
-        self.steps.append(
-            Apply(link.identity, arguments, (Result(name, kind, alias.length),), link.place, link.grad, view=True)
-        )
-        return Ref(name)
+        if link.is_itself:
+            return parent
+        kind = "Tensor[]" if alias.listed or link.listed else "Tensor"
+        name = self.names.new(_stem(alias.value))
+        result, view, shares = Result(name, kind, alias.length), link.operand is None, self._shared(link, parent)
+        arguments = link.given(parent)
+        self.steps.append(Apply(link.identity, arguments, (result,), link.place, link.grad, view=view, shares=shares))
+        return Ref(name) if link.operand is None or not link.listed else Item(name, link.operand)
+
+    @staticmethod
+    def _shared(link: Link, parent: Value) -> tuple[Value, ...]:
+        return () if link.operand is None else (parent,)
 
     # ---- views
 
-    def view(self, call: Call, viewed: str, *, differs: bool, conditional: bool, itself: bool) -> None:
-        """A view, or a list of them; it is made at once."""
-        parent = self.handle(call.arguments[viewed]).alias
-        rest = {name: self.value(given) for name, given in call.arguments.items() if name != viewed}
-        link = Link(
-            call.function,
-            viewed,
-            rest,
-            call.grad and differs,
-            place=call.place,
-            conditional=conditional,
-            cut=not differs,
-        )
-        result = call.results[0]
+    def view(self, result: Result, parent: Alias, link: Link, *, itself: bool) -> None:
+        """A view, or a list of them; it is made at once. `itself`: whether it may be what it views."""
         made = Alias(
             parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length
         )
-        self.tensors[result.name] = Handle(made)
         self.read(made)
+        self.name(result.name, made, itself=itself)
+
+    def name(self, name: str, made: Alias, *, itself: bool) -> None:
+        """Gives a view its name."""
+        self.tensors[name] = Handle(made)
         if itself:
             self.selves.append(made)
 
@@ -195,6 +208,8 @@ class State:
         handle.alias.storage.change(call.place)
         for each in self.selves:
             if handle.alias in (each, each.parent):
+                if not each.flag:
+                    raise GraphError(call.place, ITSELF)
                 self.steps.append(Forbid(each.flag, ITSELF, call.place))
         rest = {name: self.value(given) for name, given in call.arguments.items() if name != written}
         link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
@@ -238,7 +253,7 @@ class State:
         alias.own = alias.own or (grad and alias.cut)
         grad = grad and all(link.grad for link in chain)
         if chain:
-            name = self.names.new(self._stem(storage))
+            name = self.names.new(_stem(storage.value))
             self.steps.append(Scatter(storage.value, value, chain, name, place, grad, alias.flags, same))
             storage.value = Ref(name)
         else:
@@ -268,6 +283,7 @@ class State:
             above = above.parent
         return found
 
-    def _stem(self, storage: Storage) -> str:
-        value = storage.value
-        return value.name if isinstance(value, (Ref, Item)) else "value"
+
+def _stem(value: Value) -> str:
+    """What another value in its place is called like."""
+    return (value.name if isinstance(value, (Ref, Item)) else "value") or "view"

@@ -19,8 +19,8 @@ DETACHED = (
     " is written to, and cannot return it"
 )
 ITSELF = (
-    "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous() or to() had "
-    "nothing to do: write the operator that returns a view"
+    "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous(), to() or the "
+    "like had nothing to do: write the operator that returns a view"
 )
 INPUT_ITEM = "an item of a list that is an input cannot be changed in place"
 ITEM_CHANGED = "an item of a list is changed in place, and the list is used as a whole afterwards"

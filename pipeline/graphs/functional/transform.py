@@ -11,12 +11,24 @@ from collections.abc import Mapping
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.names import Names
 from pipeline.graphs.functional.outputs import checks_of, outputs_of, updates_of
-from pipeline.graphs.functional.program import Apply, Choose, Functional, Given, Number, Scatter, Step, Update, names_in
+from pipeline.graphs.functional.program import (
+    SAME_MEMORY,
+    Apply,
+    Choose,
+    Functional,
+    Given,
+    Number,
+    Scatter,
+    Step,
+    Update,
+    names_in,
+)
 from pipeline.graphs.functional.state import State
-from pipeline.graphs.functional.views import MAYBE_COPIES, MAYBE_ITSELF, REFUSED, returns_argument
+from pipeline.graphs.functional.views import REFUSED, returns_argument, share
 from pipeline.graphs.functional.writes import check_write, hidden_writes, write_in_place
+from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Call, Function, Ref, Result
-from pipeline.graphs.operator import Operator, viewed_argument, written_arguments
+from pipeline.graphs.operator import Operator, written_arguments
 from pipeline.problems.problem import all_of
 
 
@@ -47,11 +59,15 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
 
 
 def _needed(state: State, outputs: tuple[Given, ...], updates: tuple[Update, ...]) -> tuple[Step, ...]:
-    """The steps; what was written where nobody looks is left out."""
+    """The steps; what was written where nobody looks is left out, and what says whether that is a view."""
     used = {name for given in (*outputs, *updates, *state.checks) for name in names_in(given)}
+    used |= {flag for check in state.checks for flag in check.flags}
+    used |= {flag for update in updates for flags in update.conditions for flag in flags}
     found: list[Step] = []
     for step in reversed(state.steps):
         if isinstance(step, (Scatter, Choose)) and step.result not in used:
+            continue
+        if isinstance(step, Number) and step.op == SAME_MEMORY and step.result.name not in used:
             continue
         used |= names_in(step)
         found.append(step)
@@ -84,9 +100,7 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
         _change_looks(state, call, operator)
     elif written_arguments(operator.schema) or hidden_writes(call, operator):
         write_in_place(state, call, operator)
-    elif viewed_argument(operator.schema) is not None:
-        _view(state, call, operator)
-    else:
+    elif not ((row := shares(operator.schema)) is not None and share(state, call, operator, row)):
         _compute(state, call, operator)
 
 
@@ -105,14 +119,6 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
     state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
     for given, made in zip(call.results, results):
         state.bind(given, Ref(made.name))
-
-
-def _view(state: State, call: Call, operator: Operator) -> None:
-    viewed = viewed_argument(operator.schema)
-    assert viewed is not None
-    base = operator.schema.name.base
-    differs, conditional = base != "detach", base in MAYBE_COPIES
-    state.view(call, viewed, differs=differs, conditional=conditional, itself=base in MAYBE_ITSELF)
 
 
 def _change_looks(state: State, call: Call, operator: Operator) -> None:

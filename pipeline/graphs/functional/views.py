@@ -1,14 +1,17 @@
-"""What schemas do not say of operators' memory, as tables. Facts of PyTorch's kernels."""
+"""Results that are in the memory of arguments, by marks of schemas or by the table of what these do not say."""
 
 from __future__ import annotations
 
-from pipeline.graphs.model import Bool, Call, Float
+from msgspec.structs import replace
 
-# Views of their argument, or copies: it depends on strides, dtypes or devices at run time.
-MAYBE_COPIES = frozenset("reshape reshape_as contiguous to flatten ravel _reshape_alias".split())
-
-# Of these, what gives its argument itself where there is nothing to do.
-MAYBE_ITSELF = frozenset("contiguous flatten to".split())
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.functional.program import SAME_MEMORY, Apply, Choose, Link, Number
+from pipeline.graphs.functional.state import State
+from pipeline.graphs.functional.storage import Alias
+from pipeline.graphs.memory import Shares
+from pipeline.graphs.model import Bool, Call, Float, Item, Many, Ref, Result, Value
+from pipeline.graphs.operator import Operator
+from pipeline.model.schema import is_list
 
 # What cannot stand in a graph, and what to do instead.
 _NO_STORAGE = "a graph's values keep their own memory: make a new tensor"
@@ -24,6 +27,75 @@ REFUSED = {
     "_backward": "backward is what the graph is made for: return the loss",
     "record_stream": "a graph has no streams",
 }
+
+
+def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
+    """A result that may be in the memory of an argument; False where it is not, whatever the numbers are."""
+    given = call.arguments[row.argument]
+    if row.whole:
+        _itself(state, call, operator, row)
+    elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
+        rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
+        link = _link(state, call, row, rest, cut=operator.schema.name.base == "detach")
+        state.view(call.results[0], state.handle(given).alias, link, itself=row.itself)
+    else:
+        return _of_list(state, call, row)
+    return True
+
+
+def _link(state: State, call: Call, row: Shares, rest: dict[str, Value], *, cut: bool = False) -> Link:
+    grad = call.grad and not cut
+    return Link(call.function, row.argument, rest, grad, place=call.place, conditional=row.copied, cut=cut)
+
+
+def _of_list(state: State, call: Call, row: Shares) -> bool:
+    """Views of the tensors of a list: as many, or one of one tensor."""
+    given, result = call.arguments[row.argument], call.results[0]
+    known = state.lists.get(given.name) if isinstance(given, Ref) else None
+    if known is None and not isinstance(given, Many):
+        what = f"'{call.op}' may give views of the tensors of '{row.argument}', which is a list as a whole"
+        raise GraphError(call.place, what, "take it apart, `a, b = xs`, and name its tensors: [a, b]")
+    handles = known or tuple(map(state.handle, given.values if isinstance(given, Many) else ()))
+    listed = result.type.endswith("]")
+    if not listed and len(handles) != 1:
+        return False
+    values: tuple[Value, ...] = tuple(state.read(each.alias) for each in handles)
+    rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
+    names = [state.names.new(result.name) for _ in handles] if listed else [result.name]
+    for i, (name, handle) in enumerate(zip(names, handles)):
+        others = Many(tuple(_looks(state, call, each) for each in (*values[:i], *values[i + 1 :])))
+        link = replace(_link(state, call, row, {**rest, row.argument: others}), operand=i, listed=listed)
+        state.view(Result(name, "Tensor"), handle.alias, link, itself=row.itself)
+    if listed:
+        state.lists[result.name] = tuple(state.tensors.pop(name) for name in names)
+    return True
+
+
+def _looks(state: State, call: Call, value: Value) -> Value:
+    """A tensor of which only the looks count: no gradient leads to it."""
+    assert isinstance(value, (Ref, Item))
+    result = Result(state.names.new(value.name), "Tensor")
+    state.steps.append(Number("graph::looks", {"a": value}, result, call.place))
+    return Ref(result.name)
+
+
+def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
+    """A result that is an argument itself, or a copy: which of both it is shows when the graph runs."""
+    arguments = state.arguments(call, operator)
+    source, parent = arguments[row.argument], state.handle(call.arguments[row.argument]).alias
+    if call.grad:
+        state.refuse(operator, arguments, call.place)
+    result, flag = Result(state.names.new(call.results[0].name), "Tensor"), Result(state.names.new("is_view"), "bool")
+    found: Value = Ref(result.name)
+    state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, shares=(source,)))
+    state.steps.append(Number(SAME_MEMORY, {"a": found, "b": source}, flag, call.place))
+    if not call.grad:  # of what it is itself, it has the history
+        chosen = state.names.new(result.name)
+        state.steps.append(Choose((flag.name,), source, found, chosen, call.place))
+        found = Ref(chosen)
+    link, now = Link("", row.argument, {}, True, place=call.place, conditional=True), parent.storage.version
+    made = Alias(parent.storage, parent, link, found, seen=now, made=now, flag=flag.name)
+    state.name(call.results[0].name, made, itself=row.itself)
 
 
 def returns_argument(call: Call) -> bool:

@@ -115,8 +115,9 @@ def check_write(state: State, call: Call, operator: Operator, alias: Alias, argu
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
     chain, storage = alias.chain, alias.storage
-    if storage.input and (alias.untracked or storage.input not in {check.input for check in state.checks}):
-        state.checks.append(Check(storage.input, chain, values))
+    checked = {check.input for check in state.checks if not check.flags}
+    if storage.input and (alias.untracked or storage.input not in checked):
+        state.checks.append(Check(storage.input, chain, values, alias.flags))
     elif alias.untracked:
         state.steps.append(Refuse((*values, storage.value), alias.untracked, call.place))
 

@@ -70,7 +70,8 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
         return [f"const at::Tensor {step.result} = {text};"]
     if isinstance(step, Choose):
         flags = " && ".join(step.flags)
-        return [f"const at::Tensor {step.result} = {flags} ? {tensor(step.then)} : {tensor(step.otherwise)};"]
+        then = f"graph::sharing({tensor(step.then)}, {tensor(step.then)})"
+        return [f"const at::Tensor {step.result} = {flags} ? {then} : {tensor(step.otherwise)};"]
     if isinstance(step, Forbid):
         return [f"TORCH_CHECK(!{step.flag}, {quoted(step.message)});"]
     if isinstance(step, Refuse):
@@ -92,6 +93,8 @@ def _apply(plan: GraphPlan, step: Apply) -> list[str]:
     arguments = {**step.arguments, **{name: Ref(clone) for name, clone in clones.items()}}
     signature = (plan.original if clones else plan.called)[step.identity]
     text = call(signature, arguments)
+    if step.shares and not step.results[0].type.endswith("]"):
+        text = f"graph::sharing({text}, {tensor(step.shares[0])})"
     if step.written is not None:
         text = f"graph::written({tensor(step.written)}, {text})"
     after = [
@@ -139,7 +142,8 @@ def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
     if step.results and step.results[0].type.endswith("]"):
         return [f"const std::vector<at::Tensor> {names[0]} = {listed};"]
     if len(names) == 1:
-        return [f"const at::Tensor {names[0]} = {listed}[0];"]
+        one = f"graph::sharing({listed}[0], {tensor(step.shares[0])})" if step.shares else f"{listed}[0]"
+        return [f"const at::Tensor {names[0]} = {one};"]
     lines = [f"const std::vector<at::Tensor> {record}_results = {listed};"]
     return lines + [f"const at::Tensor {name} = {record}_results[{i}];" for i, name in enumerate(names)]
 

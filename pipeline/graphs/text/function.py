@@ -67,6 +67,7 @@ def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
             *views,
             *late,
             returned,
+            *guards.checks(plan, late=True),
             *guards.metadata(plan),
             *wrapper.updates(plan),
         ]
@@ -130,7 +131,8 @@ def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
         "declared": ",\n".join(guards.parameters(plan)),
         "guards": [*wrapper.tangents(plan), *guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
-        "checks": guards.checks(plan),
+        "checks": guards.checks(plan, late=False),
+        "late_checks": guards.checks(plan, late=True),
         "given": "".join(f"{text}, " for text in guards.passed(plan)),
         "history": _history(plan, name, release),
         "updates": wrapper.updates(plan),

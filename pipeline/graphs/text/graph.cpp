@@ -102,6 +102,7 @@ ${type} ${name}(
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     results = ${name}_forward(${given}needs, saved);
   }
+  ${late_checks}
   ${history}
   ${updates}
   ${views}

@@ -161,6 +161,26 @@ inline c10::List<std::optional<Tensor>> maybe_list(const std::vector<Tensor>& te
   return found;
 }
 
+// What an operator gave, where that may be an argument itself, or a view of it: another tensor then, whose history is
+// its own, and whose version is the argument's.
+inline Tensor sharing(const Tensor& result, const Tensor& of) {
+  if (!result.defined() || !of.defined() || !result.is_alias_of(of)) {
+    return result;
+  }
+  const auto& version = of.unsafeGetTensorImpl()->version_counter();
+  return Tensor(result.unsafeGetTensorImpl()->shallow_copy_and_detach(version, false));
+}
+
+// What is to stay as it is, whatever is written to the memory of others: a copy, if it is in that.
+inline Tensor apart(const Tensor& tensor, std::initializer_list<Tensor> others) {
+  for (const Tensor& other : others) {
+    if (tensor.defined() && other.defined() && tensor.is_alias_of(other)) {
+      return tensor.clone();
+    }
+  }
+  return tensor;
+}
+
 // A number in the place of a tensor: it counts less for the result's dtype.
 inline Tensor operand(const at::Scalar& number) {
   Tensor found = c10::scalar_to_tensor(number);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.graphs.functional.program import Shown
+from pipeline.graphs.functional.program import Shown, names_in
 from pipeline.graphs.model import Constant, Input, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Variant
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, constant, quoted
@@ -101,13 +101,17 @@ def _looks(graph: str, given: Input, name: str) -> str:
     return f'graph::check_looks("{graph}", {quoted(given.name)}, {name}, {sizes}, {strides}, {dtype});'
 
 
-def checks(plan: GraphPlan) -> list[str]:
-    """What eager refuses to write to."""
+def checks(plan: GraphPlan, *, late: bool) -> list[str]:
+    """What eager refuses to write to. `late`: where that takes what the forward computes. Nothing is written yet."""
     lines = []
+    known, named = set(plan.functional.names.values()), numbers(plan)
     for check, needs in plan.checks:
-        if needs:
-            view = linked(f"graph::some({check.input})", check.chain, plan.called, lambda n: n, modes=True)
-            lines += [f"if ({needs_text(needs)}) {{", f"  torch::autograd::check_inplace({view}, true);", "}"]
+        itself = any(link.is_itself for link in check.chain)
+        if needs and late == (itself or not names_in(check.chain) <= known):
+            view = linked(f"graph::some({check.input})", check.chain, plan.called, named, modes=True)
+            flags = "".join(f" && {named(flag)}" for flag in check.flags) if itself else ""
+            condition = f"({needs_text(needs)}){flags}" if flags else needs_text(needs)
+            lines += [f"if ({condition}) {{", f"  torch::autograd::check_inplace({view}, true);", "}"]
     return lines
 
 
@@ -143,8 +147,7 @@ def metadata(plan: GraphPlan) -> list[str]:
     """In-place views of inputs, as they were written."""
     lines = [f"torch::autograd::impl::bump_version({name});" for name in plan.functional.bumped]
     for name, link in plan.functional.metadata:
-        arguments = {**link.arguments, link.viewed: Ref(name)}
-        text = call(plan.original[link.identity], arguments, numbers(plan))
+        text = call(plan.original[link.identity], link.given(Ref(name)), numbers(plan))
         text = text.replace(f"({name}", f"(graph::mutable_({name})", 1)
         lines.append(f"{text};" if link.grad else f"graph::without_grad([&] {{ return {text}; }});")
     return lines

@@ -92,6 +92,8 @@ def _tensor(held: Tensor) -> list[str]:
         return []
     text = tensor(held.value)
     copied = f"{text}.clone()" if held.how == "copy" else f"graph::list_of({text})" if held.how == "list" else text
+    if held.how == "apart":
+        copied = f"graph::apart({text}, {{{', '.join(map(tensor, held.shares))}}})"
     if held.how == "copy":
         copied = f"{text}.defined() ? {copied} : at::Tensor()"
     return _guarded(held.needs, f"saved.{held.name} = {copied};")

@@ -102,7 +102,7 @@ class _Views:
         copies = {copied.step: copied for copied in shown.copies}
         for i, (link, which) in enumerate(zip(shown.chain, shown.which, strict=True)):
             later = shown.chain[i + 1].item is not None if i + 1 < len(shown.chain) else shown.listed
-            if i >= skipped:
+            if i >= skipped and not link.is_itself:
                 late = bool(skipped) or i >= shown.early
                 text = self._step(text, link, listed=link.item is None and later, which=which, late=late)
             if copied := copies.get(i + 1):

@@ -149,12 +149,15 @@ def linked(
         if link.item is not None:
             base = f"graph::item({base}, {link.item})"
             continue
-        arguments: dict[str, Value] = {**link.arguments, link.viewed: Ref("\0")}
+        if link.is_itself:
+            continue
+        arguments = link.given(Ref("\0"))
 
         def with_base(name: str, given: str = base) -> str:
             return given if name == "\0" else named(name)
 
         base = call(signatures[link.identity], arguments, with_base)
+        base = f"graph::item({base}, {link.operand})" if link.listed else base
         if modes and not link.grad and not link.cut:
             base = f"graph::without_grad([&] {{ return {base}; }})"
     return base

@@ -1,0 +1,204 @@
+"""Results that may be an argument itself, or a view of it, though no schema says so: both are written to."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+# ---- an argument itself, or a copy
+
+
+def of_one_type(x: Tensor, y: Tensor) -> Tensor:
+    """Where the dtype is the same, it is x itself, and is not given a history."""
+    return x.type_as(y)
+
+
+def written_of_one_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    z.type_as(y).mul_(2)
+    return z, z * y
+
+
+def written_of_another_type(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    w = z.type_as(y.float())
+    w.mul_(2)
+    return z, w
+
+
+def input_written_of_one_type(x: Tensor, y: Tensor) -> Tensor:
+    x.type_as(y).mul_(2)
+    return x * y
+
+
+def kept_of_one_type(x: Tensor, y: Tensor) -> Tensor:
+    """What is saved is in the caller's memory."""
+    z = x.type_as(y)
+    return z * z.sin() * y
+
+
+def summed_to_its_size(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x.sum_to_size(4, 6), x.sum_to_size(1, 6)
+
+
+def summed_to_its_size_written(x: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    whole, row = z.sum_to_size(4, 6), z.sum_to_size(1, 6)
+    whole.mul_(2)
+    row.mul_(3)
+    return z, row
+
+
+def conjugate_of_real(x: Tensor) -> Tensor:
+    return torch.conj_physical(x)
+
+
+def conjugate_of_real_written(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    w = torch.conj_physical(z)
+    w[0].mul_(y[0])
+    z.add_(y)
+    return w, z.t()
+
+
+def dense_already(x: Tensor) -> Tensor:
+    return x.to_dense()
+
+
+def dense_already_written(x: Tensor) -> Tensor:
+    x.to_dense().mul_(2)
+    return x
+
+
+def perhaps_dropped(x: Tensor, training: bool) -> Tensor:
+    return F.dropout(x, 0.5, training)
+
+
+def perhaps_dropped_and_used(x: Tensor, training: bool) -> tuple[Tensor, Tensor]:
+    """What was drawn is drawn once."""
+    y = F.dropout(x, 0.5, training)
+    return y, y[0] * y
+
+
+def perhaps_dropped_written(x: Tensor, y: Tensor, training: bool) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    w = F.dropout(z, 0.5, training)
+    w.mul_(2)
+    return z, w * y
+
+
+def input_perhaps_dropped_written(x: Tensor, training: bool) -> tuple[Tensor, Tensor]:
+    """A leaf may be read, and a copy of it written to."""
+    y = F.dropout(x, 0.5, training)
+    y.add_(1)
+    return y, x * 2
+
+
+def perhaps_dropped_under_no_grad(x: Tensor, training: bool) -> Tensor:
+    with torch.no_grad():
+        y = F.dropout(x, 0.5, training)
+    return (y * x).sum(0)
+
+
+def perhaps_dropped_channels(x: Tensor, training: bool) -> Tensor:
+    z = torch.feature_dropout(x[None], 0.5, training)
+    z[0, 1:].exp_()
+    return z.sum(0)
+
+
+# ---- an argument itself, or a view of it
+
+
+def at_least(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.atleast_1d(x), torch.atleast_2d(x), torch.atleast_3d(x)
+
+
+def at_least_written(x: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    torch.atleast_2d(z)[0].mul_(2)
+    w = torch.atleast_3d(z)
+    w.sin_()
+    return z, w
+
+
+def input_at_least_written(x: Tensor) -> Tensor:
+    torch.atleast_2d(x).mul_(2)
+    return x
+
+
+def each_at_least(x: Tensor, y: Tensor) -> list[Tensor]:
+    return torch.atleast_3d([x, y])
+
+
+def permuted_by_einsum(x: Tensor) -> Tensor:
+    return torch.einsum("ij->ji", x)
+
+
+def permuted_by_einsum_written(x: Tensor) -> tuple[Tensor, Tensor]:
+    z = x * 1
+    w = torch.einsum("ij->ji", z)
+    w[0].mul_(2)
+    return z, w * 2
+
+
+def summed_by_einsum_written(x: Tensor) -> tuple[Tensor, Tensor]:
+    """What is summed has memory of its own."""
+    z = x * 1
+    w = torch.einsum("ij->i", z)
+    w.mul_(2)
+    return z, w
+
+
+def product_by_einsum_written(x: Tensor, y: Tensor) -> Tensor:
+    w = torch.einsum("ij,kj->ik", x, y)
+    w.mul_(2)
+    return w
+
+
+def broadcast_together(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """One is there as it is wanted, and is itself."""
+    a, b = torch.broadcast_tensors(x, y)
+    return a, b
+
+
+def broadcast_together_written(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    z = x * 1
+    a, b = torch.broadcast_tensors(z, y)
+    a.mul_(b)
+    return z, a, b
+
+
+def broadcast_halves_written(x: Tensor) -> tuple[Tensor, Tensor]:
+    a, b = (x * 1).split([3, 1])
+    c, d = torch.broadcast_tensors(a, b)
+    return c * d, c
+
+
+def grid(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    a, b = torch.meshgrid(x[0], y[:, 0], indexing="ij")
+    return a, b * a
+
+
+def grid_as_a_list(x: Tensor, y: Tensor) -> list[Tensor]:
+    return torch.meshgrid(x[0], y[:, 0] * 2, indexing="xy")
+
+
+def grid_after_a_write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    z = x[0] * 1
+    a, b = torch.meshgrid(z, y[0], indexing="ij")
+    z.mul_(2)
+    return a * b, z
+
+
+def column_of_grid_written(x: Tensor, y: Tensor) -> Tensor:
+    z = x[0] * 1
+    a, _ = torch.meshgrid(z, y[0], indexing="ij")
+    a[:, 0].mul_(2)
+    return z
+
+
+def looks_of_another(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Of y only the shape counts: no gradient leads to it."""
+    flat = y.reshape(-1) * 2
+    z = x * 1
+    z.view_as(flat)[1:].mul_(2)
+    return z * z.t().t().expand_as(y * 2), x.view_as(flat)
