@@ -174,3 +174,40 @@ def detached_twice_written(x: Tensor, y: Tensor) -> Tensor:
     d.mul_(y)
     d[1].add_(y[0])
     return d * 2
+
+
+# ---- what is written to is found by a number that is computed
+
+
+def row_at_next(k: Tensor, v: Tensor, pos: int) -> Tensor:
+    k[pos + 1] = v[0]
+    return k.sum()
+
+
+def columns_from(k: Tensor, v: Tensor, pos: int) -> Tensor:
+    k[:, pos : pos + 2] = v[:, :2]
+    return k * 2
+
+
+def narrowed_at_next(k: Tensor, pos: int) -> Tensor:
+    k.narrow(1, pos + 1, 2).mul_(2)
+    return k
+
+
+def first_half(k: Tensor, v: Tensor) -> Tensor:
+    half = k.shape[0] // 2
+    k[:half] = v[:half]
+    return k
+
+
+def as_many_as_computed(k: Tensor, v: Tensor) -> Tensor:
+    """The number is none of an input's."""
+    n = v.reshape(-1).shape[0] // 12
+    k[:n].mul_(2)
+    return k * v
+
+
+def part_of_computed_length(k: Tensor, pos: int) -> Tensor:
+    a, b = k.split(pos * 2 // 2)
+    a.mul_(2)
+    return b
