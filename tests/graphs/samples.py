@@ -155,6 +155,13 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         name: [_pair, lambda: [tensor(*SHAPE), tensor(6)], lambda: [tensor(*SHAPE), tensor(1, 6)]]
         for name in ("broadcast_together", "broadcast_together_written", "each_at_least")
     },
+    # statistics
+    "instance_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
+    "instance_normalized_on_demand": [
+        lambda: [tensor(5, 3, 2), tensor(3), tensor(3), True],
+        lambda: [tensor(5, 3, 2), tensor(3), tensor(3), False],
+    ],
+    "batch_normalized_in_place": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
     # together
     "attention": [lambda: [tensor(4, 6), tensor(5, 6), tensor(5, 3)]],
     "cell": [lambda: [tensor(4, 3), tensor(4, 2), tensor(4, 2), tensor(5, 8)]],

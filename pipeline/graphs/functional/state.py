@@ -239,11 +239,20 @@ class State:
     # ---- writing
 
     def write(
-        self, alias: Alias, value: Ref, *, grad: bool, place: Place, silent: bool = False, same: bool = False
+        self,
+        alias: Alias,
+        value: Ref,
+        *,
+        grad: bool,
+        place: Place,
+        silent: bool = False,
+        same: bool = False,
+        when: tuple[str, ...] = (),
     ) -> None:
         """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view.
 
-        `same`: whether elements that are one in memory have one value, as after `fill_`.
+        `same`: whether elements that are one in memory have one value, as after `fill_`. `when`: numbers that
+        say whether anything is written; where they do not hold, the value is what is there.
         """
         storage, chain = alias.storage, alias.chain
         if storage.listed:
@@ -260,8 +269,8 @@ class State:
             storage.value = value
         storage.version += 1
         storage.silent &= silent
-        storage.conditions.append(alias.flags)
-        storage.with_grad += [alias.flags] if grad else []
+        storage.conditions.append((*alias.flags, *when))
+        storage.with_grad += [(*alias.flags, *when)] if grad else []
         for each, made in [*copies, (alias, value)]:
             each.value, each.seen = made, storage.version
         if storage.input:

@@ -10,20 +10,26 @@ from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, 
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.model.schema import is_list, schema_kind
 
-# Operators that write to arguments of which their schemas do not say so, where their argument `train` or the like says.
+# Operators that write to arguments of which their schemas do not say so: the argument that says whether they do, and
+# whether versions move. Normalization.cpp: the kernel of batch_norm writes; instance_norm calls `alias().copy_()`.
 _HIDDEN = {
-    "aten::batch_norm": ("training", ("running_mean", "running_var")),
-    "aten::native_batch_norm": ("training", ("running_mean", "running_var")),
-    "aten::instance_norm": ("use_input_stats", ("running_mean", "running_var")),
+    "aten::batch_norm": ("training", False),
+    "aten::native_batch_norm": ("training", False),
+    "aten::instance_norm": ("use_input_stats", True),
 }
+_STATISTICS = ("running_mean", "running_var")
 
 
 def hidden_writes(call: Call, operator: Operator) -> list[str]:
     """The arguments that a call writes to although its schema does not say so."""
-    switch, names = _HIDDEN.get(call.op.partition(".")[0] if "." in call.op else call.op, ("", ()))
+    switch, _ = _hidden(call)
     if not switch or call.arguments.get(switch) == Bool(False):
         return []
-    return [name for name in names if not isinstance(call.arguments.get(name), Nothing)]
+    return [name for name in _STATISTICS if not isinstance(call.arguments.get(name), Nothing)]
+
+
+def _hidden(call: Call) -> tuple[str, bool]:
+    return _HIDDEN.get(call.op.partition(".")[0], ("", False))
 
 
 def write_in_place(state: State, call: Call, operator: Operator) -> None:
@@ -39,8 +45,8 @@ def write_in_place(state: State, call: Call, operator: Operator) -> None:
         _one(state, call, operator, names[0])
     else:
         # Of an operator that is not called in place, autograd does not know that it writes.
-        silent = bool(hidden) or schema_kind(operator.schema) == "mutable"
-        _cloned(state, call, operator, names, hidden=silent)
+        unknown = bool(hidden) or schema_kind(operator.schema) == "mutable"
+        _cloned(state, call, operator, names, hidden=unknown, silent=unknown and not _hidden(call)[1])
 
 
 def _one(state: State, call: Call, operator: Operator, name: str) -> None:
@@ -57,7 +63,7 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
         state.tensors[given.name] = handle
 
 
-def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, hidden: bool) -> None:
+def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, hidden: bool, silent: bool) -> None:
     """An operator without a functional variant: it writes to copies, and these are the new values."""
     arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
@@ -82,8 +88,11 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     state.steps.append(
         Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items()), sized=sized)
     )
+    switch = arguments.get(_hidden(call)[0])
+    when = (switch.name,) if isinstance(switch, Ref) else ()
     for name, handle in handles.items():
-        state.write(handle.alias, Ref(clones[name]), grad=call.grad and not hidden, place=call.place, silent=hidden)
+        grad, value = call.grad and not hidden, Ref(clones[name])
+        state.write(handle.alias, value, grad=grad, place=call.place, silent=silent, when=when)
     for given, result in zip(held, made):
         state.bind(given, Ref(result.name))
     for given, declared in zip(call.results, operator.schema.returns):
