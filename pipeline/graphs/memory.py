@@ -37,7 +37,9 @@ _SHARES = {
     **dict.fromkeys("reshape reshape_as ravel _reshape_alias".split(), _COPY),
     # TensorProperties.cpp, TensorShape.cpp, TensorConversions.cpp: the same, or nothing to do
     **dict.fromkeys("contiguous flatten to".split(), _COPY_OR_ITSELF),
-    # TensorConversions.cpp, LegacyBridge.cpp: `to`, which has nothing to do where the dtype and device are that; a
+    # UnaryOps.cpp: the same, or nothing to do
+    **dict.fromkeys("conj positive real resolve_conj resolve_neg".split(), Shares(itself=True)),
+    # TensorConversions.cpp: `to`, which has nothing to do where the dtype and device are that; a
     # tensor that is dense
     **dict.fromkeys(["type_as", "to_dense", *(f"_cast_{name}" for name in _CASTS)], _NOTHING_TO_DO),
     # ExpandUtils.h, sum_to: the shape is that

@@ -16,7 +16,7 @@ from pipeline.graphs.functional.program import (
     Scatter,
     Step,
 )
-from pipeline.graphs.functional.storage import DETACHED, ITSELF, Alias, Handle, Storage
+from pipeline.graphs.functional.storage import DETACHED, ITSELF, Alias, Handle, Storage, item_of
 from pipeline.graphs.model import Bool, Call, Float, Function, Int, Item, Many, Nothing, Place, Ref, Result, Value
 from pipeline.graphs.operator import Operator
 
@@ -73,7 +73,7 @@ class State:
     def handle(self, value: Value) -> Handle:
         """The tensor that a value is."""
         if isinstance(value, Item) and value.name in self.lists:
-            return self.lists[value.name][value.index]
+            return item_of(self.lists[value.name], value.index)
         if isinstance(value, Item):
             return self._item(self.tensors[value.name], value.index)
         assert isinstance(value, Ref)

@@ -137,3 +137,12 @@ class Handle:
     def is_whole_value(self) -> bool:
         """Whether it is all of what a call made: nothing else is of its size."""
         return self.alias.parent is None and not self.alias.storage.input
+
+
+def item_of(views: tuple[Handle, ...], index: int) -> Handle:
+    """One of the views that an operator made of several tensors."""
+    if -len(views) <= index < len(views):
+        return views[index]
+    link = views[0].alias.link
+    assert link is not None
+    raise GraphError(link.place, f"item {index} of a list of {len(views)}")

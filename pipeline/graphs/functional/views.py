@@ -59,6 +59,8 @@ def _of_list(state: State, call: Call, row: Shares) -> bool:
     listed = result.type.endswith("]")
     if not listed and len(handles) != 1:
         return False
+    if listed and result.length not in (None, len(handles)):
+        raise GraphError(call.place, f"a list of {result.length} is taken apart, and there are {len(handles)}")
     values: tuple[Value, ...] = tuple(state.read(each.alias) for each in handles)
     rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
     names = [state.names.new(result.name) for _ in handles] if listed else [result.name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.graphs.functional.program import Number
 from pipeline.graphs.model import Many
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, Named, plain
-from pipeline.graphs.text.expressions.values import number
+from pipeline.graphs.text.expressions.values import number, tensor
 
 _EXPRESSIONS = {
     "operand": "graph::operand(at::Scalar({a}))",
@@ -54,7 +54,9 @@ def computed(step: Number, named: Named = plain) -> str:
     name = step.op.partition("::")[2]
     values = {}
     for given, value in step.arguments.items():
-        if isinstance(value, Many) and given == "lists":
+        if isinstance(value, Many) and name == "length":
+            values[given] = tensor(value, named)
+        elif isinstance(value, Many) and given == "lists":
             values[given] = ", ".join(_ints(v, named) for v in value.values)
         else:
             values[given] = _ints(value, named) if isinstance(value, Many) else number(value, named)
