@@ -1,0 +1,44 @@
+"""Views that schemas do not mark, written to in an exported program: what is written is where eager has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cpp import toolchain
+from torch import Tensor, nn
+
+from graphs import library
+from graphs.samples import tensor
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())]
+
+
+class Written(nn.Module):
+    """Each line writes to `z` by way of what may be a view of it."""
+
+    def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        z = x * 1
+        torch.einsum("ij->ji", z)[0].mul_(2)
+        torch.atleast_2d(z).add_(1)
+        torch.broadcast_tensors(z, y)[0].mul_(y)
+        z.type_as(y).mul_(3)
+        z.sum_to_size(4, 6).sub_(0.5)
+        torch.conj_physical(z).mul_(2)
+        F.dropout(z, 0.5, training=False).add_(1)
+        return z, torch.atleast_3d(z)
+
+
+def test_what_is_written_to_unmarked_views_is_written_to_their_base(tmp_path: Path) -> None:
+    given = (tensor(4, 6), tensor(6))
+    torch.export.save(torch.export.export(Written(), given), tmp_path / "views.pt2")
+    ops = library.build(tmp_path / "views.pt2", tmp_path / "built", "exported_views", "torch")
+    x, y = (each.clone().requires_grad_() for each in given)
+    other_x, other_y = (each.clone().requires_grad_() for each in given)
+    found, expected = ops.views(x, y), Written()(other_x, other_y)
+    assert all(map(torch.allclose, found, expected))
+    assert found[0].untyped_storage().data_ptr() == found[1].untyped_storage().data_ptr()
+    one = torch.autograd.grad(found[0].sin().sum(), (x, y))
+    assert all(map(torch.allclose, one, torch.autograd.grad(expected[0].sin().sum(), (other_x, other_y))))
