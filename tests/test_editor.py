@@ -49,13 +49,13 @@ async def test_a_mistake_is_shown_while_it_is_typed_and_gone_when_mended(editor:
 async def test_places_are_counted_in_the_units_of_the_editor(editor: Editor, project: Project) -> None:
     path = project.path(DERIVATIVES)
     text = "grad * /* \U0001f600\u00e9 */ reslt.conj()\n"
-    face, found = await editor.edit(path, "grad * result.conj()\n", text)
-    assert editor.text_at(path.as_uri(), face.range) == "\U0001f600"
+    (found,) = await editor.edit(path, "grad * result.conj()\n", text)
     line = "  self: grad * /* \U0001f600\u00e9 */ "
     assert found.range.start.character == len(line) + 1  # the face counts twice
     assert editor.text_at(path.as_uri(), found.range) == "reslt"
-    _, found = await editor.edit(path, "reslt.conj()\n", "rslt.conj()\n")
+    face, found = await editor.edit(path, "reslt.conj()\n", "rslt.conj() \U0001f600\n")
     assert editor.text_at(path.as_uri(), found.range) == "rslt"
+    assert editor.text_at(path.as_uri(), face.range) == "\U0001f600"
 
 
 async def test_what_is_shown_is_what_a_run_tells(editor: Editor, project: Project) -> None:
