@@ -83,9 +83,10 @@ class SpecSet(Struct, frozen=True):
 
     @property
     def owner(self) -> str:
-        """The file that stands for the set, wherever links to it are: what it is described by, or its first one."""
+        """The file that stands for the set, wherever links to its folder are: what it is described by, or its first."""
         found = self.files.get(DESCRIPTION) or next(iter(self.files.values()))
-        return os.path.realpath(found.path)
+        folder, name = os.path.split(found.path)
+        return os.path.join(os.path.realpath(folder), name)
 
 
 def find_spec_set(specs: str, release: str = "") -> SpecSet:
