@@ -46,11 +46,12 @@ def stat_of(path: str) -> Stat | None:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
-def read_file(path: str) -> bytes | None:
-    """The bytes of a file, None where it cannot be read, or is none: nobody may ever write to a pipe."""
+def read_file(path: str, size: int = -1) -> bytes | None:
+    """The bytes of a file, or so many of them, None where it cannot be read, or is none: nobody may ever write to a
+    pipe."""
     try:
         with open(path, "rb", opener=_at_once) as file:
-            return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+            return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None
 

@@ -84,18 +84,18 @@ class Outputs:
 
 def is_generated(path: str) -> bool:
     """Whether a file says of itself that a generator made it."""
-    return _MARK.search((read_file(path) or b"")[:_HEAD]) is not None
+    return _MARK.search(read_file(path, _HEAD) or b"") is not None
 
 
 def source_of(path: str) -> str:
     """What a file says that it was generated from, "" where it says nothing of that."""
-    found = _FROM.search((read_file(path) or b"")[:_HEAD])
+    found = _FROM.search(read_file(path, _HEAD) or b"")
     return found[1].decode(errors="replace") if found is not None else ""
 
 
 def is_rule_for(path: str, target: str) -> bool:
     """Whether a file is a depfile that says what `target`, however it is spelt, is made from."""
-    head = (read_file(path) or b"")[:_HEAD].split(b": ", 1)[0]
+    head = (read_file(path, _HEAD) or b"").split(b": ", 1)[0]
     return os.path.basename(os.fsdecode(head.replace(b"\\ ", b" "))) == os.path.basename(target)
 
 
