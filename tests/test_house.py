@@ -1,4 +1,4 @@
-"""The house rules of `pipeline/`, drawn from its text: who imports whom, how large things are, who speaks of what."""
+"""The rules of `pipeline/`, checked in its text: which folder imports which, what a stage may ask its database for."""
 
 from __future__ import annotations
 
@@ -35,35 +35,12 @@ ORDER = (
 )
 FOR_ALL = {"__version__", "STARTED"}  # what `pipeline/__init__.py` has for everyone
 
-MANY_MODULES = 10
-MORE_MODULES = {"pipeline/stages": 14}  # one a stage, and what all of them ask for
-MANY_LINES = 300
-
-PURE = (
-    "rules",
-    "stages",
-    "families",
-    "graphs",
-)  # that something is kept, and whether it still holds, is for `query/` to know
-CACHING = re.compile(
-    r"\b(cach(e|es|ed|ing)|kept|fresh|freshness|stale|staleness|dirty|outdated|up to date|memo|memoi[sz]\w*"
-    r"|previous|previously|remember(s|ed)?|reus(e|es|ed|ing)|invalidat\w+|incremental|incrementally"
-    r"|last (run|time)|since (the|a) (last|previous)|from (before|earlier)"
-    r"|already (made|there|done)|known before|rebuil[dt]s?|may have changed)\b",
-    re.IGNORECASE,
-)
 PROCESS = ("gc.", "signal.", "atexit.", "faulthandler.", "warnings.", "resource.", "sys.set", "os.chdir", "os.umask")
 READS = {"digest", "input", "item", "names", "report"}  # all that a stage asks its database for
 
 # What does not hold yet, and why: place to reason.
 CIRCLES: dict[str, str] = {}
-CROWDED: dict[str, str] = {}
-LONG: dict[str, str] = {}
-SPEAKS: dict[str, str] = {}
 ASKS: dict[str, str] = {}
-
-# The memo of a pure function of the package's own text: sections of C++, parsed.
-MEMOS = {"pipeline/families/sections.py": ("from functools import cache", "@cache")}
 
 
 class Import(NamedTuple):
@@ -230,39 +207,14 @@ def all_imports(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((place, argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant))
 
 
-# ---- how large things are
-
-
-def test_a_folder_has_few_modules() -> None:
-    found = []
-    for folder in FOLDERS:
-        count = len([path for path in folder.glob("*.py") if path.name != "__init__.py"])
-        if count > MORE_MODULES.get(label(folder), MANY_MODULES):
-            found.append(f"{label(folder)} has {count} modules")
-    settle(found, CROWDED)
-
-
-def test_a_module_is_short() -> None:
-    lines = {label(path): len(path.read_text().splitlines()) for path in MODULES}
-    settle([f"{name} has {count} lines" for name, count in lines.items() if count > MANY_LINES], LONG)
+# ---- what a module says of itself
 
 
 def test_a_module_opens_with_what_it_is_for() -> None:
     assert [label(path) for path in MODULES if path.read_text() and not ast.get_docstring(tree(path))] == []
 
 
-# ---- who speaks of what
-
-
-def test_no_rule_stage_or_family_speaks_of_caching() -> None:
-    files = [path for name in PURE for path in sorted((PIPELINE / name).rglob("*")) if path.suffix in (".py", ".cpp")]
-    found = [
-        f"{label(path)}:{number}: {line.strip()}"
-        for path in files
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if CACHING.search(line) and line.strip() not in MEMOS.get(label(path), ())
-    ]
-    settle(found, SPEAKS)
+# ---- what a stage may ask
 
 
 def test_a_stage_asks_its_database_for_values_only() -> None:
