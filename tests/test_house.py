@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
