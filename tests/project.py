@@ -49,7 +49,7 @@ COMMANDS = entry_points(group="doit.COMMAND").names | {"help", "info", "list", "
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
 
 _FLAT = {name: name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")}
-_PACKAGED = {
+PACKAGED = {
     "native_functions.yaml": "ATen/native/native_functions.yaml",
     "tags.yaml": "ATen/native/tags.yaml",
     "derivatives.yaml": "autograd/derivatives.yaml",
@@ -111,7 +111,7 @@ class Project:
         kernels: bool = False,
     ) -> None:
         self._place(folder, packaged=packaged, root=root, name=name)
-        found = _PACKAGED if (source / "autograd").is_dir() else _FLAT
+        found = PACKAGED if (source / "autograd").is_dir() else _FLAT
         for file, place in self._places.items():
             target = self.specs / place
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,7 @@ class Project:
         self.cache = folder / "cache"
         self.generated = folder / "generated"
         self.spare = folder / "spare"
-        self._places = _PACKAGED if packaged else _FLAT
+        self._places = PACKAGED if packaged else _FLAT
 
     @classmethod
     def at(cls, folder: Path, *, packaged: bool = False) -> Project:

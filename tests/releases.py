@@ -29,6 +29,8 @@ _DOWNLOAD = """
     --platform macosx_11_0_arm64 --platform macosx_14_0_arm64
 """.split()
 
+_WANTED = ("torchgen/", "torch/version.py", "torch/include/torch/csrc/autograd/generated/")  # of a wheel
+
 # torchgen makes these lists from sets: their order changes with the hash seed.
 _SETS = frozenset(("required_inputs_fw_grad", "required_inputs_primal"))
 _FOREACH_SETS = frozenset(("all_saved_inputs", "all_saved_outputs"))  # of synthesized foreach infos only
@@ -75,8 +77,7 @@ def find_source(version: str, wheels: Path, folder: Path) -> Source:
     wheel = find_wheel(version, wheels) or download(version, wheels)
     try:
         with ZipFile(wheel) as archive:
-            wanted = [n for n in archive.namelist() if n.startswith("torchgen/") or n == "torch/version.py"]
-            archive.extractall(folder, wanted)
+            archive.extractall(folder, [name for name in archive.namelist() if name.startswith(_WANTED)])
     except BadZipFile as error:
         raise Unavailable(f"{wheel} is damaged: delete it, and run again") from error
     return Source(str(wheel), folder)

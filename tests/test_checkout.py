@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from importlib import metadata
 from pathlib import Path
 
 import forked
 import pytest
+from checkouts import PLACES, build, compare, headers_in, lay_out
 from copies import copy_of
-from project import CORE, Project, Run, files_in
+from project import CORE, PACKAGED, Project, Run, files_in
+from test_all_releases import source_of
+
+from pipeline.specs.spec_set import OPTIONAL
 
 VERSION = f"{(CORE / 'RELEASE').read_text().strip()}a0"
-PLACES = {
-    "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
-    "tags.yaml": "aten/src/ATen/native/tags.yaml",
-    "derivatives.yaml": "tools/autograd/derivatives.yaml",
-    "templates": "tools/autograd/templates",
-}
-
-
-def as_checkout(project: Project, folder: Path, version: str = VERSION) -> Path:
-    """The files of a spec set, as PyTorch's repository has them."""
-    for name, place in PLACES.items():
-        target = folder / place
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (shutil.copytree if name == "templates" else shutil.copyfile)(project.path(name), target)
-    (folder / "version.txt").write_text(f"{version}\n")
-    return folder
 
 
 def gradmill(folder: Path, *words: str) -> Run:
@@ -41,23 +30,46 @@ def project(tiny_built: Project, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def checkout(project: Project, tmp_path: Path) -> Path:
-    return as_checkout(project, tmp_path / "pytorch")
+    return lay_out(tmp_path / "pytorch", project.path, VERSION)
 
 
-def test_a_checkout_gives_what_the_same_files_give_in_another_layout(project: Project, checkout: Path) -> None:
-    run = gradmill(checkout.parent, "specs=pytorch")
+def test_every_file_is_what_the_build_of_the_checkout_writes(checkout: Path, torch_specs: Path, tmp_path: Path) -> None:
+    templates = checkout / PLACES["templates"]
+    for name in OPTIONAL:
+        shutil.copyfile(torch_specs / "autograd" / "templates" / name, templates / name)
+    run = gradmill(tmp_path, "specs=pytorch", "generated=out")
     assert (run.status, run.stderr) == (0, "")
-    made = files_in(checkout.parent / "generated" / "pytorch")
-    assert made == project.files()
-    assert b"@generated from packaged/autograd/templates/Functions.h" in made["Functions.h"].replace(b"\\", b"")
+    assert files_in(tmp_path / "out") == build(checkout, torch_specs.parent)
+
+
+@pytest.mark.parametrize("specs", ["pytorch", "pytorch/.", "layers"])
+def test_the_comments_name_the_templates_as_the_build_does_whatever_leads_to_them(
+    project: Project, checkout: Path, tmp_path: Path, specs: str
+) -> None:
+    (tmp_path / "layers").mkdir()
+    (tmp_path / "layers" / "specset.toml").write_text('name = "own"\n[base]\nspecs = "../pytorch"\n')
+    assert gradmill(tmp_path, f"specs={specs}", "generated=out").status == 0
+    there = b"../tools/autograd/templates/"
+    expected = {n: data.replace(b"packaged/autograd/templates/", there) for n, data in project.files().items()}
+    assert files_in(tmp_path / "out") == expected
+
+
+def test_the_headers_are_those_that_the_build_of_the_installed_torch_made(torch_specs: Path, tmp_path: Path) -> None:
+    package = torch_specs.parent.parent
+    lay_out(tmp_path / "pytorch", lambda name: torch_specs / PACKAGED[name], metadata.version("torch"))
+    run = gradmill(tmp_path, "specs=pytorch", "generated=out")
+    assert (run.status, run.stderr) == (0, "")
+    made, shipped = files_in(tmp_path / "out"), headers_in(package)
+    assert len(shipped) == 5
+    assert [name for name, data in shipped.items() if made[name] != data] == []
 
 
 @pytest.mark.slow
-def test_the_same_of_all_of_torch(torch_kernels: Project, tmp_path: Path) -> None:
-    as_checkout(torch_kernels, tmp_path / "pytorch")
-    run = gradmill(tmp_path, "specs=pytorch", "generated=out")
-    assert (run.status, run.stderr) == (0, "")
-    assert files_in(tmp_path / "out") == torch_kernels.build().files()
+@pytest.mark.parametrize("version", ["2.4.1", "2.13.0", "2.15.0"])
+def test_all_files_of_a_release_are_what_the_build_of_its_checkout_writes(version: str, tmp_path: Path) -> None:
+    total, wrong = compare(version, source_of(version, tmp_path / "unpacked"), tmp_path)
+    assert wrong == []
+    assert total > 30
 
 
 def test_a_mistake_is_shown_where_the_checkout_has_it(checkout: Path, tmp_path: Path) -> None:
@@ -97,7 +109,7 @@ def test_it_can_be_read_as_a_release_that_is_known(project: Project, checkout: P
     run = gradmill(tmp_path, "specs=pytorch", "release=2.13")
     assert run.status == 0
     assert run.stderr == "warning: pytorch/version.txt: PyTorch 99.0.0a0+git1234567 is not known; it is read as 2.13\n"
-    assert files_in(tmp_path / "generated" / "pytorch") == project.files()
+    assert files_in(tmp_path / "generated" / "pytorch").keys() == project.files().keys()
 
 
 def test_another_release_than_that_of_the_checkout_is_refused(checkout: Path, tmp_path: Path) -> None:
@@ -114,10 +126,3 @@ def test_a_checkout_whose_version_changes_is_looked_at_again(checkout: Path, tmp
     (checkout / "version.txt").unlink()
     run = gradmill(tmp_path, "specs=pytorch")
     assert "the PyTorch release cannot be told" in run.stderr
-
-
-def test_a_checkout_is_a_base_for_layers(project: Project, checkout: Path, tmp_path: Path) -> None:
-    (tmp_path / "specset.toml").write_text('name = "own"\n[base]\nspecs = "pytorch"\n')
-    run = gradmill(tmp_path, "specs=specset.toml")
-    assert (run.status, run.stderr) == (0, "")
-    assert files_in(tmp_path / "generated" / "own")["Functions.h"] == project.files()["Functions.h"]

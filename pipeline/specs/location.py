@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NAME = "specset.toml"  # of the description of a set
 DESCRIPTION = "set"  # its key among the files
 DIFF = "diff of the base/"  # in the keys of diffs
+# The folder of templates in the comments of generated files: its path from `torchgen`, where upstream's generator is.
+PACKAGED_TEMPLATES = "packaged/autograd/templates"
+CHECKOUT_TEMPLATES = "../tools/autograd/templates"
 
 
 class Location(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.headers import IN_PACKAGE, MANUAL, headers_of
-from pipeline.specs.location import DESCRIPTION, DIFF, NAME, Location
+from pipeline.specs.location import CHECKOUT_TEMPLATES, DESCRIPTION, DIFF, NAME, PACKAGED_TEMPLATES, Location
 from pipeline.specs.version import version_files, version_in, version_in_line, version_in_one_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class SpecSet(Struct, frozen=True):
     files: dict[str, Location]  # role -> YAML file; of a described set, by the keys of its sources
     templates: dict[str, Location]  # name -> template
     version: str  # the PyTorch release as the set tells it, "" when it does not
-    template_comment: str = "packaged/autograd/templates"
+    template_comment: str = PACKAGED_TEMPLATES
     version_file: str = ""  # what tells it, where that is a file of its own
     looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
     described: Described | None = None
@@ -114,6 +114,7 @@ def _described(path: str, release: str) -> SpecSet:
         looked_for=found.looked_for,
         described=found.described,
         headers=found.headers,
+        template_comment=found.template_comment,
     )
 
 
@@ -132,7 +133,8 @@ def _base(specs: str, folder: str) -> BaseSet:
         hint = "name what it is laid over, and write its layers here"
         raise SpecError(f"'{specs}' is a described set, which cannot be a base", hint) from error
     told = found.version_file or found.name
-    return BaseSet(found.files, found.templates, found.version, told, found.looked_for, found.headers)
+    seen, comment = found.looked_for, found.template_comment
+    return BaseSet(found.files, found.templates, found.version, told, seen, found.headers, comment)
 
 
 def _plain(specs: str) -> SpecSet:
@@ -223,6 +225,7 @@ def _checkout(name: str, folder: str, looked_for: tuple[str, ...]) -> SpecSet:
         version_file="" if version is None else version_file,
         looked_for=(*looked_for, version_file, *places),
         headers=headers,
+        template_comment=CHECKOUT_TEMPLATES,
         in_development=True,
     )
 

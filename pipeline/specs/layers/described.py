@@ -13,7 +13,7 @@ from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.specs.layers.description import Described, Description, Layer, SpecFile
 from pipeline.specs.layers.reading import Mistake, mistakes_in, read_description
 from pipeline.specs.layers.wrong import files_of, minor_of, wrong
-from pipeline.specs.location import DESCRIPTION, DIFF, Location
+from pipeline.specs.location import DESCRIPTION, DIFF, PACKAGED_TEMPLATES, Location
 
 _ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
 
@@ -27,6 +27,7 @@ class BaseSet(Struct, frozen=True):
     version_file: str = ""
     looked_for: tuple[str, ...] = ()
     headers: dict[str, Location] = {}
+    template_comment: str = PACKAGED_TEMPLATES
 
 
 class Found(Struct, frozen=True):
@@ -40,6 +41,7 @@ class Found(Struct, frozen=True):
     looked_for: tuple[str, ...]
     described: Described
     headers: dict[str, Location]
+    template_comment: str
 
 
 class _Finding:
@@ -212,7 +214,8 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     files = {**finding.files, DESCRIPTION: Location(path)}
     described = Described(description, tuple(finding.sources), by_family)
     told = base.version_file or path
-    return Found(name, files, templates, version, told, tuple(finding.looked_for), described, finding.headers)
+    seen = tuple(finding.looked_for)
+    return Found(name, files, templates, version, told, seen, described, finding.headers, base.template_comment)
 
 
 def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ...]]:

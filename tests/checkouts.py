@@ -1,0 +1,102 @@
+"""PyTorch checkouts, made of what the packages of releases hold, and built as theirs are: python -m tests.checkouts
+
+For each release the wheel is unpacked, its files are laid out as PyTorch's repository has them, the release's own
+torchgen is run there as the build of a checkout does it, gradmill is run on the checkout, and all files are compared,
+those with the generated headers in the wheel, too, which the release's own build made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+if __name__ == "__main__":  # as pytest has it on the path
+    sys.path.insert(0, str(Path(__file__).parent))
+
+from project import PACKAGED, files_in
+from releases import WHEELS, Source, Unavailable, find_source, gradmill, known_versions
+
+TESTS = Path(__file__).resolve().parent
+PLACES = {
+    "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
+    "tags.yaml": "aten/src/ATen/native/tags.yaml",
+    "derivatives.yaml": "tools/autograd/derivatives.yaml",
+    "templates": "tools/autograd/templates",
+}
+SCRIPT = "tools/setup_helpers/generate_code.py"
+GENERATED = "torch/csrc/autograd/generated"
+HEADERS = "torch/include/torch/csrc/autograd/generated"  # in a package
+BINDINGS = ("python_return_types.h",)  # that gradmill does not make
+_GUARD = re.compile(rb"\A#if !defined\(TORCH_STABLE_ONLY\).*\n|\n#else\n#error .*\n#endif .*\n\Z")
+
+
+def lay_out(folder: Path, path: Callable[[str], Path], version: str) -> Path:
+    """The files of a spec set, as PyTorch's repository has them; `path` says where a file of the set is."""
+    for name, place in PLACES.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if name == "templates" else shutil.copyfile)(path(name), target)
+    (folder / "version.txt").write_text(f"{version}\n")
+    return folder
+
+
+def build(checkout: Path, torchgen: Path) -> dict[str, bytes]:
+    """The files that the build of a checkout generates; `torchgen` is the folder of the release's package."""
+    (checkout / "torchgen").symlink_to(torchgen)
+    autograd, script = checkout / "tools" / "autograd", checkout / SCRIPT
+    for module in (torchgen / "packaged" / "autograd").glob("*.py"):
+        (autograd / module.name).symlink_to(module)
+    for package in (checkout / "tools", autograd):
+        (package / "__init__.py").touch()
+    script.parent.mkdir(parents=True)
+    shutil.copyfile(TESTS / "checkout_build.py", script)
+    subprocess.run([sys.executable, SCRIPT], cwd=checkout, check=True)
+    return files_in(checkout / GENERATED)
+
+
+def headers_in(package: Path) -> dict[str, bytes]:
+    """The generated headers of a package that gradmill makes, without the guard that packaging adds since 2.10."""
+    made = {name: data for name, data in files_in(package / HEADERS).items() if name not in BINDINGS}
+    return {name: _GUARD.sub(b"", data) for name, data in made.items()}
+
+
+def compare(version: str, source: Source, folder: Path) -> tuple[int, list[str]]:
+    """How many files there are, and those that differ."""
+    packaged = source.root / "torchgen" / "packaged"
+    checkout = lay_out(folder / "pytorch", lambda name: packaged / PACKAGED[name], version)
+    gradmill(Source(str(checkout), source.root), folder, folder / "cache")
+    made, built, shipped = files_in(folder / "files"), build(checkout, packaged.parent), headers_in(source.root)
+    wrong = [name for name in sorted({*made, *built}) if made.get(name) != built.get(name)]
+    wrong += [f"{HEADERS}/{name}" for name, data in shipped.items() if made[name] != data]
+    return len({*made, *built}) + len(shipped), wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
+    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    options = parser.parse_args()
+    equal = True
+    for version in options.versions or known_versions():
+        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+            folder = Path(name)
+            try:
+                source = find_source(version, options.wheels.resolve(), folder / "unpacked")
+            except Unavailable as error:
+                print(f"{version:10}{error}", flush=True)
+                equal = False
+                continue
+            total, wrong = compare(version, source, folder)
+        print(f"{version:10}{total - len(wrong)}/{total} files equal", *wrong[:10], flush=True)
+        equal = equal and not wrong
+    return 0 if equal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
