@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from shutil import copyfile
 
 import pytest
+from checkouts import lay_out
 from copies import copy_of
 from project import CORE, ROOT, Project
 from test_all_releases import source_of
@@ -18,6 +20,10 @@ from pipeline.releases.names import names_of
 from pipeline.rules.derivatives.calls import mistakes
 from pipeline.rules.derivatives.known import CALL, METHOD
 from pipeline.rules.derivatives.uses import read_uses
+from pipeline.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL
+from pipeline.specs.spec_set import find_spec_set
+
+RELEASE = (CORE / "RELEASE").read_text().strip()
 
 HEADER = """\
 // int commented(int a);
@@ -188,6 +194,73 @@ def test_a_header_beside_the_yaml_files_is_an_input(built: Project) -> None:
     assert "unknown function 'exp_gradient'" in built.run().stderr
 
 
+def put(path: Path, text: str = "Tensor other(Tensor grad);\n") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("layout", ["flat", "packaged", "checkout"])
+def test_a_header_near_a_set_is_not_its_own(layout: str, tmp_path: Path) -> None:
+    """Core has a part of the release's functions, so that a header of a whole set makes all others unknown."""
+    part = Project(tmp_path / "all" / "clone" / "specs", CORE, RELEASE, packaged=layout == "packaged", name="core")
+    specs = part.specs
+    if layout == "checkout":
+        specs = lay_out(tmp_path / "all" / "clone" / "pytorch", part.path, f"{RELEASE}a0")
+    for place in (".", "..", "../..", "../venv/lib/python3.12/site-packages"):
+        put(specs / ".." / place / IN_PACKAGE)
+    put(specs / "build" / IN_PACKAGE)
+    put(specs / IN_PACKAGE)
+    if layout != "checkout":
+        put(specs / IN_CHECKOUT)
+    found = find_spec_set(str(specs)).headers
+    assert "core_helpers.h" in found and MANUAL not in found
+    run = part.run("check", specs=specs)
+    assert (run.status, run.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("specs", "header"),
+    [
+        ("site-packages/torchgen/packaged", f"site-packages/{IN_PACKAGE}"),
+        ("site-packages/torchgen", f"site-packages/{IN_PACKAGE}"),
+        ("site-packages", f"site-packages/{IN_PACKAGE}"),
+        ("pytorch", f"pytorch/{IN_CHECKOUT}"),
+        ("mine", f"mine/{MANUAL}"),
+        ("mine", f"mine/templates/{MANUAL}"),
+        ("vendor", f"pytorch/{IN_CHECKOUT}"),
+    ],
+)
+def test_a_set_has_the_header_where_its_layout_has_it(
+    built: Project, tmp_path: Path, specs: str, header: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Project(tmp_path / "site-packages" / "torchgen", built.specs, RELEASE, packaged=True, name="packaged")
+    lay_out(tmp_path / "pytorch", built.path, f"{RELEASE}a0")
+    Project(tmp_path, built.specs, RELEASE, name="mine")
+    put(tmp_path / "vendor" / "specset.toml", 'name = "own"\n[base]\nspecs = "../pytorch"\n')
+    assert MANUAL not in find_spec_set(specs).headers
+    looked_for = [os.path.relpath(path) for path in find_spec_set(specs).looked_for]
+    assert {header, os.path.dirname(header)} & {*looked_for}
+    put(tmp_path / header)
+    assert os.path.relpath(find_spec_set(specs).headers[MANUAL].path) == header
+
+
+def test_a_part_of_a_release_with_the_header_next_to_it_has_no_warning(torch_specs: Path, tmp_path: Path) -> None:
+    part = Project(tmp_path, CORE, RELEASE)
+    manual = torch_specs.parent.parent / IN_PACKAGE
+    put(part.specs / MANUAL, manual.read_text())
+    run = part.run("check")
+    assert (run.status, run.stdout) == (0, "")
+
+
+def test_a_whole_set_has_no_function_but_its_own(built: Project, torch_specs: Path, tmp_path: Path) -> None:
+    built.set_formula("exp", "self", "at::sinh(grad)")
+    checkout = lay_out(tmp_path / "pytorch", built.path, f"{RELEASE}a0")
+    assert "sinh" not in built.run("check", specs=checkout).stdout
+    put(checkout / IN_CHECKOUT, (torch_specs.parent.parent / IN_PACKAGE).read_text())
+    assert "unknown function 'sinh'" in built.run("check", specs=checkout).stdout
+
+
 def test_a_new_name_makes_nothing_again(built: Project) -> None:
     (built.specs / "templates" / "mine.h").write_text("Tensor mine(Tensor grad);\n")
     assert built.run().ran == ["manifest"]  # whose depfile names the header
@@ -237,7 +310,7 @@ def test_a_copy_of_the_release_s_specs_without_its_header_has_no_warning(torch_s
 
 
 def test_a_part_of_core_knows_the_rest_of_its_release(tmp_path: Path) -> None:
-    part = Project(tmp_path, CORE, (CORE / "RELEASE").read_text(), name="part")
+    part = Project(tmp_path, CORE, RELEASE, name="part")
     copyfile(CORE / "templates" / "core_helpers.h", part.path("templates/core_helpers.h"))
     for op in ("exp", "sin"):
         part.remove_entry(op)

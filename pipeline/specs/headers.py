@@ -1,14 +1,16 @@
-"""Headers that declare what formulas call: the torch package's own, and those that a spec set has beside its templates.
+"""Headers that declare what formulas call: the release's own, and those that a spec set has next to its templates.
 
-`FunctionsManual.h` is where PyTorch's formulas have their helpers. The torch package ships it, a checkout has it among
-its sources; a folder may have it beside its YAML files or its templates. Any other header beside the templates is one
-of the set's own.
+`FunctionsManual.h` declares the helpers of PyTorch's formulas. A checkout has it among its sources, the torch package
+among its headers, next to `torchgen`. Any set may have one next to its YAML files or templates. A header that merely
+lies near a set, as in a virtual environment around it, is not the set's. Any other header next to the templates is the
+set's own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from typing import NamedTuple
 
 from pipeline.specs.location import Location
 
@@ -17,18 +19,30 @@ IN_PACKAGE = f"torch/include/torch/csrc/autograd/{MANUAL}"
 IN_CHECKOUT = f"torch/csrc/autograd/{MANUAL}"
 
 
-def headers_of(folder: str, templates: str, known: Collection[str]) -> tuple[dict[str, Location], tuple[str, ...]]:
-    """The headers of a set by name, and where a header was looked for. `known` are headers that are templates."""
-    above = os.path.dirname(os.path.abspath(folder))
-    packages = (os.path.join(os.path.dirname(above), IN_PACKAGE), os.path.join(above, IN_PACKAGE))
-    places = (os.path.join(folder, IN_CHECKOUT), *packages, os.path.join(folder, MANUAL))
-    found = {}
-    for path in places:
-        if os.path.isfile(path):
-            found[MANUAL] = Location(path)
-            break
-    beside = {name: Location(os.path.join(templates, name)) for name in _listed(templates) if name not in known}
-    return beside | found, (*places, templates)
+class Headers(NamedTuple):
+    """The headers of a set."""
+
+    found: dict[str, Location]  # by name
+    looked_for: tuple[str, ...]  # where a header would be found
+    whole: bool  # whether the release's header is where PyTorch has it: then the set is a release's, and no part of one
+
+
+def headers_of(folder: str, templates: str, known: Collection[str], of_release: str = "") -> Headers:
+    """The headers of a set in a folder. `templates`: the folder of templates, and `known` those that are headers;
+    `of_release`: where the layout of the set has the release's header, "" where it has none."""
+    found = {name: Location(os.path.join(templates, name)) for name in _listed(templates) if name not in known}
+    places = [of_release] * bool(of_release) + [os.path.join(folder, MANUAL)]
+    manual = next(filter(os.path.isfile, places), "")
+    if manual:
+        found[MANUAL] = Location(manual)
+    return Headers(found, (*places, templates), bool(manual) and manual == of_release)
+
+
+def beside_package(folder: str) -> str:
+    """Where the release's header is that belongs to a `torchgen/packaged`; "" where the folder is none."""
+    above, name = os.path.split(os.path.abspath(folder))
+    root, package = os.path.split(above)
+    return os.path.join(root, IN_PACKAGE) if (package, name) == ("torchgen", "packaged") else ""
 
 
 def _listed(folder: str) -> list[str]:

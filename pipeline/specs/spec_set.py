@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.headers import IN_PACKAGE, MANUAL, headers_of
+from pipeline.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL, beside_package, headers_of
 from pipeline.specs.location import CHECKOUT_TEMPLATES, DESCRIPTION, DIFF, NAME, PACKAGED_TEMPLATES, Location
 from pipeline.specs.version import version_files, version_in, version_in_line, version_in_one_of
 
@@ -64,6 +64,7 @@ class SpecSet(Struct, frozen=True):
     looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
     described: Described | None = None
     headers: dict[str, Location] = {}  # name -> header that declares what formulas call
+    whole: bool = False  # whether it has all functions of its release, and the header of its helpers
     in_development: bool = False  # whether the release that it tells is the one that is being worked on
 
     def inputs(self) -> list[tuple[str, Location]]:
@@ -114,7 +115,8 @@ def _described(path: str, release: str) -> SpecSet:
         looked_for=found.looked_for,
         described=found.described,
         headers=found.headers,
-        template_comment=found.template_comment,
+        template_comment=found.base.template_comment,
+        whole=found.base.whole,
     )
 
 
@@ -133,8 +135,16 @@ def _base(specs: str, folder: str) -> BaseSet:
         hint = "name what it is laid over, and write its layers here"
         raise SpecError(f"'{specs}' is a described set, which cannot be a base", hint) from error
     told = found.version_file or found.name
-    seen, comment = found.looked_for, found.template_comment
-    return BaseSet(found.files, found.templates, found.version, told, seen, found.headers, comment)
+    return BaseSet(
+        found.files,
+        found.templates,
+        found.version,
+        told,
+        found.looked_for,
+        found.headers,
+        found.template_comment,
+        found.whole,
+    )
 
 
 def _plain(specs: str) -> SpecSet:
@@ -181,7 +191,7 @@ def _folder(folder: str, name: str) -> SpecSet:
     looked_for = (*checkout, *packaged)
     for candidate, path in zip(candidates, packaged):
         if os.path.isfile(path):
-            return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for)
+            return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for, beside_package(candidate))
     if os.path.isfile(os.path.join(folder, _FLAT["native"])):
         return _set(name, folder, _FLAT, "templates", looked_for)
     raise SpecError(
@@ -191,13 +201,23 @@ def _folder(folder: str, name: str) -> SpecSet:
     )
 
 
-def _set(name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...]) -> SpecSet:
+def _set(
+    name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...], header: str = ""
+) -> SpecSet:
     near = version_files(folder)
     version, version_file = version_in_one_of(near)
     files, located = _located(folder, layout, templates)
-    headers, places = headers_of(folder, os.path.join(folder, templates), TEMPLATES)
-    seen = (*looked_for, *near, *places)
-    return SpecSet(name, files, located, version, version_file=version_file, looked_for=seen, headers=headers)
+    headers = headers_of(folder, os.path.join(folder, templates), TEMPLATES, header)
+    return SpecSet(
+        name,
+        files,
+        located,
+        version,
+        version_file=version_file,
+        looked_for=(*looked_for, *near, *headers.looked_for),
+        headers=headers.found,
+        whole=headers.whole,
+    )
 
 
 def _located(folder: str, layout: dict[str, str], templates: str) -> tuple[dict[str, Location], dict[str, Location]]:
@@ -216,15 +236,17 @@ def _checkout(name: str, folder: str, looked_for: tuple[str, ...]) -> SpecSet:
     version_file = os.path.normpath(os.path.join(folder, "version.txt"))
     version = version_in_line(version_file)
     files, templates = _located(folder, _CHECKOUT, _CHECKOUT_TEMPLATES)
-    headers, places = headers_of(folder, os.path.join(folder, _CHECKOUT_TEMPLATES), TEMPLATES)
+    header = os.path.normpath(os.path.join(folder, IN_CHECKOUT))
+    headers = headers_of(folder, os.path.join(folder, _CHECKOUT_TEMPLATES), TEMPLATES, header)
     return SpecSet(
         name,
         files,
         templates,
         version or "",
         version_file="" if version is None else version_file,
-        looked_for=(*looked_for, version_file, *places),
-        headers=headers,
+        looked_for=(*looked_for, version_file, *headers.looked_for),
+        headers=headers.found,
+        whole=headers.whole,
         template_comment=CHECKOUT_TEMPLATES,
         in_development=True,
     )
@@ -248,7 +270,7 @@ def _wheel(path: str) -> SpecSet:
     name = "-".join(os.path.basename(path).split("-")[:2])
     headers = {MANUAL: Location(path, IN_PACKAGE)} if IN_PACKAGE in members else {}
     version = _version_in(path) if "torch/version.py" in members else ""
-    return SpecSet(name, files, templates, version, headers=headers)
+    return SpecSet(name, files, templates, version, headers=headers, whole=bool(headers))
 
 
 def _version_in(path: str) -> str:

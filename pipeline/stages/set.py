@@ -34,6 +34,7 @@ class Set(Struct, frozen=True):
     templates: tuple[str, ...]
     comment: str  # the folder that generated files say their template is from
     headers: tuple[str, ...] = ()  # that declare what formulas call
+    whole: bool = False  # whether all functions and helpers of the release are in the set's own files
 
 
 @query

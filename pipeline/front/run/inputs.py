@@ -154,8 +154,8 @@ class Inputs:
             except (OSError, KeyError) as error:
                 unreadable[label] = str(getattr(error, "strerror", None) or error)
                 found[label] = Input(None)
-        described = Set(specs.name, names, tuple(templates), specs.template_comment, tuple(specs.headers))
-        found[SET] = Input(encode(described))
+        comment, headers = specs.template_comment, tuple(specs.headers)
+        found[SET] = Input(encode(Set(specs.name, names, tuple(templates), comment, headers, specs.whole)))
         found[RELEASE] = Input(config.release.encode())
         if specs.described is not None:
             found[DESCRIBED] = Input(encode(specs.described))

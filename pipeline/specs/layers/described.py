@@ -28,6 +28,7 @@ class BaseSet(Struct, frozen=True):
     looked_for: tuple[str, ...] = ()
     headers: dict[str, Location] = {}
     template_comment: str = PACKAGED_TEMPLATES
+    whole: bool = False
 
 
 class Found(Struct, frozen=True):
@@ -41,7 +42,7 @@ class Found(Struct, frozen=True):
     looked_for: tuple[str, ...]
     described: Described
     headers: dict[str, Location]
-    template_comment: str
+    base: BaseSet
 
 
 class _Finding:
@@ -215,7 +216,7 @@ def find_described(path: str, release: str, find_base: Callable[[str, str], Base
     described = Described(description, tuple(finding.sources), by_family)
     told = base.version_file or path
     seen = tuple(finding.looked_for)
-    return Found(name, files, templates, version, told, seen, described, finding.headers, base.template_comment)
+    return Found(name, files, templates, version, told, seen, described, finding.headers, base)
 
 
 def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ...]]:

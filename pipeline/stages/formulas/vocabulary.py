@@ -51,19 +51,19 @@ def called(db: Database, bucket: str) -> dict[str, bool]:
 def known(db: Database) -> dict[str, tuple[int, int]]:
     """The names that headers and the release have, by what they are used for, with the least and the most arguments.
 
-    A set with the header of the release's helpers is whole: what it does not declare is not there. One without it
-    may be a part of such a set, and knows the names of the release.
+    A whole set has no other functions than it declares; any other may be a part of a release, and knows the names of
+    its functions. The header of the release's helpers, in any set that has one, says which there are.
     """
     from pipeline.releases.names import names_of  # large tables, for those who read formulas
 
-    headers = spec_set(db).headers
+    own = spec_set(db)
     names = names_of((db.input(RELEASE) or b"").decode())
-    found = {} if MANUAL in headers else {CALL + name: arity for name, arity in names.helpers.items()}
-    for header in (declared_in(db, name) for name in headers):
+    found = {} if MANUAL in own.headers else {CALL + name: arity for name, arity in names.helpers.items()}
+    for header in (declared_in(db, name) for name in own.headers):
         found |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
         found |= {CALL + name: _ANY for name in header.others}
         found |= {CONSTANT + name: _ANY for name in header.constants}
-    found |= {CALL + name: _ANY for name in (*names.others, *(() if MANUAL in headers else names.functions))}
+    found |= {CALL + name: _ANY for name in (*names.others, *(() if own.whole else names.functions))}
     found |= {METHOD + name: _ANY for name in names.methods}
     found |= {f"{CONSTANT}k{dtype}": _ANY for dtype in release(db).dtypes}
     return dict(sorted(found.items()))
