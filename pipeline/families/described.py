@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -11,6 +11,7 @@ from pipeline.families.dressing import About, key_of
 from pipeline.families.family import ATEN, Layout, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
+from pipeline.families.sharded import DEFINITION
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -59,45 +60,68 @@ def described_files(
 ) -> list[File]:
     """The files of a family. `tell` says what holds of the function of a unit."""
     made = kind.files(units, layout, release)
-    templates = dict.fromkeys(file.template for file in made)
     chosen = [file for file in made if _is_made(file, rules)]
-    found = [_file(file, rules.file.get(file.template, OutputFile()), rules, units, layout, tell) for file in chosen]
-    added = [name for name in rules.file if name not in templates]
-    for name in added:
-        found += _added(kind, name, rules.file[name], made, units, rules, tell)
+    found = [_file(file, rules.file.get(file.made_of, OutputFile()), rules, units, layout, tell) for file in chosen]
+    renamed = {file.name: new.name for file, new in zip(chosen, found)}
+    found = [replace(file, before=_including(file.before, renamed)) for file in found]
+    upstreams = {file.made_of for file in made}
+    for name in [name for name in rules.file if name not in upstreams]:
+        own = rules.file[name]
+        shards = kind.shards(units, layout, release) if own.sharded and kind.shards else {}
+        shards = shards or {"": tuple(unit.name for unit in units)}
+        kept = {shard: members for shard, members in shards.items() if rules.everything or shard != _EVERYTHING}
+        found += _added(kind, name, own, kept, units, rules, layout, tell)
     return found
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
     """A file with the set's own template in the place of upstream's, and the comment that names it."""
-    comment = file.comment.replace("${template}", (file.template or file.name).rpartition("/")[2])
+    comment = file.comment.replace("${template}", file.made_of.rpartition("/")[2])
     return replace(file, template=templates.get(file.template, file.template), comment=comment)
 
 
 def _is_made(file: File, rules: Family) -> bool:
-    if rules.files and file.template not in rules.files:
-        return False
-    return rules.everything or _EVERYTHING not in file.name
+    return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != _EVERYTHING)
 
 
 def _file(file: File, own: OutputFile, rules: Family, units: Sequence[Unit], layout: Layout, tell: Tell) -> File:
     """One file as upstream has it, changed."""
+    if not file.template:
+        return replace(
+            file, name=_named(own.name or file.name, file.shard, layout), comment=own.comment or rules.comment
+        )
     slots, constants, asked = _slots({**rules.slots, **own.slots}, own, file.template)
-    whole = tuple(unit.name for unit in units)
     libraries = _copies(file, slots, layout)
+    is_template = "/" in file.name  # made of the same template, to make the shards of
     return replace(
         file,
-        name=_name(file, own),
+        name=_named(own.name, file.shard, layout) if own.name and not is_template else file.name,
         slots={hole: piece for hole, piece in {**file.slots, **slots, **libraries}.items() if hole not in constants},
         constants={**file.constants, **constants},
-        units=_selected(file.units or (whole if slots and own.slots else ()), own, units, tell),
+        units=_selected(file.units, own, units, tell),
         comment=own.comment or rules.comment,
         raw=own.raw,
         between=_between(own),
         edits=edits_of(rules),
         libraries=layout.libraries[1:] if libraries else (),
         asked=asked,
+        origins=file.origins and (*file.origins, *(slots[hole] for hole in _definitions(rules, own) if hole in slots)),
     )
+
+
+def _definitions(rules: Family, own: OutputFile) -> Iterator[str]:
+    """The holes that take definitions."""
+    for hole, each in {**rules.slots, **own.slots}.items():
+        if (each if isinstance(each, str) else each.piece).partition(" ")[0] == DEFINITION:
+            yield hole
+
+
+_INCLUDED = regex(r'(?<=#include ")[^"]+(?=")')
+
+
+def _including(text: str, renamed: Mapping[str, str]) -> str:
+    """A text that includes files by the names that they have."""
+    return _INCLUDED.sub(lambda match: renamed.get(match[0], match[0]), text)
 
 
 def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, str]:
@@ -144,32 +168,29 @@ def _added(
     kind: Kind,
     name: str,
     own: OutputFile,
-    made: Sequence[File],
+    shards: Mapping[str, tuple[str, ...]],
     units: Sequence[Unit],
     rules: Family,
+    layout: Layout,
     tell: Tell,
 ) -> list[File]:
     """A file that upstream does not have: one, or one for each shard."""
     slots, constants, asked = _slots(own.slots, own, name)
-    whole = tuple(unit.name for unit in units)
-    shards = [(file, _shard(file)) for file in made if "shard_id" in file.constants] if own.sharded else []
-    shards = [(file, shard) for file, shard in shards if rules.everything or shard != _EVERYTHING]
-    first = shards[0][0].template if shards else ""
-    found = [(file.units, shard) for file, shard in shards if file.template == first] or [(whole, "")]
     return [
         File(
-            _named(own.name or name, shard),
+            _named(own.name or name, shard, layout),
             name,
             {**constants, "shard_id": shard},
             slots,
             _selected(members, own, units, tell),
+            shard=shard,
             family=kind.name,
             comment=own.comment or rules.comment,
             raw=own.raw,
             between=_between(own),
             asked=asked,
         )
-        for members, shard in found
+        for shard, members in shards.items()
     ]
 
 
@@ -199,18 +220,9 @@ def _between(own: OutputFile) -> dict[str, str]:
     return {hole: each.between for hole, each in own.slots.items() if isinstance(each, Slot)}
 
 
-def _name(file: File, own: OutputFile) -> str:
-    is_template = "/" in file.name  # made of the same template, to make the shards of
-    return _named(own.name, _shard(file)) if own.name and not is_template else file.name
-
-
-def _named(name: str, shard: str) -> str:
+def _named(name: str, shard: str, layout: Layout) -> str:
+    """What a file is called. Where the split layout makes many of one, its shard stands before the ending."""
+    if layout.name == "split" and "${shard}" not in name:
+        stem, dot, ending = name.rpartition(".")
+        return f"{stem}{shard}{dot}{ending}" if dot else f"{name}{shard}"
     return name.replace("${shard}", shard)
-
-
-def _shard(file: File) -> str:
-    """What the name of a shard has behind that of its template."""
-    return (
-        str(file.constants.get("shard_id", ""))
-        or file.name.removeprefix(file.template.partition(".")[0]).partition(".")[0]
-    )

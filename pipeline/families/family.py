@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from pipeline.families.file import File
+from pipeline.families.file import CUT, File
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -28,7 +28,11 @@ class Layout(Struct, frozen=True, array_like=True):
     synthesized: bool = False  # whether synthesized Nodes get Python bindings too
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch keys of derivatives -> of registrations, where the two differ
-    slotted: tuple[str, ...] = ()  # the holes that a description fills
+    slotted: tuple[str, ...] = ()  # the templates whose holes a description fills; "" for all
+
+    def fills(self, template: str) -> bool:
+        """Whether a description fills holes of a template."""
+        return "" in self.slotted or template in self.slotted
 
 
 class Family(Struct, frozen=True):
@@ -46,15 +50,16 @@ class Family(Struct, frozen=True):
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
-    cuts: dict[str, tuple[str, Callable[[str], str]]] = {}  # pieces that are cut out of another: of which, and how
+    cuts: dict[str, Callable[[str], str]] = {}  # parts of pieces, by name
     marked: Callable[[Any], Any] | None = None  # a plan to one with marks around its formulas, where it has any
-    # What files may have of their templates: by name, how it is cut out of a text around a hole.
-    parts: dict[str, Callable[[str, str], str]] = {}
+    # What files may have of their templates: by name, how it is cut out of a text around holes.
+    parts: dict[str, Callable[[str, Iterable[str]], str]] = {}
+    shards: Callable[[Sequence[Unit], Layout, Release], dict[str, tuple[str, ...]]] | None = None  # units by shard
 
     def piece(self, pieces: Mapping[str, str], name: str) -> str:
-        """A piece of a unit; "" where it has none of that name."""
-        whole, cut = self.cuts.get(name, (name, str))
-        return cut(pieces.get(whole, ""))
+        """A piece of a unit, or a part of one, `frame of definition`; "" where it has none of that name."""
+        cut, _, whole = name.partition(CUT)
+        return self.cuts[cut](pieces.get(whole, "")) if cut in self.cuts else pieces.get(name, "")
 
 
 @lru_cache(maxsize=8192)  # families ask for the same names

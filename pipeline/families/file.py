@@ -8,6 +8,7 @@ from msgspec import Struct
 T = TypeVar("T")
 
 QUOTES = '"""'
+CUT = " of "  # between a cut and the piece that it is a part of: `frame of definition`
 
 
 class File(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -18,6 +19,8 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     constants: dict[str, str | list[str]]
     slots: dict[str, str]  # hole -> piece
     units: tuple[str, ...]  # in the order of the file
+    shard: str = ""  # what the name of a shard has before its ending: `_0`
+    cut: str = ""  # which part of each piece it has, where that is not all
     before: str = ""  # text that stands before the template's
     part: str = ""  # what it has of the template, where that is not all: the rest is in another file
     family: str = "nodes"
@@ -31,6 +34,15 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     origins: tuple[str, ...] = ()  # pieces that have a comment above each, which says what entry it is from
     lines: bool = False  # whether the formulas in these pieces say by `#line` where they are from
     first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own
+
+    @property
+    def made_of(self) -> str:
+        """The name of the template, or of the one that `before` stands for."""
+        return self.template or self.name
+
+    def piece(self, hole: str) -> str:
+        """What goes into a hole."""
+        return f"{self.cut}{CUT}{self.slots[hole]}" if self.cut else self.slots[hole]
 
 
 class Ended(Struct, frozen=True, gc=False, array_like=True):

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from pipeline.model.regex import regex
+
 _NAME, _BEGIN, _END = "\x01", "\x02", "\x03"  # characters that no spec file can have
+_MARKS = regex(f"{_NAME}[^{_BEGIN}]*{_BEGIN}|{_END}")
 _BACK = "#line \x04"  # stands for the directive that only a whole file can number
 
 
 def marked(formula: str, field: str) -> str:
     """A formula with marks: of which field of its entry it is."""
     return f"{_NAME}{field}{_BEGIN}{formula}{_END}"
+
+
+def unmarked(text: str) -> str:
+    """A text without its marks."""
+    return _MARKS.sub("", text)
 
 
 def directed(text: str, place: Callable[[str], tuple[str, int]]) -> str:

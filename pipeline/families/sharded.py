@@ -29,6 +29,15 @@ def sharded_files(
     stem = template.removesuffix(".cpp")
     origins = (DEFINITION,) if layout.name == "split" else ()
     return [
-        File(f"{stem}{shard}.cpp", template, {"shard_id": shard}, dict(slots), names, family=family, origins=origins)
+        File(
+            f"{stem}{shard}.cpp",
+            template,
+            {"shard_id": shard},
+            dict(slots),
+            names,
+            shard=shard,
+            family=family,
+            origins=origins,
+        )
         for shard, names in shards.items()
     ]

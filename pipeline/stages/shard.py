@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pipeline.cpp.dispatcher import DEFAULT_KEY
 from pipeline.families.family import Layout, generated_comment
 from pipeline.families.file import QUOTES, Ended, File, ended, joined
-from pipeline.families.line_directives import directed, settled
+from pipeline.families.line_directives import directed, settled, unmarked
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import grouped
@@ -124,17 +124,18 @@ def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], 
     for unit, pieces in members.items():
         own = kind.piece(pieces, piece)
         if own and LINES in told:
-            own = _with_lines(db, family, unit, piece)
+            own = _with_lines(db, family, unit, piece, own)
         if own:
             own = origin(db, family, unit) + own if ORIGIN in told else own
             found.append((unit, indented(own, indent, trim=trim) if indent else own))
     return found
 
 
-def _with_lines(db: Database, family: str, unit: str, piece: str) -> str:
-    """A piece, with directives that say where its formulas are from."""
-    own = FAMILIES[family].piece(marked(db, family, unit), piece)
-    return directed(own, lambda field: place_of_field(db, family, unit, field))
+def _with_lines(db: Database, family: str, unit: str, piece: str, own: str) -> str:
+    """A piece, with directives that say where its formulas are from; `own` without any where marks change more than
+    that, as they do where a description replaces text that is partly a formula's."""
+    found = FAMILIES[family].piece(marked(db, family, unit), piece)
+    return directed(found, lambda field: place_of_field(db, family, unit, field)) if unmarked(found) == own else own
 
 
 @query
@@ -155,15 +156,15 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     kind = FAMILIES[file.family]
     comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)
     values: dict[str, Value] = {"generated_comment": comment, **file.constants}
-    blocks = {hole: piece for hole, piece in file.slots.items() if _is_block(template, hole)}
-    for hole, piece in file.slots.items():
+    blocks = {hole for hole in file.slots if _is_block(template, hole)}
+    for hole in file.slots:
         inline = hole in template.names and hole not in blocks
-        found = [kind.piece(rendered(db, file.family, unit), piece) for unit in file.units] if inline else []
+        found = [kind.piece(rendered(db, file.family, unit), file.piece(hole)) for unit in file.units] if inline else []
         values[hole] = file.between.get(hole, "\n").join(filter(None, found)) if file.raw else found or ""
     made: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
-            made.append(Blocks(blocks[part.name], part.indent or "", _told(file, blocks[part.name])))
+            made.append(Blocks(file.piece(part.name), part.indent or "", _told(file, file.slots[part.name])))
         else:
             made.append(filled)
     return made
@@ -181,8 +182,6 @@ def template_of(db: Database, file: File) -> Template:
         why = unreadable(db).get(template_label(file.template), "it is missing")
         raise SpecError(f"cannot be read: {why}")
     found = template_text(data)
-    if file.part:
-        found = FAMILIES[file.family].parts[file.part](found, next(iter(file.slots)))
     if file.edits or file.libraries:
         from pipeline.families.described import edited
 
@@ -190,8 +189,12 @@ def template_of(db: Database, file: File) -> Template:
     for hole in file.asked:
         if f"${{{hole}}}" not in found and f"${hole}" not in found:
             raise SpecError(f"the template has no hole '${{{hole}}}', which the description fills", needle=hole)
+    if file.part:
+        found = FAMILIES[file.family].parts[file.part](found, file.slots)
     if file.raw:
-        return _checked(Template(found, blocks=False), {"generated_comment", *file.constants, *file.slots})
+        return _checked(
+            Template(file.before + found, blocks=False), {"generated_comment", *file.constants, *file.slots}
+        )
     trim = release(db).trims_lines
     if file.first:
         found = _checked(Template(found, trim=trim), set(file.first)).fill(file.first)

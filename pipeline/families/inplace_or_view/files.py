@@ -34,7 +34,12 @@ _SLOTS = {
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The shards: functions by their C++ names, each overload with the header of its operator."""
-    return sharded_files(TEMPLATE, shards_of(functions, layout, SHARDS), _SLOTS, NAME, layout)
+    return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, NAME, layout)
+
+
+def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
+    """The functions of each shard."""
+    return shards_of(functions, layout, SHARDS)
 
 
 def owns(name: str) -> bool:
@@ -80,4 +85,5 @@ INPLACE_OR_VIEW = Family(
     selects,
     shards_by="base",
     titled=lambda names: kernel_title(names, "ADInplaceOrView"),
+    shards=shards,
 )

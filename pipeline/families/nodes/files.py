@@ -23,18 +23,21 @@ _OWN = regex(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(
 DECLARATION = "declaration"
 DEFINITION = "definition"
 
+# Each template has one of the two holes, or both, or none.
+_SLOTS = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}
+
 
 def files(nodes: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """All files of the Nodes."""
-    own = split_files(nodes, layout.shards, release) if layout.name == "split" else _upstream_files(nodes)
+    split = layout.name == "split"
+    own = split_files(nodes, _SLOTS, layout.shards, release) if split else _upstream_files(nodes)
     return own + python.files(nodes, layout)
 
 
 def _upstream_files(nodes: Sequence[Unit]) -> list[File]:
-    """One header and one source with all Nodes. Each template has one of the two holes, or both, or none."""
+    """One header and one source with all Nodes."""
     names = tuple(unit.name for unit in nodes)
-    slots = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}
-    return [File(name, name, {}, slots, names) for name in ("Functions.h", "Functions.cpp")]
+    return [File(name, name, {}, _SLOTS, names) for name in ("Functions.h", "Functions.cpp")]
 
 
 def owns(name: str) -> bool:
@@ -79,4 +82,5 @@ NODES = Family(
     cuts=CUTS,
     marked=_marked,
     parts=PARTS,
+    shards=lambda nodes, layout, release: python.shards(nodes, layout),
 )

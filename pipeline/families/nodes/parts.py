@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pipeline.model.regex import regex
 
@@ -19,10 +19,16 @@ _FUNCTIONS = ("compute_output_metadata", "compiled_autograd_apply_functional")
 _NEED_IT = ("dynamo", "PackedArgs", "SwapSavedVariables", "CompiledNodeArgs", *_FUNCTIONS)
 
 
-def namespaces(text: str, hole: str) -> str:
-    """The hole alone, inside the namespaces that are open around it."""
+def namespaces(text: str, holes: Iterable[str]) -> str:
+    """The holes alone, each inside the namespaces that are open around it."""
+    names = "|".join(map(re.escape, holes))
+    places = re.finditer(rf"\$(?:({names})\b|\{{({names})\}})", text, re.ASCII) if names else ()
+    return "\n".join([_within(text[: place.start()], place[1] or place[2]) for place in places])
+
+
+def _within(before: str, hole: str) -> str:
     stack: list[str] = []
-    for match in _BRACE.finditer(text.partition(f"${{{hole}}}")[0]):
+    for match in _BRACE.finditer(before):
         if match.group() == "}":
             stack.pop()
         elif match.group().endswith("{"):
@@ -33,7 +39,7 @@ def namespaces(text: str, hole: str) -> str:
     return f"{begin}${{{hole}}}{end}\n"
 
 
-def formulas(text: str, hole: str) -> str:
+def formulas(text: str, holes: Iterable[str]) -> str:
     """The template of Nodes without compiled autograd; all of it, where anything else of it needs that."""
     found = "\n".join([line for line in text.split("\n") if not line.startswith(_LINES)])
     for function in _FUNCTIONS:
@@ -53,4 +59,4 @@ def _without_function(text: str, name: str) -> str:
     return "\n".join([*lines, text[end + 3 :].removeprefix("\n")])
 
 
-PARTS: dict[str, Callable[[str, str], str]] = {"namespaces": namespaces, "formulas": formulas}
+PARTS: dict[str, Callable[[str, Iterable[str]], str]] = {"namespaces": namespaces, "formulas": formulas}

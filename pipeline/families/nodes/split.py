@@ -13,6 +13,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
@@ -20,8 +22,6 @@ from pipeline.releases.model import Release
 COMMON = "Functions_common.h"
 MACRO = "GRADMILL_SHARD"
 
-_DECLARATIONS = {"autograd_function_declarations": "declaration"}
-_DEFINITIONS = "autograd_function_definitions"
 _HEADER = "#pragma once\n\n// ${generated_comment}\n\n"
 # A template may have functions that nothing but frames uses.
 _BEFORE_FORMULAS = f'#define {MACRO} -1\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored "-Wunused-function"\n#endif\n'
@@ -54,19 +54,19 @@ def _parts(definition: str) -> tuple[str, str]:
     return "", definition
 
 
-# Pieces of the split layout: of which piece they are cut out, and how.
-CUTS: dict[str, tuple[str, Callable[[str], str]]] = {"formula": ("definition", formula), "frame": ("definition", frame)}
+# Parts of definitions in the split layout. A piece that is no definition is all frame.
+CUTS: dict[str, Callable[[str], str]] = {"formula": formula, "frame": frame}
 
 
-def split_files(nodes: Sequence[Unit], shards: int, release: Release) -> list[File]:
-    """The files for a number of shards."""
+def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, release: Release) -> list[File]:
+    """The files for a number of shards. `slots`: the holes of templates, and their pieces."""
     members: list[list[str]] = [[] for _ in range(shards)]
     for unit in nodes:
         members[shard_of(unit, shards)].append(unit.name)
-    found = [_umbrella(shards), File(COMMON, "Functions.h", {}, _DECLARATIONS, ())]
+    found = [_umbrella(shards), File(COMMON, "Functions.h", {}, slots, (), shard="_common")]
     for k, names in enumerate(members):
-        found += [_header(k, names), _source(k, names)]
-        found += [_formulas(k, names)] if release.functional_apply else []
+        found += [_header(k, names, slots), _source(k, names, slots)]
+        found += [_formulas(k, names, slots)] if release.functional_apply else []
     return found
 
 
@@ -89,17 +89,21 @@ def _umbrella(shards: int) -> File:
     return File("Functions.h", "", {}, {}, (), before=f'{_HEADER}#include "{COMMON}"\n{includes}')
 
 
-def _header(k: int, names: Sequence[str]) -> File:
+def _header(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
     before = f'{_HEADER}#include "{COMMON}"\n\n'
-    return File(f"Functions_{k}.h", "Functions.h", {}, _DECLARATIONS, tuple(names), before=before, part="namespaces")
+    name, shard = f"Functions_{k}.h", f"_{k}"
+    return File(name, "Functions.h", {}, slots, tuple(names), shard=shard, before=before, part="namespaces")
 
 
-def _source(k: int, names: Sequence[str]) -> File:
-    before, slots = f"#define {MACRO} {k}\n", {_DEFINITIONS: "frame"}
-    return File(f"Functions_{k}.cpp", "Functions.cpp", {}, slots, tuple(names), before=before, origins=("frame",))
+def _source(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
+    return _cut(f"_{k}", names, slots, "frame", f"#define {MACRO} {k}\n")
 
 
-def _formulas(k: int, names: Sequence[str]) -> File:
-    slots = {_DEFINITIONS: "formula"}
-    name, before = f"Functions_{k}_formulas.cpp", _BEFORE_FORMULAS
-    return File(name, "Functions.cpp", {}, slots, tuple(names), before=before, origins=("formula",), part="formulas")
+def _formulas(k: int, names: Sequence[str], slots: dict[str, str]) -> File:
+    return replace(_cut(f"_{k}_formulas", names, slots, "formula", _BEFORE_FORMULAS), part="formulas")
+
+
+def _cut(shard: str, names: Sequence[str], slots: dict[str, str], cut: str, before: str) -> File:
+    """A source with a part of each definition."""
+    name, origins = f"Functions{shard}.cpp", ("definition",)
+    return File(name, "Functions.cpp", {}, slots, tuple(names), shard=shard, cut=cut, before=before, origins=origins)

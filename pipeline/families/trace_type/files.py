@@ -32,7 +32,12 @@ _SLOTS = {
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The shards: functions as they are parsed, each overload with the header of its operator."""
-    return sharded_files(TEMPLATE, shards_of(functions, layout, release.trace_shards), _SLOTS, NAME, layout)
+    return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, NAME, layout)
+
+
+def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
+    """The functions of each shard."""
+    return shards_of(functions, layout, release.trace_shards)
 
 
 def owns(name: str) -> bool:
@@ -75,4 +80,5 @@ TRACE_TYPE = Family(
     selects,
     shards_by="base",
     titled=lambda names: kernel_title(names, "TraceType"),
+    shards=shards,
 )

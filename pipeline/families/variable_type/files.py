@@ -37,12 +37,13 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     """The header, the template that is made of the template, the shards, and the file that holds all of them, which
     nobody compiles. A template whose slots are described is filled once; else it has holes for the keys of derivatives,
     and SpecError is raised where a kernel is for none of them, as torchgen.utils.FileManager refuses it."""
-    shards = shards_of(functions, layout, release.variable_type_shards)
+    found = shards(functions, layout, release)
     origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
-    header = File(HEADER, HEADER, {}, {}, (), family="variable_type")
-    if {"", TEMPLATE} & set(layout.slotted):
+    declared = tuple(unit.name for unit in functions) if layout.fills(HEADER) else ()
+    header = File(HEADER, HEADER, {}, {}, declared, family="variable_type")
+    if layout.fills(TEMPLATE):
         slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
-        return [header, *(_source(shard, names, slots) for shard, names in shards.items())]
+        return [header, *(_source(shard, names, slots, origins=origins) for shard, names in found.items())]
     if layout.underived:
         raise SpecError(
             f"no derivatives are for {DEFAULT_KEY}: the kernels of functions without any have no place in {TEMPLATE}",
@@ -50,8 +51,13 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
         )
     first, slots = _first_pass(layout, release), _slots(layout)
     intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, (), family="variable_type")
-    sources = (_source(shard, names, slots, first, origins) for shard, names in shards.items())
+    sources = (_source(shard, names, slots, first, origins) for shard, names in found.items())
     return [header, intermediate, *sources]
+
+
+def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
+    """The functions of each shard."""
+    return shards_of(functions, layout, release.variable_type_shards)
 
 
 def _first_pass(layout: Layout, release: Release) -> dict[str, str]:
@@ -97,7 +103,9 @@ def _source(
 ) -> File:
     name, first = f"VariableType{shard}.cpp", first or {}
     constants: dict[str, str | list[str]] = {} if first else {"shard_id": shard}
-    return File(name, TEMPLATE, constants, slots, names, family="variable_type", first=first, origins=origins)
+    return File(
+        name, TEMPLATE, constants, slots, names, shard=shard, family="variable_type", first=first, origins=origins
+    )
 
 
 def owns(name: str) -> bool:
@@ -144,4 +152,5 @@ VARIABLE_TYPE = Family(
     "cpp_name",
     lambda head: kernel_title(head, "VariableType"),
     marked=_marked,
+    shards=shards,
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import claim
-from pipeline.front.run.outputs import is_rule_for, remove_abandoned, source_of
+from pipeline.front.run.outputs import Written, is_rule_for, remove_abandoned, source_of
 from pipeline.problems.problem import SpecError
 from pipeline.specs.spec_set import FOR_GRAPHS, TEMPLATES
 
@@ -60,10 +59,15 @@ def remove_orphans(build: Build) -> None:
     current = {os.path.abspath(path) for path in made}
     inputs = {os.path.realpath(path) for path in build.inputs.spec_paths()}
     folders = {os.path.abspath(folder) for folder in _folders(build)}
+    left = [(path, written) for path, written in _left(build) if os.path.dirname(path) in folders]
+    for path, written in left:  # whatever a description calls it
+        if path not in current:
+            build.outputs.known.setdefault(path, written)
     known = [path for path in build.outputs.known if os.path.dirname(path) in folders]
     lost = [path for path in map(os.path.abspath, _lookalikes(build)) if path not in build.outputs]
     old = (path for path in (*known, *lost) if path not in current and os.path.realpath(path) not in inputs)
-    build.outputs.remove(old, partial(_left, build))
+    digests = {(path, written.digest) for path, written in left}
+    build.outputs.remove(old, lambda path, found: (path, found) in digests)
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
@@ -71,14 +75,11 @@ def remove_orphans(build: Build) -> None:
     remove_abandoned(build.config.folder, map(os.path.basename, own))
 
 
-def _left(build: Build, path: str, found: bytes) -> bool:
-    """Whether a run in another configuration left a file with the bytes of this digest."""
+def _left(build: Build) -> Iterator[tuple[str, Written]]:
+    """The files that runs in all configurations of this set left, with their digests."""
     for name in os.listdir(build.config.folder):
         last = last_run.load(os.path.join(build.config.folder, name)) if name.startswith("last-") else None
-        for other, made in last.outputs.items() if last is not None else ():
-            if made.digest == found and other == path:
-                return True
-    return False
+        yield from last.outputs.items() if last is not None else ()
 
 
 def _lookalikes(build: Build) -> Iterator[str]:

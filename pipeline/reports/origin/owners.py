@@ -69,7 +69,7 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
             texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.place))
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
         elif isinstance(hole, Hole) and hole.name in file.slots:
-            piece, kind = file.slots[hole.name], FAMILIES[file.family]
+            piece, kind = file.piece(hole.name), FAMILIES[file.family]
             pieces = ((unit, kind.piece(rendered(db, file.family, unit), piece)) for unit in file.units)
             yield from _found_in(part, (((file.family, unit), each) for unit, each in pieces))
         else:

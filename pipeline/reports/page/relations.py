@@ -100,9 +100,9 @@ def _pieces(db: Database, file: File) -> Iterator[str]:
     """The pieces that a file takes: those whose holes its template has."""
     data = db.input(template_label(file.template)) if file.template else None
     text = "\n".join([(data or b"").decode(errors="replace"), file.before, *file.first.values()])
-    for hole, piece in file.slots.items():
+    for hole in file.slots:
         if hole in text:
-            yield piece
+            yield file.piece(hole)
 
 
 @table

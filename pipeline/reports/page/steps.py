@@ -24,7 +24,7 @@ BACKWARD, FORWARD, SAVED, SCHEMA = "backward formula", "forward formula", "what 
 Layout = tuple[str, int]
 
 _NODES, _KERNELS = "nodes", "variable_type"
-_FORMULAS = (DEFINITION, "formula")  # the pieces of Nodes that have backward formulas
+_FORMULAS = (DEFINITION, "formula")  # the pieces of Nodes, and parts of them, that have backward formulas
 _DESCRIBED = "/"  # in what a description calls the piece of a hole: it may have any of a unit's
 _FRAME = "frame"  # has them too, where a release has no source of formulas
 
@@ -82,7 +82,7 @@ def _units(db: Database, at: Layout, family: str, names: Iterable[str], edit: st
 
 
 def _files(files: Sequence[Placed], pieces: tuple[str, ...]) -> Iterator[str]:
-    apart = any(_FORMULAS[-1] in file.pieces for file in files)
+    apart = any(piece.startswith(_FORMULAS[-1]) for file in files for piece in file.pieces)
     wanted = (*pieces, _FRAME) if pieces == _FORMULAS and not apart else pieces
     for file in files:
         if not wanted or any(piece.startswith(wanted) or _DESCRIBED in piece for piece in file.pieces):

@@ -190,8 +190,10 @@ def _template(db: Database, name: str) -> str:
 def _wrong_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Wrong]:
     yield from names.wrong_selection((*at, "functions"), own.functions)
     yield from _wrong_slots((*at, "slots"), family, own.slots, names, own)
-    if own.name and own.sharded and "${shard}" not in own.name:
-        yield Wrong((*at, "name"), "all shards would have one name", "write ${shard} in it")
+    if own.sharded and "${shard}" not in (own.name or at[-1]):
+        yield Wrong(
+            (*at, "name" if own.name else "sharded"), "all shards would have one name", "write ${shard} in it: name = …"
+        )
 
 
 def _wrong_slots(

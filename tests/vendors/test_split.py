@@ -1,0 +1,202 @@
+"""Described sets in the split layout: what a description says of files holds for their shards."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from project import ROOT
+
+from vendors.vendor import Vendor, registered
+
+SPLIT = {"layout": "split", "shards": 16}
+NODES = re.compile(r"^struct TORCH_API (\w+) : public (?:TraceableFunction|Node) ", re.MULTILINE)
+INCLUDES = re.compile(r'^#include "(Toy\w*|Functions\w*)\.h"', re.MULTILINE)
+
+
+class Example(Vendor):
+    """A copy of examples/vendor."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(ROOT / "examples" / "vendor", folder / "set")
+
+
+def kernels(files: Mapping[str, str]) -> Counter[str]:
+    """How often each kernel is registered."""
+    found: Counter[str] = Counter()
+    for name, text in files.items():
+        kind = "view" if "namespace ADInplaceOrView" in text else "autograd"
+        found.update(f"{kind} {operator}" for operator in registered(text) if "Everything" not in name)
+    return found
+
+
+def nodes(files: Mapping[str, str]) -> Counter[str]:
+    """How often each Node is declared, and defined."""
+    found: Counter[str] = Counter()
+    for text in files.values():
+        found.update(NODES.findall(text))
+        found.update(re.findall(r"^variable_list (\w+)::apply\(", text, re.MULTILINE))
+    return found
+
+
+def missing(files: Mapping[str, str]) -> set[str]:
+    """The headers of Nodes that generated files include and that are not generated."""
+    return {found for text in files.values() for found in INCLUDES.findall(text) if f"{found}.h" not in files}
+
+
+def complete(files: Mapping[str, str]) -> None:
+    """Each Node is declared once and defined once, each kernel registered once, and no header is missing."""
+    assert set(nodes(files).values()) == {2}, nodes(files)
+    assert set(kernels(files).values()) <= {1}, kernels(files)
+    assert missing(files) == set()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return Example(tmp_path_factory.mktemp("example"))
+
+
+@pytest.fixture
+def example(shared: Example) -> Example:
+    """The example as it is, with a cache that knows of earlier edits."""
+    shutil.copytree(ROOT / "examples" / "vendor", shared.path(""), dirs_exist_ok=True)
+    shutil.rmtree(shared.folder / "generated", ignore_errors=True)
+    return shared
+
+
+def test_each_kernel_is_registered_once(example: Example) -> None:
+    upstream, split = example.build(), example.build(**SPLIT)
+    complete(upstream)
+    complete(split)
+    assert kernels(split) == kernels(upstream)
+    assert nodes(split) == nodes(upstream)
+
+
+def test_a_shard_without_functions_has_no_kernels(example: Example) -> None:
+    example.path("specset.toml").write_text(
+        example.path("specset.toml").read_text().replace("shards = 1", "shards = 40")
+    )
+    files = example.build()
+    complete(files)
+    assert len([name for name in files if name.startswith("VariableType_")]) == 40
+
+
+@pytest.mark.parametrize("layout", ["upstream", "split"])
+@pytest.mark.parametrize("place", ['file."VariableType.h".slots', "slots"])
+def test_a_header_has_the_pieces_of_all_functions(layout: str, place: str, tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    vendor.replace(
+        "specset.toml", '[family.variable_type.file."VariableType.h".slots]', f"[family.variable_type.{place}]"
+    )
+    declared = "at::Tensor swish(c10::DispatchKeySet ks, const at::Tensor & self);"
+    assert declared in vendor.build(layout=layout, shards=16)["VariableType.h"]
+
+
+@pytest.mark.parametrize("name", ["ToyNodes", "ToyNodes${shard}"])
+def test_files_that_are_renamed_include_one_another(name: str, example: Example) -> None:
+    renamed = "".join(f'file."Functions.{end}".name = "{name}.{end}"\n' for end in ("h", "cpp"))
+    example.replace("specset.toml", "[family.variable_type]\n", f"{renamed}\n[family.variable_type]\n")
+    for template in ("Functions.cpp", "VariableType.cpp"):
+        example.replace(f"templates/{template}", '#include "Functions.h"', '#include "ToyNodes.h"')
+    upstream, split = example.build(), example.build(**SPLIT)
+    assert {"ToyNodes.h", "ToyNodes.cpp"} <= upstream.keys()
+    assert {
+        "ToyNodes.h",
+        "ToyNodes_common.h",
+        "ToyNodes_3.h",
+        "ToyNodes_3.cpp",
+        "ToyNodes_3_formulas.cpp",
+    } <= split.keys()
+    assert '#include "ToyNodes_3.h"' in split["ToyNodes.h"]
+    complete(split)
+    assert nodes(split) == nodes(upstream)
+
+
+def test_one_name_for_sources_is_one_for_each_shard(example: Example) -> None:
+    file = '[family.variable_type.file."VariableType.cpp"]\nname = "kernels.cpp"\n\n'
+    slots = '[family.variable_type.file."VariableType.cpp".slots]'
+    example.replace("specset.toml", slots, file + slots)
+    upstream, split = example.build(), example.build(**SPLIT)
+    assert "kernels.cpp" in upstream
+    assert {f"kernels_{k}.cpp" for k in range(16)} <= split.keys()
+    assert kernels(split) == kernels(upstream)
+
+
+def test_slots_take_each_part_of_a_definition_once(example: Example) -> None:
+    """Holes of the set's own in the templates of Nodes: each is in the namespaces around it, in each shard's header."""
+    slots = """
+[family.nodes.file."Functions.h".slots]
+others = { piece = "declaration", of = "own" }
+of_pytorch = { piece = "declaration", of = "rest" }
+about = { text = "// What this is." }
+
+[family.nodes.file."Functions.cpp".slots]
+autograd_function_definitions = { piece = "definition" }
+"""
+    example.replace("specset.toml", "[family.variable_type]\n", f"{slots}\n[family.variable_type]\n")
+    holes = "$others\n\n} // namespace toy::autograd\n\nnamespace toy::autograd {\n\n${of_pytorch}\n// ${about}"
+    example.replace("templates/Functions.h", "${autograd_function_declarations}", holes)
+    upstream, split = example.build(), example.build(**SPLIT)
+    complete(upstream)
+    complete(split)
+    assert nodes(split) == nodes(upstream)
+    common = split["Functions_common.h"]
+    assert NODES.findall(common) == [] and "// What this is." in common
+    for k in range(16):
+        assert split[f"Functions_{k}.h"].count("namespace toy::autograd {") == 2
+    defined = [text for name, text in split.items() if re.fullmatch(r"Functions_\d+_formulas.cpp", name)]
+    assert sum(text.count("C10_HIDDEN variable_list") for text in defined) == 5
+    assert sum(text.count(".yaml: - name: ") for text in defined) == 5, "each says which entry it is from"
+
+
+def test_templates_may_have_either_hole_of_nodes(example: Example) -> None:
+    example.replace("templates/Functions.h", "${autograd_function_declarations}\n", "")
+    hole = "${autograd_function_definitions}"
+    example.replace("templates/Functions.cpp", hole, f"${{autograd_function_declarations}}\n{hole}")
+    upstream, split = example.build(), example.build(**SPLIT)
+    assert nodes(upstream) == nodes(split)
+    complete(split)
+
+
+@pytest.mark.parametrize(("family", "line"), [("variable_type", "(c10::DispatchKeySet ks"), ("nodes", "::apply(")])
+def test_a_file_of_the_sets_own_has_shards_as_the_family_has(family: str, line: str, example: Example) -> None:
+    example.path("templates/own.cc").write_text("// ${generated_comment}\n${found}\n")
+    kept = example.path("specset.toml").read_text().partition("[family.nodes]")[0]
+    file = 'template = "templates/own.cc"\nsharded = true\nname = "own${shard}.cc"\nslots.found = "definition"\n'
+    example.path("specset.toml").write_text(f'{kept}[family.{family}.file."own.cc"]\n{file}')
+    upstream, split = example.build(), example.build(**SPLIT)
+    whole = upstream["ownEverything.cc"].count(line)
+    for files in (upstream, split):
+        shards = [text for name, text in files.items() if re.fullmatch(r"own_\d+\.cc", name)]
+        assert len(shards) >= 5 and sum(text.count(line) for text in shards) == whole > 0
+
+
+def test_files_of_another_layout_do_not_stay_whatever_they_are_called(example: Example) -> None:
+    example.replace(
+        "specset.toml", "[family.variable_type]\n", 'file."Functions.h".name = "Toy.h"\n[family.variable_type]\n'
+    )
+    example.build()
+    example.build(**SPLIT)
+    (example.folder / "generated" / "Toy_3.h").write_text("// by hand\n")
+    files = example.build()
+    assert [name for name in files if name.startswith("Toy")] == ["Toy.h", "Toy_3.h"], "what was changed stays"
+
+
+def test_lines_are_for_slots_too(example: Example) -> None:
+    """With the same text otherwise, even where what is replaced is partly a formula's."""
+    slots = '[family.nodes.file."Functions.cpp".slots]\nautograd_function_definitions = "definition"\n'
+    example.replace("specset.toml", "[family.variable_type]\n", f"{slots}\n[family.variable_type]\n")
+    edit = 'replace = [{ from = "= (mish_gradient(grad, ", to = "= (mish_slope(grad, " }]\n'
+    example.replace("specset.toml", '"Functions.cpp"]\n', f'"Functions.cpp"]\n{edit}')
+    plain = example.build(**SPLIT)
+    told = example.build(**SPLIT, lines=1)
+    for name in plain:
+        if not name.endswith((".d",)):
+            lines = [line for line in told[name].split("\n") if not line.startswith("#line ")]
+            assert lines == plain[name].split("\n"), name
+    assert sum(text.count('toy_derivatives.yaml"\n') for text in told.values()) >= 2
