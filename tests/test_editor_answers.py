@@ -64,6 +64,8 @@ async def restored(editor: Editor) -> AsyncIterator[None]:
         (DERIVATIVES, "  vec: self.t()", "  vec: gra¦", ["grad", "grads"], []),
         (DERIVATIVES, "  vec: self.t()", "  vec: self.transp¦", ["transpose"], ["grad"]),
         (DERIVATIVES, "  vec: self.t()", "  vec: is_o¦", ["is_one"], []),
+        (DERIVATIVES, "  vec: self.t()", "  vec: cumsum_b¦", ["cumsum_backward"], []),  # no header: the release has it
+        (DERIVATIVES, "  vec: self.t()", "  vec: at::cumsum_b¦", [], ["cumsum_backward"]),
         (DERIVATIVES, "  result: at::mv(self_t, vec_p)", "  result: sel¦", ["self_t", "self_p"], []),
         (DERIVATIVES, "  result: at::mv(self_t, vec_p)", "  result: at::ex¦", ["exp"], ["self_t"]),
         # the other file
@@ -204,6 +206,18 @@ async def test_from_a_formula_to_the_schema_and_to_the_header(editor: Editor, pr
     line = next(line for line in text.split("\n") if "times(" in line and text.count(line + "\n") == 1)
     found = await editor.definition(path, line, line.index("times(") + 1)
     assert found == [("core_helpers.h", "times")] * len(found) and found
+
+
+@pytest.mark.parametrize("call", ["cumsum_backward(grad, 1)", "nowhere(grad)", "grad.nowhere()"])
+async def test_what_no_file_of_the_set_declares_leads_nowhere(editor: Editor, project: Project, call: str) -> None:
+    path = project.path(DERIVATIVES)
+    await editor.edit(path, "  vec: self.t()", f"  vec: {call}")
+    assert await editor.definition(path, f"  vec: {call}", f"  vec: {call}".index("(") - 1) == []
+
+
+async def test_from_a_gradient_to_the_schema_of_its_operator(editor: Editor, project: Project) -> None:
+    line = "  self: grad.unsqueeze(1) * vec.conj()"
+    assert await editor.definition(project.path(DERIVATIVES), line, line.index("grad")) == [(NATIVE, "mv")]
 
 
 async def test_from_a_schema_to_its_derivatives_and_to_what_it_refers_to(editor: Editor, project: Project) -> None:

@@ -8,6 +8,7 @@ are facts, written by `tests/names_of_releases.py` from the packages of the rele
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ class Names(Struct, frozen=True):
     helpers: dict[str, tuple[int, int]]  # the least and the most arguments
 
 
+@lru_cache(maxsize=2)
 def names_of(version: str) -> Names:
     """The names of a known minor release."""
     helpers = {name: (int(least), int(most)) for name, least, most in _rows("helpers", version)}

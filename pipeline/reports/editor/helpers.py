@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pipeline.query.database import Database
-from pipeline.releases.names import names_of
-from pipeline.stages.formulas.vocabulary import declarations
-from pipeline.stages.set import RELEASE, spec_set
+from pipeline.rules.derivatives.calls import counted
+from pipeline.stages.formulas.vocabulary import declarations, helpers_of_release
+from pipeline.stages.set import spec_set
 
 
 class Helper(Struct, frozen=True):
@@ -31,10 +31,12 @@ def declared(db: Database, name: str) -> list[Helper]:
 
 
 def all_names(db: Database) -> Iterator[tuple[str, str]]:
-    """All helpers, each with a declaration; without one those of the release, where the set has no headers."""
-    headers = spec_set(db).headers
-    for header in headers:
-        for name, found in declarations(db, header).items():
-            yield name, f"{found[0][1].removeprefix('TORCH_API ')};"
-    if not headers:
-        yield from ((name, "") for name in names_of((db.input(RELEASE) or b"").decode()).helpers)
+    """All helpers, each with its first declaration, or with what is known of the release's helper where no header of
+    the set declares it."""
+    found: dict[str, str] = {}
+    for header in spec_set(db).headers:
+        for name, each in declarations(db, header).items():
+            found.setdefault(name, f"{each[0][1].removeprefix('TORCH_API ')};")
+    for name, arity in helpers_of_release(db).items():
+        found.setdefault(name, f"takes {counted(*arity)}")
+    yield from found.items()

@@ -42,7 +42,8 @@ class Files(Struct, frozen=True):
 
 def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
     """Where the thing under the cursor is declared: of a helper its header, of an argument its schema, of an operator
-    its entry in native_functions.yaml; there, where derivatives are defined for it."""
+    its entry in native_functions.yaml; there, where derivatives are defined for it. Nothing of a function that no file
+    of the set declares."""
     if cursor.entry is None:
         return []
     op = name_of(operator_at(cursor)[0])
@@ -60,14 +61,14 @@ def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
 
 def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Spot]:
     word, _, end = cursor.word
-    helpers = declared(db, word) if cursor.in_value and cursor.text[end : end + 1] == "(" else []
-    if helpers:
+    called = cursor.in_value and cursor.text[end : end + 1] == "("
+    if called and (helpers := declared(db, word)):
         return [spot for helper in helpers for spot in _of_helper(helper, files)]
     argument = re.sub(r"_[tp]$", "", word)
     spots = schemas_of(files, own)
     found = [_argument(spot, files, name) for spot in spots for name in dict.fromkeys((word, argument))]
     here = [spot for spot in found if spot is not None]
-    return here[:1] or schemas_of(files, word) or spots
+    return here[:1] or schemas_of(files, word) or ([] if called else spots)
 
 
 def _of_helper(helper: Helper, files: Files) -> Iterator[Spot]:

@@ -164,10 +164,14 @@ def _is_aten(formula: str, start: int) -> bool:
 
 
 def _count(formula: str, use: Use, arity: tuple[int, int]) -> SpecError:
-    least, most = arity
-    takes = str(least) if least == most else f"{least} to {most}"
-    problem = f"'{use.name}' takes {takes} argument{'' if takes == '1' else 's'}, and is given {use.arguments}"
+    problem = f"'{use.name}' takes {counted(*arity)}, and is given {use.arguments}"
     return _at(formula, use.start, problem, "see its declaration", "argument-count")
+
+
+def counted(least: int, most: int) -> str:
+    """How many arguments a function takes, in words."""
+    takes = str(least) if least == most else f"{least} to {most}"
+    return f"{takes} argument{'' if takes == '1' else 's'}"
 
 
 def _unknown(formula: str, use: Use, known: Known, kind: str, what: str) -> Iterator[SpecError]:

@@ -47,6 +47,16 @@ def called(db: Database, bucket: str) -> dict[str, bool]:
     return dict.fromkeys(sorted({head.cpp_name for _, head in heads(db, bucket)}), True)
 
 
+def helpers_of_release(db: Database) -> dict[str, tuple[int, int]]:
+    """The release's helpers of formulas, each with the least and the most arguments; none where the set has the header
+    that declares them."""
+    from pipeline.releases.names import names_of
+
+    if MANUAL in spec_set(db).headers:
+        return {}
+    return names_of((db.input(RELEASE) or b"").decode()).helpers
+
+
 @table
 def known(db: Database) -> dict[str, tuple[int, int]]:
     """The names that headers and the release have, by what they are used for, with the least and the most arguments.
@@ -58,7 +68,7 @@ def known(db: Database) -> dict[str, tuple[int, int]]:
 
     own = spec_set(db)
     names = names_of((db.input(RELEASE) or b"").decode())
-    found = {} if MANUAL in own.headers else {CALL + name: arity for name, arity in names.helpers.items()}
+    found = {CALL + name: arity for name, arity in helpers_of_release(db).items()}
     for header in (declared_in(db, name) for name in own.headers):
         found |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
         found |= {CALL + name: _ANY for name in header.others}
