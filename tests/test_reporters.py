@@ -130,3 +130,12 @@ def test_a_dodo_of_others_keeps_doits_own_ways(tmp_path: Path) -> None:
     run = Run(*forked.doit(["-r", "json"], tmp_path))
     assert run.status == 1
     assert [task["result"] for task in json.loads(run.stdout)["tasks"]] == ["fail"]
+
+
+def test_json_of_a_run_that_is_interrupted_is_json(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipeline.front.tasks.Tasks._stage_holds", interrupt)
+    run = project.run_patched("-r", "json")
+    assert [(task["name"], task["result"]) for task in json.loads(run.stdout)["tasks"]] == [("specs", None)]
