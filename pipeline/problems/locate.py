@@ -88,6 +88,15 @@ def sure(problem: Problem, sources: Sources) -> Problem:
     return replace(problem, fix=None) if any(problem.fix[1] in names_in(key) for key in keys) else problem
 
 
+def seen(problem: Problem, sources: Sources) -> Problem:
+    """The problem, with the other place that it points at in its hint."""
+    if problem.see is None:
+        return problem
+    entry, needle = problem.see
+    place = place_of(Problem("native", entry, "", "", field=("func",), needle=needle), sources)
+    return replace(problem, hint=f"{problem.hint}; see {place.file}:{place.line}:{place.column}")
+
+
 def misnames_key(problem: Problem) -> bool:
     """Whether what a fix replaces is a name in a key."""
     return problem.fix is not None and bool(problem.field) and problem.fix[0] in names_in(problem.field[-1])
@@ -181,10 +190,27 @@ def _place_in(text: str, problem: Problem) -> tuple[int, int]:
         from_key = _search(text[start:end], problem.needle)
         if from_key is not None:
             return _line_column(text, start + from_key)
+        behind = text.find(COMMENT, end) if problem.needle == COMMENT else -1
+        if behind >= 0:
+            return _line_column(text, behind)
     node = key if problem.field and not isinstance(value, ScalarNode) else value
     if isinstance(node, ScalarNode) and node is value and not value.value:
         node = key
     return node.start_mark.line, node.start_mark.column
+
+
+_COMMENT = re.compile(r"[ \t]+#")
+COMMENT = "#"  # looked for behind a value, too
+
+
+def ends_in_comment(text: str, field: tuple[str, ...]) -> bool:
+    """Whether a comment follows the plain value of an entry in the same line."""
+    pair = _Entry(text).field(field)
+    if pair is None or not isinstance(pair[1], ScalarNode) or pair[1].style:
+        return False
+    start = _offset(text, pair[1])
+    value = text[start : _offset(text, pair[1], end=True)].rstrip()
+    return _COMMENT.match(text, start + len(value)) is not None
 
 
 def _offset(text: str, node: Node, *, end: bool = False) -> int:
@@ -198,11 +224,18 @@ def _offset(text: str, node: Node, *, end: bool = False) -> int:
 
 
 def _search(text: str, needle: str) -> int | None:
-    pattern = rf"(?<!\w){re.escape(needle)}(?!\w)" if re.fullmatch(r"\w+", needle) else re.escape(needle)
-    match = re.search(pattern, text)
+    match = re.search(_pattern(needle), text)
     if match is None and (word := re.match(r"\w+\b", needle)) is not None and word.group() != needle:
         return _search(text, word.group())  # the text is folded: its first word will do
     return match.start() if match is not None else None
+
+
+def _pattern(needle: str) -> str:
+    """What finds a piece of a value as it may be written: on several lines, and in quotes of either kind."""
+    if re.fullmatch(r"\w+", needle):
+        return rf"(?<!\w){needle}(?!\w)"
+    words = [re.escape(word) for word in re.split(r"[ \t\n]+", needle) if word]
+    return r"\s+".join(words).replace('"', r'\\?"').replace("'", "''?") or re.escape(needle)
 
 
 def _find(text: str, needle: str) -> tuple[int, int]:

@@ -24,7 +24,8 @@ class SpecError(Exception):
     that the key itself is wrong. `others` are more mistakes that the same rule found. `role` is set where the mistake
     is in another file than what the rule was run for, `follows` where it may follow from any other mistake. `rule` is
     what programs know this kind of mistake by. `fix` is what stands at the place and what to write there, where that
-    is certain: a hint that is sure of a name says so itself.
+    is certain: a hint that is sure of a name says so itself. `see` is a function, and what to look for in its entry,
+    that the mistake has to do with.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class SpecError(Exception):
         self.needle = needle
         self.at_key = at_key
         self.others: list[SpecError] = []
+        self.see: tuple[str, ...] = ()
         self.role: Role | None = None
         self.follows = False
 
@@ -89,6 +91,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
     at_key: bool = False
     rule: str = ""  # what programs know this kind of problem by; its role, where it has no name
     fix: tuple[str, str] | None = None  # what stands at its place, and what to write there, where that is certain
+    see: tuple[str, str] | None = None  # another place to look at: an entry of native_functions.yaml, a piece of it
 
     def __post_init__(self) -> None:
         if isinstance(self.hint, Hint):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from pipeline.problems.locate import Place, Sources, place_of, sure
+from pipeline.problems.locate import Place, Sources, place_of, seen, sure
 from pipeline.problems.problem import Problem
 
 
@@ -49,7 +49,7 @@ def report_of(
     """The report of `problems`, of which `most` are placed: to place one, its file is read again."""
     # By all that they say: the order of a set depends on the hash seed.
     found = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
-    each = (Placed(place_of(p, sources), sure(p, sources)) for p in found[:most])
+    each = (Placed(place_of(p, sources), seen(sure(p, sources), sources)) for p in found[:most])
     placed = sorted(each, key=lambda p: (p.place, p.problem.problem))
     errors = sum(not p.warning for p in found)
     return Report(tuple(placed), errors, len(found) - errors, strict, (notes,) if notes else ())

@@ -19,7 +19,7 @@ from pipeline.model.entries import PAIRS
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.specs import plain
-from pipeline.specs.text import check_characters, check_shape, decode_text
+from pipeline.specs.text import check_characters, check_shape, conflict_marker, decode_text
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
@@ -54,6 +54,8 @@ def read_text(data: bytes) -> str:
     """The text of a spec file; a TextMistake where it is none."""
     text = decode_text(data)
     check_characters(text)
+    if (conflict := conflict_marker(text)) is not None:
+        raise conflict
     return text
 
 

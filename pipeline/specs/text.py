@@ -40,6 +40,22 @@ def check_characters(text: str) -> None:
         raise TextMistake(problem, "remove it", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
+def conflict_marker(text: str, marks: str = "<>=") -> TextMistake | None:
+    """The first marker that an unresolved merge left at the start of a line, of those that repeat one of `marks`; None
+    where there is none."""
+    if not any(f"\n{7 * mark}" in text or text.startswith(7 * mark) for mark in marks):
+        return None
+    found = re.search(rf"^([{marks}])\1{{6}}(?=[ \t\r\n]|\Z)[^\r\n]*", text, re.MULTILINE)
+    if found is None:
+        return None
+    problem = f"'{found.group()[:7]}' is a conflict marker: a merge left it here"
+    hint = "resolve the conflict, and delete the lines '<<<<<<<', '=======' and '>>>>>>>'"
+    mistake = TextMistake(problem, hint, text.count("\n", 0, found.start()) + 1, 1)
+    mistake.needle = found.group()
+    mistake.rule = "conflict-marker"
+    return mistake
+
+
 def check_shape(text: str) -> None:
     """Refuses text with bottomless nesting."""
     for number, line in enumerate(text.split("\n"), 1):

@@ -11,6 +11,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.model.entries import ODD_VALUE
+from pipeline.model.regex import regex
 from pipeline.problems.problem import TextMistake
 from pipeline.specs.plain import WORDS
 from pipeline.specs.text import MAX_DEPTH, too_deep
@@ -54,7 +55,7 @@ def load_document(text: str) -> list[Node] | None:
     try:
         node = yaml.compose(text, Loader=Loader)
     except yaml.MarkedYAMLError as error:
-        raise _syntax(error) from error
+        raise _cut_off(text, error) or _syntax(error) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise TextMistake(f"not YAML: {error}", "", 1, 1) from error
     if node is None:
@@ -78,6 +79,22 @@ def check_written_out(text: str) -> None:
             problem = f"the entry is an alias, '*{event.anchor}', of another one"
             raise TextMistake(problem, "write the entry out", mark.line + 1, mark.column + 1)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+
+
+_CUT_OFF = regex(r" *(?:- +)?[\w, ]+: +[^\s\"'|>#\[{][^#\n]*?( +#[^\n]*)|[^#:\n]*[^#:\s]( +#[^\n]*)")
+
+
+def _cut_off(text: str, error: yaml.MarkedYAMLError) -> TextMistake | None:
+    """The mistake of a text that a comment ends, while it goes on in the next line; None where there is none such."""
+    lines = text.split("\n")
+    for mark in filter(None, (error.context_mark, error.problem_mark)):
+        found = _CUT_OFF.fullmatch(lines[mark.line - 1]) if 0 < mark.line < len(lines) else None
+        if found is not None:
+            group = 1 if found[1] else 2
+            column = found.start(group) + len(found[group]) - len(found[group].lstrip()) + 1
+            problem = "not YAML: ' #' begins a comment, which ends the text that goes on in the next line"
+            return TextMistake(problem, "put the text in quotes, or remove the comment", mark.line, column)
+    return None
 
 
 def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:

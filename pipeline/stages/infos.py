@@ -25,7 +25,7 @@ from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
 from pipeline.stages.formulas.cut import explained
 from pipeline.stages.formulas.vocabulary import Vocabulary
-from pipeline.stages.schemas import all_heads, function, heads, operator_names, schema_of, views
+from pipeline.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
 from pipeline.stages.set import release, source
 
 Items = Table[[str], Raw]  # of infos, as `parts` makes them
@@ -49,7 +49,7 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
             found[entry] = Target(listed[operators.canonical(schema, name)][0])
         except SpecError as error:
             if not _is_excluded(db, entry):
-                _report(db, error, titled)
+                _report(db, error, titled, _seen(error, listed))
     return found
 
 
@@ -261,9 +261,15 @@ def stage(db: Database) -> int:
     return len(rows(db))
 
 
-def _report(db: Database, error: SpecError, titled: Titled) -> None:
+def _seen(error: SpecError, listed: Sequence[Listed]) -> tuple[str, str] | None:
+    """The entry that an error points at, and what there."""
+    of = {head.schema: name for name, head in listed}
+    return (of[error.see[0]], error.see[1]) if error.see else None
+
+
+def _report(db: Database, error: SpecError, titled: Titled, see: tuple[str, str] | None = None) -> None:
     for each in (error, *error.others):
-        db.report(_problem(each, titled))
+        db.report(replace(_problem(each, titled), see=see))
 
 
 def _problem(error: SpecError, titled: Titled, *, warning: bool = False) -> Problem:

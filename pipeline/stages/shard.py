@@ -151,7 +151,19 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     try:
         template = template_of(db, file)
     except SpecError as error:
-        db.report(Problem("template", "", "", error.problem, error.hint, error.field, error.needle, file=file.template))
+        db.report(
+            Problem(
+                "template",
+                "",
+                "",
+                error.problem,
+                error.hint,
+                error.field,
+                error.needle,
+                file=file.template,
+                rule=error.rule,
+            )
+        )
         return []
     kind = FAMILIES[file.family]
     comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)

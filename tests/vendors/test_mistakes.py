@@ -25,6 +25,8 @@ REWRITE = 'rewrite = [{ func = "mm", from = "Tensor mat2", to = "Tensor other" }
 CASES: dict[str, list[tuple[str, str | None, str]]] = {
     # ---- the description
     "toml": [(TOML, "[functions]\n", "[functions\n")],
+    "conflict": [(TOML, "[functions]\n", "<<<<<<< HEAD\n[functions]\n=======\n>>>>>>> topic\n")],
+    "conflict-in-a-layer": [(OWN, "\ncustom:\n", "\n<<<<<<< HEAD\ncustom:\n=======\n")],
     "unknown-key": [(TOML, 'take = "defined"', 'takes = "defined"')],
     "unknown-key-in-list": [(TOML, 'list = "custom", drop = "exposed"', 'list = "custom", dropp = "exposed"')],
     "unknown-key-of-all": [(TOML, 'name = "accel"\ncomment', 'name = "accel"\n\nfamly = ["nodes"]\ncomment')],

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pipeline.problems.problem import SpecError, TextMistake, nearest
-from pipeline.specs.text import decode_text
+from pipeline.specs.text import conflict_marker, decode_text
 
 MAY_ALIAS = "MAY_ALIAS"  # {"f": [("x", "y")]}: inputs of f that may share their storage
 
@@ -55,6 +55,8 @@ def parsed(text: str) -> ast.Module:
     try:
         return ast.parse(text)
     except SyntaxError as error:
+        if (conflict := conflict_marker(text)) is not None:
+            raise conflict from None
         raise TextMistake(f"this is no Python: {error.msg}", "", error.lineno or 1, error.offset or 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise TextMistake(f"this is no Python that can be read: {error}", "", 1, 1) from None

@@ -13,6 +13,7 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, Known
 from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared
 
+COMMENT = "comment"  # the rule of a comment that YAML, or C++, does not know as one
 _NEEDLE = 200  # characters from a place on: enough to tell it from others
 _ONLY_COMPILER = "only the C++ compiler will tell"
 _MANY = 20  # names that are told of in one formula
@@ -37,12 +38,16 @@ _COMMENT = regex(
     r"""(?P<string>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z))|/\*.*?(?:\*/|\Z)|(?P<line>//[^\n]*+)""",
     re.DOTALL,
 )
+_STRING = regex(r'"(?:\\.|[^"\\])*+(?:"|\Z)')
 _INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
 def mistakes(formula: str, read: Read, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:
     """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something: the first
     few of each kind. `read` is what the formula uses."""
+    if "#" in formula and (comment := _comment(formula)) is not None:
+        yield comment
+        return  # the rest of the line may be no code
     code = formula
     if "/*" in formula or "//" in formula:
         code = _COMMENT.sub(_blank, formula)
@@ -79,12 +84,20 @@ def _cut_off(formula: str) -> Iterator[SpecError]:
             yield _at(formula, match.start(), problem, "write /* */, or # before it", "cut-off")
 
 
+def _comment(formula: str) -> SpecError | None:
+    """A `#` outside of strings and of comments of C++: YAML has it as a part of the formula."""
+    at = _COMMENT.sub(_blank, _STRING.sub(_blanked, formula)).find("#")
+    if at < 0:
+        return None
+    problem = "'#' stands in the formula: it begins no comment here"
+    return _at(formula, at, problem, "write /* */, or the comment above the entry", COMMENT)
+
+
 def _characters(formula: str, code: str) -> Iterator[SpecError]:
     """Characters that C++ does not know, though they may look as if. `code` is the formula with blanks for comments."""
     if code.isascii():
         return
-    text = _without_strings(code)
-    for at, character in enumerate(text):
+    for at, character in enumerate(_STRING.sub(_blanked, code)):
         if ord(character) > 127 and not character.isalnum():
             space = not character.isprintable() or character.isspace()
             name = "a no-break space" if character == "\xa0" else f"the character U+{ord(character):04X}"
@@ -94,9 +107,8 @@ def _characters(formula: str, code: str) -> Iterator[SpecError]:
             return
 
 
-def _without_strings(formula: str) -> str:
-    blank = lambda match: " " * len(match.group())  # noqa: E731
-    return re.sub(r'"(?:\\.|[^"\\])*+(?:"|\Z)', blank, formula)
+def _blanked(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _brackets(formula: str, code: str, read: Read) -> Iterator[SpecError]:

@@ -8,8 +8,10 @@ from typing import Any
 from pipeline.model.autograd import Definition, Formula
 from pipeline.model.entries import ODD_VALUE, PAIRS
 from pipeline.model.regex import regex
+from pipeline.problems.names import closest
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
+from pipeline.rules.derivatives.forward import NON_DIFFERENTIABLE, misplaced_word
 
 _NAME = regex(r"(\w+)(?:\.\w+)?\(.*\)")
 _NAMESPACE = regex(r"\w+::(?=\w)")
@@ -95,6 +97,11 @@ def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Fo
         if not isinstance(key, str):
             raise SpecError(f"key {key!r} is not the name of an input or output", field=(*field, str(key)))
         if not isinstance(formula, str):
+            words = (*_OWN_KEYS, NON_DIFFERENTIABLE)
+            if isinstance(formula, list) and closest(key, words) == NON_DIFFERENTIABLE:
+                error = misplaced_word(key, [str(item) for item in formula])
+                error.field = (*field, *error.field)
+                raise error
             meant = "" if field else nearest(key, _OWN_KEYS)
             if meant:
                 raise SpecError(f"unknown key '{key}'", meant, field=(key,), at_key=True)

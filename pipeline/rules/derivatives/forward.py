@@ -13,10 +13,12 @@ from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, Fo
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.model.schema import has_symint, schema_kind
+from pipeline.problems.names import closest
 from pipeline.problems.problem import SpecError, all_of, nearest
 
 AUTO_ELEMENT_WISE = "auto_element_wise"
 AUTO_LINEAR = "auto_linear"
+NON_DIFFERENTIABLE = "non_differentiable"
 
 _RESULT = regex(r"result(\d+)$")
 _TENSOR_LISTS = ("at::TensorList", "const at::ITensorListRef &")
@@ -52,13 +54,22 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
             at_key=True,
         )
     if not types:
+        wrong = row.names[0]
         known = [*argument_names, *(r.name for r in returns if r.name), "result", "output_differentiability"]
+        if closest(wrong, (*known, NON_DIFFERENTIABLE)) == NON_DIFFERENTIABLE:
+            raise misplaced_word(wrong, (row.formula,))
         raise SpecError(
-            f"'{row.names[0]}' is neither an input nor an output of the op",
-            nearest(row.names[0], known) or f"inputs: {', '.join(argument_names)}",
+            f"'{wrong}' is neither an input nor an output of the op",
+            nearest(wrong, known) or f"inputs: {', '.join(argument_names)}",
             at_key=True,
         )
     return types
+
+
+def misplaced_word(key: str, inputs: Sequence[str]) -> SpecError:
+    """The error for a key that should be the value `non_differentiable` of `inputs`."""
+    rows = "; ".join(f"{name}: {NON_DIFFERENTIABLE}" for name in inputs)
+    return SpecError(f"'{key}' is no key", f"write it in place of a formula: {rows}", field=(key,), at_key=True)
 
 
 def complete(

@@ -14,9 +14,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError, all_of, nearest
 from pipeline.releases.model import Release
 from pipeline.rules.derivatives.backward import check_gradient_usage, create_derivative
-from pipeline.rules.derivatives.forward import complete, output_types
-
-NON_DIFFERENTIABLE = "non_differentiable"
+from pipeline.rules.derivatives.forward import NON_DIFFERENTIABLE, complete, output_types
 
 
 class Rows(NamedTuple):

@@ -16,8 +16,8 @@ from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.rules.derivatives.calls import mistakes
-from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR
+from pipeline.rules.derivatives.calls import COMMENT, mistakes
+from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 from pipeline.rules.derivatives.known import Known
 from pipeline.rules.derivatives.uses import Read, declared, read_uses
 
@@ -81,7 +81,8 @@ def _unknown_names(
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
         known = {*always, *saved, *info.available_named_gradients}
-        found += _unknown(derivative.original_formula, known, rows[derivative.var_names], vocabulary, count)
+        row = rows[derivative.var_names]
+        found += _unknown(derivative.original_formula, known, row, vocabulary, count, (NON_DIFFERENTIABLE,))
     results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
     for forward in info.forward_derivatives:
         found += _no_outputs(forward.var_names, results, rows[forward.var_names])
@@ -90,7 +91,8 @@ def _unknown_names(
         given = {name + suffix for name in arguments for suffix in ("_p", "_t")}
         tangents = (f"{name}_t" for name in results)
         known = {*always, *given, *results, *tangents, "original_self_p", "original_self_t"}
-        found += _unknown(forward.formula, known, rows[forward.var_names], vocabulary, count)
+        row = rows[forward.var_names]
+        found += _unknown(forward.formula, known, row, vocabulary, count, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
     return found
 
 
@@ -129,11 +131,21 @@ def may_be_unknown(formula: str, read: Read, known: Collection[str]) -> bool:
     return "//" in formula or any(not _CONSTANT.match(name) for name in names.difference(known, _WORDS))
 
 
-def _unknown(formula: str, known: Collection[str], row: Formula, vocabulary: Known, outputs: int) -> list[SpecError]:
-    """A suspicion for each unknown name, and for all else, in a formula that `row` defines."""
+def _unknown(
+    formula: str,
+    known: Collection[str],
+    row: Formula,
+    vocabulary: Known,
+    outputs: int,
+    words: Collection[str],
+) -> list[SpecError]:
+    """A suspicion for each unknown name, and for all else, in a formula that `row` defines. `words` may stand in its
+    place."""
     read = read_uses(formula)
     found = unknown_names(formula, known) if may_be_unknown(formula, read, known) else []
     near = [*known, *declared(formula)] if found else []
+    if found and found[0][0] == formula.strip(" \n"):
+        near += words
     unknown = [
         SpecError(
             f"unknown name '{name}'",
@@ -143,7 +155,9 @@ def _unknown(formula: str, known: Collection[str], row: Formula, vocabulary: Kno
         )
         for name, start in found
     ]
-    suspicions = [*unknown, *mistakes(formula, read, known, vocabulary, outputs)]
+    suspicions = list(mistakes(formula, read, known, vocabulary, outputs))
+    if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of it
+        suspicions = [*unknown, *suspicions]
     for suspicion in suspicions:
         suspicion.field = (row.key,)
     return suspicions

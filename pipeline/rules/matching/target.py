@@ -7,6 +7,7 @@ from functools import cached_property
 
 from pipeline.model.native import FunctionHead
 from pipeline.model.regex import regex
+from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError, nearest
 
 _NAMESPACE = regex(r"(\w+)::")
@@ -75,6 +76,9 @@ class Operators:
             return SpecError(problem, self._in_namespace(named.group(1), name), field=("name",))
         same_name = [head.schema for head in self.heads if head.cpp_name == name]
         hint = nearest(schema, same_name)
+        for head in self.heads:
+            if head.cpp_name == name and (renamed := _renamed(schema, head.schema)):
+                return _other_names(renamed, head, hint)
         if not hint and same_name:
             hint = f"schemas of that name: {'; '.join(same_name)}"
         if not hint:
@@ -95,3 +99,38 @@ class Operators:
         other = next((head for head in heads if head.cpp_name == name), None)
         hint = nearest(name, sorted({head.unqualified for head in own}))
         return hint or (f"'{other.namespace}' has one of that name" if other is not None else "")
+
+
+_WORD = regex(r"\w+|\W")
+
+
+def _renamed(schema: str, other: str) -> list[tuple[str, str]]:
+    """The arguments that two schemas name differently, in both; none where they differ in anything else."""
+    words, others = _WORD.findall(schema), _WORD.findall(other)
+    if len(words) != len(others):
+        return []
+    found = []
+    for i, (word, named) in enumerate(zip(words, others)):
+        if word != named:
+            # Behind a type there is a space; a name with a default is followed by `=`.
+            if not (word.isidentifier() and words[i - 1] == " " and words[i + 1 : i + 2][0] in ",)="):
+                return []
+            found.append((word, named))
+    return found if all(words.count(word) == 1 for word, _ in found) else []
+
+
+def _other_names(renamed: Sequence[tuple[str, str]], head: FunctionHead, hint: str) -> SpecError:
+    """The error for a definition whose schema names arguments otherwise than the function's does."""
+    word, named = renamed[0]
+    called = ", ".join(f"'{theirs}', not '{ours}'" for ours, theirs in renamed)
+    certain = isinstance(hint, Hint) and hint.fix is not None and len(renamed) == 1
+    error = SpecError(
+        f"native_functions.yaml names the argument{'s' if len(renamed) > 1 else ''} {called}",
+        "rename it in one of the two files, and in the formulas",
+        field=("name",),
+        needle=word,
+        rule="renamed-argument",
+        fix=(word, named) if certain else None,
+    )
+    error.see = head.schema, named
+    return error

@@ -28,6 +28,7 @@ from pipeline.specs.layers.description import (
     Wrap,
 )
 from pipeline.specs.layers.toml_place import place_in
+from pipeline.specs.text import conflict_marker
 
 if TYPE_CHECKING:
     from pipeline.problems.report import Placed
@@ -103,6 +104,8 @@ def read_description(file: str, data: bytes) -> tuple[Description, str]:
     try:
         value = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
+        if (conflict := conflict_marker(text)) is not None:
+            raise SpecError(f"{file}:{conflict.line}:1: {conflict.problem}", conflict.hint) from error
         problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is nested too deep"
         raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
     value = _plain(value)

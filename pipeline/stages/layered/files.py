@@ -50,4 +50,4 @@ def of_file(key: str, error: SpecError) -> Problem:
     line, column = (error.line, error.column) if isinstance(error, TextMistake) else (1, 1)
     role = role_of(key)
     file = key if is_layered(key) else ""
-    return Problem(role, "", "", error.problem, error.hint, line=line, column=column, file=file)
+    return Problem(role, "", "", error.problem, error.hint, line=line, column=column, file=file, rule=error.rule)
