@@ -26,7 +26,7 @@ class Histories:
 
     def __init__(self, program: Functional, operators: Mapping[str, Operator], inputs: Mapping[str, int]) -> None:
         self._needs: dict[str, Needs] = {name: frozenset([place]) for name, place in inputs.items()}
-        self._same: dict[str, Value] = {}
+        self._same: dict[str, Value] = {}  # slots of values that no_grad code made
         for step in program.steps:
             self._follow(step, operators)
 
@@ -42,16 +42,14 @@ class Histories:
 
     def slot(self, value: Value) -> Value:
         """The value whose gradient is that of `value`: itself, or what no_grad code overwrote."""
-        while isinstance(value, Ref) and value.name in self._same:
-            value = self._same[value.name]
-        return value
+        return self._same.get(value.name, value) if isinstance(value, Ref) else value
 
     def _follow(self, step: Step, operators: Mapping[str, Operator]) -> None:
         if isinstance(step, Scatter):
             if step.grad:
                 self._needs[step.result] = self.needs(step.base) | self.needs(step.value)
             else:
-                self._same[step.result] = step.base
+                self._same[step.result] = self.slot(step.base)
         elif isinstance(step, Choose):
             self._needs[step.result] = self.needs(step.then) | self.needs(step.otherwise)
         elif isinstance(step, Apply):
@@ -60,9 +58,9 @@ class Histories:
     def _call(self, step: Apply, operator: Operator) -> None:
         if not step.grad:
             if step.written is not None:
-                self._same[step.results[0].name] = step.written
+                self._same[step.results[0].name] = self.slot(step.written)
             for name, clone in step.clones:
-                self._same[clone] = step.arguments[name]
+                self._same[clone] = self.slot(step.arguments[name])
             return
         names = differentiable(operator)
         if operator.schema.name.base in COPIES:
@@ -74,7 +72,7 @@ class Histories:
             if name in [a.name for a in operator.schema.arguments if a.is_write]:
                 self._needs[clone] = found
             else:
-                self._same[clone] = step.arguments[name]
+                self._same[clone] = self.slot(step.arguments[name])
 
 
 def differentiable(operator: Operator) -> list[str]:

@@ -47,16 +47,24 @@ class Names:
     """Gives names that nothing else has."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._plain: dict[str, str] = {}  # of each name that was given, what it is without its number
+        self._numbers: dict[str, int] = {}  # the last number behind a name, 1 for none
 
     def new(self, wanted: str) -> str:
-        """A name like `wanted`."""
-        plain = re.sub(r"__+", "_", _OTHER.sub("_", wanted)).strip("_") or "value"
-        if plain[0].isdigit() or _DERIVED.fullmatch(plain) or _MACRO.fullmatch(plain):
-            plain = f"v{plain}" if plain[0].isdigit() else f"v_{plain}"
-        found, number = plain, 1
-        while found in self._taken or is_reserved(found):
+        """A name like `wanted`: of one that was given, with another number."""
+        plain = self._plain.get(wanted) or _plain(wanted)
+        number = self._numbers.get(plain, 1)
+        found = plain if number == 1 else f"{plain}_{number}"
+        while found in self._plain or is_reserved(found):
             number += 1
             found = f"{plain}_{number}"
-        self._taken.add(found)
+        self._plain[found] = plain
+        self._numbers[plain] = number
         return found
+
+
+def _plain(wanted: str) -> str:
+    plain = re.sub(r"__+", "_", _OTHER.sub("_", wanted)).strip("_") or "value"
+    if plain[0].isdigit() or _DERIVED.fullmatch(plain) or _MACRO.fullmatch(plain):
+        return f"v{plain}" if plain[0].isdigit() else f"v_{plain}"
+    return plain

@@ -14,6 +14,7 @@ from pipeline.graphs.model import Place, Ref, Value
 
 SEVERAL = "a view that is one of several outputs of an operator meets a write in place: autograd does not allow that"
 _NO_VALUE = Ref("")
+MOST_VIEWS = 200  # of one another: each is a call around the next in C++
 DETACHED = (
     "a detached tensor got a value that needs a gradient: a graph has its history only until what it was detached from"
     " is written to, and cannot return it"
@@ -22,6 +23,7 @@ ITSELF = (
     "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous(), to() or the "
     "like had nothing to do: write the operator that returns a view"
 )
+_TOO_MANY_VIEWS = "make a tensor with memory of its own in between: .clone()"
 INPUT_ITEM = "an item of a list that is an input cannot be changed in place"
 ITEM_CHANGED = "an item of a list is changed in place, and the list is used as a whole afterwards"
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
@@ -72,9 +74,13 @@ class Alias:
     length: int | None = None  # how many there must be
     items: dict[int, Handle] = field(default_factory=dict)
     looks: int = field(init=False)  # those of its storage when it was made
+    depth: int = field(init=False)  # how many views lead to it
 
     def __post_init__(self) -> None:
         self.looks = self.storage.looks
+        self.depth = self.parent.depth + 1 if self.parent is not None else 0
+        if self.depth > MOST_VIEWS and self.link is not None:
+            raise GraphError(self.link.place, f"more than {MOST_VIEWS} views of one another", _TOO_MANY_VIEWS)
 
     @property
     def chain(self) -> tuple[Link, ...]:

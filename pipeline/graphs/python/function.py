@@ -10,7 +10,7 @@ from pipeline.graphs.model import Function, Input, Place, Ref, Value
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.expressions import Reader
 from pipeline.graphs.python.source import Context
-from pipeline.graphs.python.statements import Body
+from pipeline.graphs.python.statements import TOO_DEEP, Body
 from pipeline.graphs.resolve.conversion import converted
 from pipeline.graphs.resolve.things import Known, Wrong, described
 from pipeline.graphs.resolve.trace import Trace
@@ -168,7 +168,7 @@ def read_function(text: str, context: Context, ops: Ops) -> tuple[Function | Non
     try:
         return _read(node, context, ops)
     except RecursionError:
-        return None, [TextMistake("an expression is nested too deep", "write it in several statements", 1, 1)]
+        return None, [TextMistake(*TOO_DEEP, 1, 1)]
 
 
 def _read(

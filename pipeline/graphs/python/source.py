@@ -73,7 +73,10 @@ def read_source(data: bytes) -> Source:
     found = Source({}, {}, Context({}, {}, {}, []), [])
     lines = text.split("\n")
     for node in module.body:
-        _read(node, found, lines)
+        try:
+            _read(node, found, lines)
+        except RecursionError:
+            found.mistakes.append(Mistake("an expression is nested too deep", "", node.lineno, node.col_offset + 1))
     found.context.functions.extend(sorted(found.functions))
     for name in sorted(found.context.aliasing.keys() - found.functions.keys()):
         hint = str(nearest(name, found.functions)) or "name a function of this file"

@@ -26,6 +26,8 @@ from pipeline.graphs.resolve.things import (
 )
 from pipeline.problems.problem import SpecError, TextMistake
 
+TOO_DEEP = ("an expression is nested too deep", "write it in several statements")
+
 
 class Body:
     """Reads the statements of one function. All mistakes are gathered; what they leave behind is not told again."""
@@ -55,6 +57,9 @@ class Body:
             self._spoil(node)
         except SpecError as error:
             self._say(node, error.problem, error.hint)
+            self._spoil(node)
+        except RecursionError:
+            self._say(node, *TOO_DEEP)
             self._spoil(node)
 
     def _say(self, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
-from pipeline.graphs.text.saved import held_after, needs_text
+from pipeline.graphs.text.saved import held_by_step, needs_text
 from pipeline.model.layers import entry_operator
 
 
 def statements(plan: GraphPlan) -> list[str]:
     """The statements of the forward, each held value where it is first there."""
-    lines = held_after(plan, None)
+    held = held_by_step(plan)
+    records = {_first(b.step): b.record for b in plan.backward.blocks if isinstance(b, CallBlock) and b.record}
+    lines = list(held.get(None, ()))
     for index, step in enumerate(plan.functional.steps):
-        lines += [*_placed(step.place, _title(step)), *_step(plan, index, step)]
-        lines += held_after(plan, index)
+        lines += [*_placed(step.place, _title(step)), *_step(plan, index, step, records)]
+        lines += held.get(index, ())
     return joined(lines)
+
+
+def _first(step: Apply) -> str:
+    """The first value that a call makes, which no other makes."""
+    return step.results[0].name if step.results else step.clones[0][1] if step.clones else ""
 
 
 def joined(lines: list[str]) -> list[str]:
@@ -56,7 +66,7 @@ _TITLES: dict[type, str] = {
 }
 
 
-def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
+def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -> list[str]:
     if isinstance(step, Number):
         return [f"const {NUMBER_TYPES[step.result.type]} {step.result.name} = {computed(step)};"]
     if isinstance(step, Scatter):
@@ -76,7 +86,7 @@ def _step(plan: GraphPlan, index: int, step: Step) -> list[str]:
         return [f"TORCH_CHECK(!{step.flag}, {quoted(step.message)});"]
     if isinstance(step, Refuse):
         return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
-    return _apply(plan, step)
+    return _apply(plan, step, records)
 
 
 def lambda_of(body: str) -> str:
@@ -84,8 +94,8 @@ def lambda_of(body: str) -> str:
     return f"[&](const at::Tensor& base) {{ return {body}; }}"
 
 
-def _apply(plan: GraphPlan, step: Apply) -> list[str]:
-    record = next((b.record for b in plan.backward.blocks if getattr(b, "record", "") and b.step == step), "")
+def _apply(plan: GraphPlan, step: Apply, records: Mapping[str, str]) -> list[str]:
+    record = records.get(_first(step), "")
     if record:
         return _recorded(plan, step, record)
     clones = dict(step.clones)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pipeline.cpp import identifiers
 from pipeline.families.sections import Text
 from pipeline.families.template import Value as Filled
 from pipeline.graphs.functional.program import Apply, Number
@@ -16,6 +15,7 @@ from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
 from pipeline.releases.model import Release
 
 _OPENED = re.compile(r"\{\n\n+")  # what holes that are not filled leave
+_WORD = re.compile(r"\w+")
 _GAPS = re.compile(r"\n{3,}")
 TEXT = Text("../graphs/text/graph.cpp")
 
@@ -72,7 +72,8 @@ def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
             *wrapper.updates(plan),
         ]
     )
-    return [(name, type_) for name, type_ in made.items() if identifiers.uses(lines, name)]
+    words = set(_WORD.findall(lines))
+    return [(name, type_) for name, type_ in made.items() if name in words]
 
 
 def _saved(plan: GraphPlan) -> list[str]:

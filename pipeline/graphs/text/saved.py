@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
+
 from pipeline.cpp import identifiers
 from pipeline.graphs.backward.program import Attribute, Mark, Tensor
 from pipeline.graphs.functional.program import Apply, Choose, Number, Scatter, Step
@@ -56,23 +59,32 @@ def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
     return list(zip(names, made))
 
 
-def held_after(plan: GraphPlan, index: int | None) -> list[str]:
-    """What is held of what a step made; of inputs, before the first."""
-    steps = plan.functional.steps
-    made = _made(steps[index]) if index is not None else set(plan.functional.names.values())
-    lines = [line for each in plan.backward.tensors if base_of(each.value) in made for line in _tensor(each)]
-    lines += [line for mark in plan.backward.marks if base_of(mark.value) in made for line in _mark(mark)]
-    lines += [f"saved.{n.name} = {owned(n.name, n.type, index)};" for n in plan.backward.numbers if n.name in made]
-    if index is not None:
-        lines += [
-            line for a in plan.backward.attributes if a.step == index for line in _attribute(plan, a, steps[index])
-        ]
-    return lines
+def held_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
+    """What is held of what each step made, by the step's place; of inputs, by None. A step that is missing holds
+    nothing."""
+    steps, backward = plan.functional.steps, plan.backward
+    makers: dict[str, int | None] = dict.fromkeys(plan.functional.names.values())
+    for index, step in enumerate(steps):
+        makers |= dict.fromkeys(_made(step), index)
+    found: defaultdict[int | None, list[str]] = defaultdict(list)
+    for each in backward.tensors:
+        if base_of(each.value) in makers:
+            found[makers[base_of(each.value)]] += _tensor(each)
+    for mark in backward.marks:
+        if base_of(mark.value) in makers:
+            found[makers[base_of(mark.value)]] += _mark(mark)
+    for number in backward.numbers:
+        if number.name in makers:
+            maker = makers[number.name]
+            found[maker].append(f"saved.{number.name} = {owned(number.name, number.type, maker)};")
+    for attribute in backward.attributes:
+        found[attribute.step] += _attribute(plan, attribute, steps[attribute.step])
+    return found
 
 
-def owned(name: str, type_: str, index: int | None) -> str:
+def owned(name: str, type_: str, maker: int | None) -> str:
     """A number for keeps: inputs refer to what is the caller's."""
-    return f"graph::owned({name})" if index is None and type_ in _CALLERS else name
+    return f"graph::owned({name})" if maker is None and type_ in _CALLERS else name
 
 
 def _made(step: Step) -> set[str]:

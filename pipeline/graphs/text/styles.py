@@ -35,6 +35,7 @@ class Held:
 
     def __init__(self, plan: GraphPlan) -> None:
         self._known = held(plan)
+        self.attributes = {attribute.name for attribute in plan.backward.attributes}
 
     def __call__(self, name: str) -> str:
         return self._known.get(name, "at::Tensor()")
@@ -97,7 +98,6 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     """What the formulas ask for, by the names that they have for it."""
     node = plan.nodes[block.step.identity]
     by_name = {attribute.name: attribute for attribute in block.attributes}
-    known = {a.name for a in plan.backward.attributes}
     lines = []
     for saved in node.saved:
         attribute = by_name[saved.name]
@@ -105,7 +105,7 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
         type_ = saved.how.passed.removesuffix("&").strip()
         if saved.how.is_variable:
             lines.append(f"{type_} the_{saved.name} = {_variable(plan, block, attribute.expr, type_, named)};")
-        elif name in known:
+        elif name in named.attributes:
             lines.append(f"auto& the_{saved.name} = saved.{name};")
         else:
             fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]

@@ -29,7 +29,7 @@ def test_what_may_be_the_argument_itself_is_computed_once_and_chosen(plan: Plann
         "y = dropout(x, training)",
         "is_view = same_memory(y, x)",
         "x_2 = mul_.Tensor(x, number)",
-        "x_2_2 = x_2 if is_view else y",
+        "x_3 = x_2 if is_view else y",
     ]
 
 
