@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import distribution
+import tomllib
 from tempfile import TemporaryDirectory
 
 import pytest
+from doit.doit_cmd import DoitMain
+from project import ROOT
 
-from pipeline.front.start.deferred import PLUGINS
+from pipeline.front.plugins import PLUGINS
 
 SETUP = """
 import sys
@@ -145,17 +147,16 @@ def test_whether_a_package_is_installed_is_answered_but_in_a_plain_run() -> None
     assert python("print('typing_extensions' in sys.modules, 'platform' in sys.modules)") == "False True"
 
 
-def test_the_plugins_of_a_plain_run_are_those_that_the_package_states() -> None:
-    stated = {
-        (point.group, point.name, point.value)
-        for point in distribution("gradmill").entry_points
-        if point.group == "doit.BACKEND"
-    }
-    assert {(group, name, place) for group in PLUGINS for name, place in PLUGINS[group].items()} == stated
+def test_the_plugins_of_gradmill_are_those_that_the_package_states() -> None:
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    points = stated["project"]["entry-points"]
+    assert {kind: points[f"doit.{kind}"] for kind in PLUGINS} == PLUGINS
+    own = set(PLUGINS["COMMAND"]) & {command.get_name() for command in DoitMain.DOIT_CMDS}
+    assert stated["tool"]["doit"]["plugins"]["command"] == {name: PLUGINS["COMMAND"][name] for name in sorted(own)}
 
 
 def test_other_plugins_are_searched_for_as_ever() -> None:
     text = "defer_metadata()\nfrom importlib.metadata import entry_points\n"
-    assert python(text + "print([point.name for point in entry_points(group='doit.BACKEND')])") == "['gradmill']"
+    assert python(text + "print([point.name for point in entry_points(group='doit.BACKEND')])") == "[]"
     wanted = "print('pytest' in [point.value for point in entry_points(group='pytest11')] or 'email' in sys.modules)"
     assert python(text + wanted) == "True"

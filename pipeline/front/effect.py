@@ -37,19 +37,23 @@ class Effect(BaseAction):  # type: ignore[misc]
         self.err = self.out = ""
 
     def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
-        if self.failure:
-            return TaskFailed(self.failure)
-        if self.error:
-            return TaskError(self.error)
+        told = self.task.values if self.task is not None else {}
+        failure, error = told.get("failure", ""), told.get("error", "")
+        self.err = failure or error or self._write()
+        if not self.err:
+            return None
+        kind = TaskFailed if failure else TaskError
+        return kind(self.err, report=False)  # the run reports it, whatever reports the tasks
+
+    def _write(self) -> str:
+        """Writes the file that is left to write; says what went wrong."""
         if self.path:
             try:
                 replace_file(self.path, *self.data)
                 self.written, self.data = stat_of(self.path), []
             except OSError as error:
-                return TaskError(
-                    f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"
-                )
-        return None
+                return f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"
+        return ""
 
     def __str__(self) -> str:
         return self.name
@@ -70,6 +74,12 @@ class IsCurrent:
 
     def __call__(self, task: Any, values: dict[str, Any]) -> bool:
         effect: Effect = task.actions[0]
+        current = self._current(effect)
+        if effect.failure or effect.error:  # the process that executes the action hears of it with the task alone
+            task.values = {"failure": effect.failure, "error": effect.error}
+        return current
+
+    def _current(self, effect: Effect) -> bool:
         try:
             return self._look(effect)
         except SpecError as error:

@@ -1,4 +1,4 @@
-"""How doit gets gradmill's tasks: from a dodo.py, or, where there is none, from the package itself."""
+"""The build that a command line asks for, and how doit gets its tasks where there is no dodo.py."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from doit.cmd_base import DodoTaskLoader, NamespaceTaskLoader
-from doit.exceptions import InvalidCommand, InvalidDodoFile
+from doit.cmd_base import NamespaceTaskLoader
+from doit.exceptions import InvalidDodoFile
 
 from pipeline.front.config import VARIABLES, Config, read_config
-from pipeline.front.hints import unknown_task, unknown_word
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError
 
@@ -62,46 +61,7 @@ def _tell(error: SpecError, format_: str, stream: TextIO) -> None:
         raise SystemExit(MISUSED)
 
 
-class _Telling:
-    """Tells the tasks what the command line asks for."""
-
-    namespace: dict[str, Any]
-    cmd_names: list[str]
-    _always = False
-    _each = False
-
-    def _note(self, options: Any) -> None:
-        """Notes what options of the command line say to the tasks."""
-        self._always = bool(options.get("always", False))
-        self._each = (options.get("verbosity", None) or 0) > 1
-
-    def load_tasks(self, cmd: Any, pos_args: list[str]) -> Any:
-        tasks = self.namespace.get("TASKS")
-        if tasks is not None:
-            tasks.selected = pos_args
-            tasks.running = cmd.execute_tasks
-            tasks.always = self._always
-            tasks.each = self._each
-        found = super().load_tasks(cmd, pos_args)  # type: ignore[misc]
-        names, problem = [task.name for task in found], ""
-        if cmd.execute_tasks:
-            problem = unknown_word(pos_args, names, self.cmd_names)
-        elif cmd.get_name() == "info" and len(pos_args) == 1:  # doit's own looks a name up and ends in a traceback
-            problem = unknown_task(pos_args[0], names)
-        if problem:
-            raise InvalidCommand(problem)
-        return found
-
-
-class DodoLoader(_Telling, DodoTaskLoader):  # type: ignore[misc]
-    """doit's own loader of a dodo.py."""
-
-    def setup(self, opt_values: Any) -> None:
-        super().setup(opt_values)
-        self._note(opt_values)
-
-
-class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
+class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
     """The tasks without a dodo.py. `variables` are those of the command line."""
 
     def __init__(self, variables: Callable[[], Mapping[str, str]]) -> None:
@@ -112,6 +72,5 @@ class PackageLoader(_Telling, NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.tasks import namespace
 
-        self._note(opt_values)
         self.build = open_build(self._variables())
         self.namespace = namespace(self.build)

@@ -14,6 +14,7 @@ from doit.doit_cmd import DoitMain
 
 from pipeline.front.hints import empty_word, unknown_option, unknown_variable
 from pipeline.front.loader import PackageLoader
+from pipeline.front.plugins import PLUGINS
 from pipeline.front.start.answer import is_plain
 from pipeline.front.start.unchanged import note_unchanged
 
@@ -26,7 +27,7 @@ class Main(DoitMain):  # type: ignore[misc]
     def __init__(self) -> None:
         self._variables: dict[str, str] = {}
         self.package = PackageLoader(lambda: self._variables)
-        super().__init__(self.package, config_filenames=())
+        super().__init__(self.package, config_filenames=(), extra_config=PLUGINS)
 
     def process_args(self, cmd_args: list[str]) -> list[str]:
         given = [word for word in cmd_args if "=" in word and not word.startswith("-")]

@@ -37,6 +37,7 @@ class Tasks:
         self._report: str | None = None
         self._failed = False
         self._written = False
+        self._effects: list[Effect] = []
         self._writing: dict[str, Effect] = {}  # of files that are not as they should be
         self._told = False  # whether the manifest says what there is
 
@@ -52,7 +53,8 @@ class Tasks:
 
     def _task(self, label: str, doc: str, look: Callable[[Effect], bool], **fields: Any) -> Task:
         uptodate = [True] if self.build.nothing_changed else [IsCurrent(look)]
-        return {"actions": [Effect(label)], "uptodate": uptodate, "doc": doc, **fields}
+        self._effects.append(effect := Effect(label))
+        return {"actions": [effect], "uptodate": uptodate, "doc": doc, **fields}
 
     def _stage_holds(self, name: str, effect: Effect) -> bool:
         from pipeline.query.account import ran_for
@@ -198,6 +200,11 @@ class Tasks:
         return not wrote
 
     # ---- the end
+
+    def failures(self) -> str:
+        """The reports of the tasks that failed, each once: those of the specs tell all mistakes."""
+        found = dict.fromkeys(effect.err.rstrip() for effect in self._effects if effect.err)
+        return "".join(f"{report}\n" for report in found)
 
     def finish(self, selected: Sequence[str], *, failed: bool) -> str:
         """Keeps what the run found; gives the warnings."""

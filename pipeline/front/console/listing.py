@@ -10,6 +10,8 @@ import msgspec
 from doit.cmd_list import List as DoitList
 from msgspec import Struct
 
+from pipeline.front.console.on_tasks import OnTasks
+
 _STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
 _FIELD, _END = "\0", "\1"  # around what doit prints: in no name and in no text
 
@@ -23,7 +25,7 @@ class Listed(Struct, frozen=True, omit_defaults=True):
     target: str = ""  # the file that it writes
 
 
-class List(DoitList):  # type: ignore[misc]
+class List(OnTasks, DoitList):  # type: ignore[misc]
     """doit's command; `format=json` prints one array."""
 
     outstream: Any
@@ -41,7 +43,7 @@ class List(DoitList):  # type: ignore[misc]
         params["template"] = _FIELD.join((*(["{status}"] if status else []), "{name}", "{doc}")) + _END
         params["subtasks"] = subtasks or status  # the state of a group is that of its tasks
         done = int(super().execute(params, args))
-        told = self.loader.namespace.get("TASKS")
+        told = self.tasks
         found = _read(self.outstream.getvalue(), told.build if told is not None else None)
         shown = [task for task in found if subtasks or ":" not in task.name or task.name in args]
         as_json = told is not None and told.build.config.format == "json"

@@ -1,7 +1,7 @@
 """What a run prints: doit's own lines, shorter: one a stage, whatever the number of its units and files.
 
-With doit's `-v2` each unit and each file has a line. Mistakes go to standard error as they are, without traceback. On a
-terminal, one more line says what is being done right now.
+With doit's `-v2` each unit and each file has a line. On a terminal, one more line says what is being done right now.
+Problems are reported when the run ends, whatever reports its tasks.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
+from pipeline.front.console.ending import end_run
 from pipeline.front.console.lines import done, left
 from pipeline.front.console.progress import Progress
 
@@ -115,17 +116,14 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self._groups[name] = _Group()
 
     def add_failure(self, task: Any, fail: Any) -> None:
-        if not fail.report:
-            return
-        self.failures.append({"task": task, "exception": fail})
         group, name = self._groups.get(task.subtask_of), task.name.partition(":")[2]
         if group is not None and name in group.names:  # it was begun, and is not done
             group.names.remove(name)
             group.begun -= task.actions[0].units
-        if fail.get_name() != "UnmetDependency":
+        if fail.report and fail.get_name() != "UnmetDependency":
             self._progress.clear()
             self.outstream.flush()
-            self._say(f"{fail.message.rstrip()}\n")
+            sys.stderr.write(f"{fail.message.rstrip()}\n")
 
     def complete_run(self) -> None:
         for name in self._groups:  # of which only some tasks were asked for, or one failed
@@ -133,16 +131,6 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         self._progress.clear()
         with _plainly():
             self.outstream.flush()
-        if sys.exc_info()[0] is not None:
-            return  # Ctrl-C: what was not made is not done, and what was being made is not to be kept
-        warnings = self.tasks.finish(self._selected, failed=bool(self.failures or self.runtime_errors))
-        if self.runtime_errors:
-            warnings += "\n".join(self.runtime_errors) + "\n"
-        self._say(warnings)
-
-    def _say(self, report: str) -> None:
-        """Writes a report to standard error, in colour where that is a terminal."""
-        if report:
-            from pipeline.problems.color import painted
-
-            sys.stderr.write(painted(report, sys.stderr, self.tasks.build.config.format))
+        sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
+        if self.tasks.running is None and sys.exc_info()[0] is None:  # a command of others, which ends nothing
+            end_run(self.tasks, self._selected, failed=bool(self.tasks.failures() or self.runtime_errors))

@@ -46,9 +46,6 @@ _KINDS = {
 }
 _STARS = 0x04 | 0x08  # of a function's code: it takes `*args`, or `**named`
 
-# The plugins that a run of all tasks needs, as the package's metadata states them.
-PLUGINS = {"doit.BACKEND": {"gradmill": "pipeline.front.backend:Backend"}}
-
 
 class _StandIn(ModuleType):
     """A module that has not been imported yet."""
@@ -63,14 +60,6 @@ class _StandIn(ModuleType):
         super().__setattr__(name, value)
         if sys.modules.get(self.__name__) is not self:  # a module inside of a package that was imported meanwhile
             setattr(_imported(self), name, value)
-
-
-class _EntryPoint:
-    """A plugin, as doit asks for one."""
-
-    def __init__(self, name: str, place: str) -> None:
-        self.name = name
-        self.module, _, self.attr = place.partition(":")
 
 
 def defer() -> None:
@@ -111,16 +100,14 @@ def defer_inspection() -> None:
 
 
 def defer_metadata() -> None:
-    """The same for the search for plugins in all that is installed, where no plugin but gradmill's can be needed."""
+    """The same for the search for plugins in all that is installed, where no plugin but gradmill's can be needed: those
+    are in doit's configuration."""
     module = _put(_METADATA, ())
     if module is None:
         return
 
     def entry_points(**given: Any) -> Any:
-        group = given.get("group", "")
-        if not group.startswith("doit."):
-            return _imported(module).entry_points(**given)
-        return [_EntryPoint(name, place) for name, place in PLUGINS.get(group, {}).items()]
+        return [] if given.get("group", "").startswith("doit.") else _imported(module).entry_points(**given)
 
     module.__dict__["entry_points"] = entry_points
 

@@ -1,0 +1,56 @@
+"""What doit's own commands do more where the tasks are gradmill's: the tasks hear what the command line asks for.
+
+A mixin of commands, not a loader: it is there however doit was started. With tasks of others all stays doit's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pipeline.front.tasks import Tasks
+
+
+class OnTasks:
+    """A command of doit's. Subclasses say in `prepare` what they look at before they begin."""
+
+    loader: Any
+    execute_tasks: bool
+
+    def execute(self, params: Any, args: list[str]) -> Any:
+        self.loader = _Loader(self.loader, params)
+        return super().execute(params, args)  # type: ignore[misc]
+
+    @property
+    def tasks(self) -> Tasks | None:
+        """gradmill's tasks; None for those of others, and before they are loaded."""
+        return (getattr(self.loader, "namespace", None) or {}).get("TASKS")
+
+    def prepare(self, words: list[str], names: Sequence[str]) -> None:
+        """Called when gradmill's tasks are loaded, with the words of the command line and the names of all tasks;
+        InvalidCommand where they do not go together."""
+
+
+class _Loader:
+    """The loader that doit chose, which tells gradmill's tasks what is asked for before it makes them."""
+
+    def __init__(self, loader: Any, options: Any) -> None:
+        self._loader = loader
+        self._always = bool(options.get("always", False))
+        self._each = (options.get("verbosity", None) or 0) > 1
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def load_tasks(self, cmd: OnTasks, pos_args: list[str]) -> Any:
+        tasks = cmd.tasks
+        if tasks is None:
+            return self._loader.load_tasks(cmd, pos_args)
+        tasks.selected = pos_args
+        tasks.running = cmd.execute_tasks
+        tasks.always = self._always
+        tasks.each = self._each
+        found = self._loader.load_tasks(cmd, pos_args)
+        cmd.prepare(pos_args, [task.name for task in found])
+        return found
