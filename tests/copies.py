@@ -14,7 +14,7 @@ from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import note, owners_in
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import set_seal, stat_of
+from pipeline.query.files import Stat, stat_of
 from pipeline.query.row import digest
 
 TICK = 0.012  # seconds after which a file that is written anew has another time of change
@@ -34,7 +34,6 @@ def copy_of(built: Project, folder: Path) -> Project:
     for path in (project.cache / "outputs", project.rows.parent / "set"):
         owners = owners_in(path.read_bytes())
         path.write_bytes(note({moved(what): moved(owner) for what, owner in owners.items()}))
-    set_seal(str(project.rows), f"{project.rows}.values")
     (kept,) = project.rows.parent.glob("last-*")
     last = last_run.load(str(kept))
     assert last is not None
@@ -54,7 +53,7 @@ def copy_of(built: Project, folder: Path) -> Project:
     return project
 
 
-def _stat(path: str) -> tuple[int, int, int, int]:
+def _stat(path: str) -> Stat:
     found = stat_of(path)
     assert found is not None
     return found

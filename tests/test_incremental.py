@@ -97,14 +97,9 @@ def test_a_copy_of_a_built_project_is_as_good_as_a_built_one(built: Project) -> 
     """The fixture that most tests begin with: nothing in it may be looked at twice."""
     from pipeline.front.config import read_config
     from pipeline.front.run.build import Build
-    from pipeline.query.store import Store
 
     values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
     assert Build(read_config(values)).nothing_changed
-    store = Store(str(built.rows))
-    store.begin()
-    assert store.sound
-    store.close()
     before = built.tree()
     assert built.run().ran == []
     assert built.tree() == before

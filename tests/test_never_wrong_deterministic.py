@@ -24,7 +24,6 @@ def _all_bytes(project: Project) -> dict[str, bytes]:
 def _rows(project: Project) -> dict[str, bytes]:
     store = Store(str(project.rows))
     store.begin()
-    assert store.sound
     found = {}
     for record in store.records().values():
         trace = record.trace

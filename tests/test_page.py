@@ -15,7 +15,6 @@ from site_of_pages import Site
 from pipeline.front.config import read_config
 from pipeline.front.page.build import PageBuild
 from pipeline.front.run.claims import note, owners_in
-from pipeline.query.files import set_seal
 from pipeline.reports.page.model import Operator, Step
 from pipeline.reports.page.subjects import operator
 
@@ -48,7 +47,6 @@ def edited(tmp_path: Path, written: Project) -> Project:
         path.write_bytes(note(dict(zip(here[::2], here[1::2]))))
     for path in (folder / "page").glob("last-*"):
         path.unlink()
-    set_seal(str(folder / "page" / "rows"), str(folder / "page" / "rows.values"))
     return project
 
 

@@ -36,13 +36,16 @@ What a round leaves in doubt, since nobody asked, stays in doubt for the next on
 **The store** (`pipeline.query.store`) is two files. One is an SQLite database: rows by number, who reads which row, and
 where values are. The other has the values, one after another, equal ones once, and only grows. The first is changed by
 one transaction at the end, so that a kill leaves the state before; a process that finds that another wrote in the
-meantime keeps nothing, which costs time and nothing else. All has a checksum, and what is damaged is missing. When a
-file is not as a store left it, who reads whom is not relied on: every row that is asked for is then checked by its own
-reads, which is what holding means; the walk over changes only saves time.
+meantime keeps nothing, which costs time and nothing else.
+
+**Damage** has one policy. While the system says of both files what it said when they were left, they are trusted as a
+whole. Otherwise (copied, restored, altered) all checksums, their sum and all values are verified once: what is whole is
+trusted from then on, wherever it is. Anything else, whenever it is met, is `StoreDamaged`: `Engine._start_over`
+discards the store, says so in one line, and the round starts again on an empty one. Nothing damaged is ever extended.
 
 Two walks over the reads exist, and they are one: `Engine._holds` decides, `account.changes` reports what it saw.
 
 The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `engine`
 (reading, running, deciding), `readers` (who reads whom), `database` (rounds, what may be stale), `account` (problems,
-why a row ran, garbage), `store`, `code` (code as an input), `files`. This package imports nothing else of this program.
+why a row ran, garbage), `store`, `values`, `code` (code as an input), `files`. This package imports nothing else of this program.
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
@@ -22,7 +24,6 @@ from pipeline.query.row import (
     Record,
     Row,
     digest_of,
-    encode,
     identity,
     item_identity,
     outline_of,
@@ -31,7 +32,8 @@ from pipeline.query.row import (
     unpacked,
     unpacked_ids,
 )
-from pipeline.query.store import READERS, Store
+from pipeline.query.store import Store
+from pipeline.query.values import StoreDamaged
 
 Change = Literal["added", "changed", "deleted"]
 Root = tuple[Any, ...]  # a query, and its key
@@ -169,28 +171,31 @@ class Collected(Struct, frozen=True):
 
 
 def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
-    """Keeps the rows that roots were last made from, and no more. None where the file is not as a store left it, or
-    cannot be replaced."""
+    """Keeps the rows that roots were last made from, and no more; nothing of a store that is damaged. None where there
+    is no store, or none that can be replaced."""
     before = size_of(path)
     old, new = Store(path), Store(path)
     try:
         old.begin()
-        if not old.sound or old.empty:
+        if old.empty:
             return None
         records = old.records()
-        tables = unpacked_ids(old.note("tables") or b"") & records.keys()
+        tables = unpacked_ids(old.note("tables")) & records.keys()
         needed = _needed(old, records, tables, is_root)
         new.begin_anew()
         for record in needed.values():
             stored = {found: old.values.get(found) for found in (record.trace.digest, *_parts(old, record, tables))}
-            new.values.add({found: raw for found, raw in stored.items() if raw is not None})
-        new.add_records(needed)
+            new.add_values({found: raw for found, raw in stored.items() if raw is not None})
         reads = ((read, id_) for id_, record in needed.items() for read, _ in unpacked(record.trace.reads))
-        new.add_pairs(READERS, reads)
         named = ("noisy", "pending", "tables")
-        notes = {note: packed_ids(unpacked_ids(old.note(note) or b"") & needed.keys()) for note in named}
-        if not new.commit({**notes, "inputs": old.note("inputs") or b"\x80"}):
+        notes = {note: packed_ids(unpacked_ids(old.note(note)) & needed.keys()) for note in named}
+        if not new.commit({**notes, "inputs": old.note("inputs")}, needed, {}, reads):
             return None
+    except StoreDamaged:
+        for file in old.paths:
+            with suppress(OSError):
+                os.unlink(file)
+        return Collected(0, 0, before, 0)
     finally:
         old.close()
         new.close()
@@ -204,9 +209,16 @@ def size_of(path: str) -> int:
 
 
 def _items(old: Store, record: Record) -> Items | None:
-    """The items of a table, None where they are lost."""
+    """The items of a table, None where it was none yet."""
     outline = outline_of(record.trace.value or old.values.get(record.trace.digest) or b"")
-    return None if outline is None else Items(outline, lambda found: old.values.get(found) or encode([]))
+    return None if outline is None else Items(outline, lambda found: _value(old, found))
+
+
+def _value(old: Store, found: bytes) -> bytes:
+    value = old.values.get(found)
+    if value is None:
+        raise StoreDamaged("a value is missing")
+    return value
 
 
 def _parts(old: Store, record: Record, tables: set[bytes]) -> Iterable[bytes]:

@@ -7,7 +7,6 @@ height says, and only the readers of items that came out different are doubted.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -18,9 +17,21 @@ from msgspec import UNSET
 from pipeline.query.engine import ENGINE, Engine
 from pipeline.query.query import Query, Table
 from pipeline.query.readers import Readers
-from pipeline.query.row import INPUT, ITEM, MISSING, Name, Row, Taken, encode, packed_ids, unpacked, unpacked_ids
-from pipeline.query.rows import Cycle, Damaged, Rows
-from pipeline.query.store import READERS
+from pipeline.query.row import (
+    INPUT,
+    ITEM,
+    MISSING,
+    Name,
+    Record,
+    Row,
+    Taken,
+    encode,
+    packed_ids,
+    unpacked,
+    unpacked_ids,
+)
+from pipeline.query.rows import Cycle, Rows
+from pipeline.query.values import StoreDamaged
 
 __all__ = ["ENGINE", "Cycle", "Database"]
 
@@ -32,25 +43,23 @@ class Database(Engine):
 
     def begin(self, inputs: Mapping[str, Taken]) -> None:
         """Starts a round, in which `inputs` stay what they are."""
-        if not self._store.begin():
-            self._reset(inputs)
-        self.before, self.ran, self._settled = {}, set(), False
+        self._settled = False
         try:
+            if not self._store.begin():
+                self._reset(inputs)
             self._settle(inputs)
-        except Damaged:
-            self._distrust(inputs)
+        except StoreDamaged as damage:
+            self._start_over(damage, inputs)
         self._settled = True
 
     def _settle(self, inputs: Mapping[str, Taken]) -> None:
         """Finds out which rows may be stale."""
         store, rows = self._store, self.rows
-        notes = {name: store.note(name) for name in ("noisy", "tables", "pending", "inputs")}
-        if not store.empty and (not store.sound or None in notes.values()):
-            raise Damaged
-        self.noisy = unpacked_ids(notes["noisy"] or b"")
-        rows.tables |= unpacked_ids(notes["tables"] or b"")
-        self._carried = unpacked_ids(notes["pending"] or b"")
-        known = _digests_decoder.decode(notes["inputs"] or b"\x80")
+        self.before, self.ran = {}, set()
+        self.noisy = unpacked_ids(store.note("noisy"))
+        rows.tables |= unpacked_ids(store.note("tables"))
+        self._carried = unpacked_ids(store.note("pending"))
+        known = _digests_decoder.decode(store.note("inputs") or b"\x80")
         rows.begin(inputs)
         changed = []
         for label in {**known, **inputs}:
@@ -59,13 +68,21 @@ class Database(Engine):
             if known.get(label, MISSING) != row.digest:
                 changed.append(row.id)
         spread(rows, changed, self._carried, self._bring)
-        if not (store.sound or store.empty):
-            raise Damaged
 
     def commit(self) -> bool:
         """Ends a round: keeps what it found. False where that was not possible, as another process wrote first."""
         if not self._settled:
             return False
+        try:
+            kept = self._keep()
+        except StoreDamaged as damage:
+            self._start_over(damage, self.rows.inputs)
+            kept = False
+        if not kept:
+            self._reset(self.rows.inputs)
+        return kept
+
+    def _keep(self) -> bool:
         rows = self.rows
         doubted = self._store.ids() if rows.touched is None else rows.doubted
         pending = [id_ for id_ in doubted if not rows.holds(id_)]
@@ -75,17 +92,12 @@ class Database(Engine):
             "noisy": packed_ids(self.noisy),
             "tables": packed_ids(rows.tables),
         }
-        try:
-            rows.put_values()
-            self._store.add(rows.unsaved.values())
-            self._store.add_pairs(READERS, rows.readers.news())
-            rows.unsaved, rows.readers = {}, Readers(self._store)
-            kept = self._store.commit(notes)
-        except (sqlite3.Error, OSError) as error:
-            self._store.give_up(error)
-            kept = False
-        if not kept:
-            self._reset(rows.inputs)
+        rows.put_values()
+        unsaved = rows.unsaved.values()
+        records = {row.id: Record(row.name, row.trace) for row in unsaved if row.trace is not None}
+        older = {row.id: row.older for row in unsaved if row.older}
+        kept = self._store.commit(notes, records, older, rows.readers.news())
+        rows.unsaved, rows.readers = {}, Readers(self._store)
         return kept
 
     def current(self, query: Query[Any, Any], *args: Any) -> bool:
@@ -173,5 +185,5 @@ def _height(rows: Rows, id_: bytes) -> tuple[int, bytes]:
     """A table, to be met after all that is below it."""
     row = rows.numbered(id_)
     if row is None and not rows.was_dropped(id_):
-        raise Damaged
+        raise StoreDamaged("a table is missing")
     return (0 if row is None else row.height), id_

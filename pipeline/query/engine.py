@@ -29,8 +29,9 @@ from pipeline.query.row import (
     packed,
     unpacked,
 )
-from pipeline.query.rows import FIRST, LATER, Cycle, Damaged, Find, Rows
+from pipeline.query.rows import FIRST, LATER, Cycle, Find, Rows
 from pipeline.query.store import SMALL, Store
+from pipeline.query.values import StoreDamaged
 
 OLDER = 7  # traces that a row keeps beside its latest
 V = TypeVar("V")
@@ -42,19 +43,28 @@ class Engine:
     """Rows of all queries, within a round.
 
     `find` gives a query by its name, None for one that is no more. `code` is a query that gives the digest of the code
-    that a module reaches: the first thing that every row reads, but for those of `code`'s own module.
+    that a module reaches: the first thing that every row reads, but for those of `code`'s own module. `warn` is given a
+    line where the store was damaged.
     """
 
-    def __init__(self, store: Store, find: Find, code: Query[[str], bytes], room: int = 0) -> None:
+    def __init__(
+        self,
+        store: Store,
+        find: Find,
+        code: Query[[str], bytes],
+        room: int = 0,
+        warn: Callable[[str], object] = lambda line: None,
+    ) -> None:
         self._store = store
         self._room = room  # bytes of values that may stay in memory; 0: as many as one round is worth
         self._find = find
         self._code = code
+        self._warn = warn
         self._frame: Frame | None = None
         self._reset({})
 
     def _reset(self, inputs: Mapping[str, Taken]) -> None:
-        """Forgets all that is in memory, and takes nothing in the store on trust."""
+        """Forgets all that is in memory."""
         self.rows = Rows(self._store, self._find, inputs, self._room or (FIRST if self._store.empty else LATER))
         self.noisy: set[bytes] = set()  # rows with problems
         self.before: dict[bytes, Trace | None] = {}  # the latest traces of rows that this round replaced
@@ -64,12 +74,13 @@ class Engine:
         for label in inputs:
             self.rows.named((INPUT, label))
 
-    def _distrust(self, inputs: Mapping[str, Taken]) -> None:
-        """Forgets all that is in memory, and what was noted about all rows: the rows themselves say that too."""
+    def _start_over(self, damage: StoreDamaged, inputs: Mapping[str, Taken]) -> None:
+        """Discards the store and all that is in memory, and starts the round again: it makes the same."""
+        self._warn(f"{self._store.path}: the store is damaged ({damage}): it is discarded, and rebuilt\n")
+        self._store.begin_anew()
         self._reset(inputs)
-        records = self._store.records()
-        self.noisy = {id_ for id_, record in records.items() if record.trace.problems}
-        self.rows.tables = {id_ for id_, record in records.items() if isinstance(self._find(record.name[0]), Table)}
+        self.rows.begin(inputs)
+        self._settled = True
 
     # ---- reading
 
@@ -127,12 +138,11 @@ class Engine:
         self._frame.problems.append(Raw(encode(problem)))
 
     def attempt(self, work: Callable[[], V]) -> V:
-        """Does what somebody outside of all queries asks for; once more where the store turns out to be damaged."""
+        """Does what is asked for outside of all queries; once more where the store turns out to be damaged."""
         try:
             return work()
-        except Damaged:
-            self._distrust(self.rows.inputs)
-            self._settled = True
+        except StoreDamaged as damage:
+            self._start_over(damage, self.rows.inputs)
             return work()
 
     def _brought(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
@@ -163,7 +173,7 @@ class Engine:
         """Runs a query whose row holds, to see its value."""
         wanted, value = row.digest, self._run(row)
         if row.digest != wanted:
-            raise Damaged
+            raise StoreDamaged("a query gives another value than is known")
         return value
 
     # ---- deciding
@@ -196,11 +206,10 @@ class Engine:
         """The trace that holds in this round, None where the query has to run."""
         # What did not change in this round gives what it gave, unless the row was in doubt before.
         touched = None if row.id in self._carried else self.rows.touched
-        if self._holds(latest, touched, {}) and (touched is not None or self.rows.is_there(row, latest)):
+        if self._holds(latest, touched, {}):
             return latest
         known = {} if touched is None else {id_: found for id_, found in unpacked(latest.reads) if id_ not in touched}
-        holding = (trace for trace in self.rows.older(row) if self._holds(trace, None, known))
-        return next((trace for trace in holding if self.rows.is_there(row, trace)), None)
+        return next((trace for trace in self.rows.older(row) if self._holds(trace, None, known)), None)
 
     def _holds(self, trace: Trace, touched: set[bytes] | None, known: Mapping[bytes, bytes]) -> bool:
         """Whether all that was read gives what it gave: the one walk that decides. In order, as a later read may
@@ -291,9 +300,10 @@ class Engine:
     def _move(self, table: Row, after: Items) -> None:
         """Notes the items of a table that come out different: who read them is to be doubted."""
         gone: dict[bytes, bytes] = {}
-        try:
-            changed = self.rows.items(table).changed(after)
-        except Damaged:  # nobody knows what it gave: all items that anybody read may be others, or gone
+        before = table.items or (None if table.trace is None else self.rows.items_of(table.trace))
+        if before is not None:
+            changed = before.changed(after)
+        else:  # it was none: what was read of an earlier one may differ, or be missing
             read = () if self.rows.touched is None else self.rows.readers.read(table.id[:KIN])
             gone = dict.fromkeys(read, MISSING)
             changed = {NAMES: after.outline.names, ABSENT: LOOKED, **{name: item.digest for name, item in after.all()}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +28,7 @@ from pipeline.query.row import (
     outline_of,
 )
 from pipeline.query.store import Store
+from pipeline.query.values import StoreDamaged
 
 # Bytes of encoded values, for which as many decoded ones may stay in memory: where all has to be made, which takes most
 # of the memory that a process has, and where most is there and what is looked at is looked at again.
@@ -39,10 +39,6 @@ Find = Callable[[str], Query[Any, Any] | None]
 
 class Cycle(Exception):
     """A query that needs its own value."""
-
-
-class Damaged(Exception):
-    """The store contradicts itself: nothing in it is taken on trust any more."""
 
 
 class Rows:
@@ -136,12 +132,9 @@ class Rows:
         return self._items_of_kin[kin, once].get(id_)
 
     def _names_of(self, trace: Trace | None) -> list[str]:
-        """The names of the items that a trace gave, as far as that is still known."""
+        """The names of the items that a trace gave."""
         found = None if trace is None else self.items_of(trace)
-        try:
-            return [] if found is None else found.names()
-        except Damaged:
-            return []
+        return [] if found is None else found.names()
 
     def name_of(self, id_: bytes) -> Name | None:
         """What a number stands for."""
@@ -196,40 +189,35 @@ class Rows:
     # ---- values
 
     def value(self, row: Row, again: Callable[[Row], Any]) -> Any:
-        """A row's value, decoded; made again by `again` where it is not kept or was lost."""
+        """A row's value, decoded; made again by `again` where it is not kept."""
         if row.name[0] == INPUT:
             taken = self.inputs.get(row.name[1])
             return None if taken is None else taken.read()
-        query, raw = row.query, self._raw(row.trace)
-        assert query is not None
+        query = row.query
+        assert query is not None and row.trace is not None
+        if not query.keep:
+            return again(row)
+        raw = row.trace.value or self.load(row.trace.digest)
         if isinstance(query, Table):
             decode = query.item_decoder.decode
             value = {name: decode(item.value) for name, item in self.items(row).all()}
-        elif raw is None:
-            return again(row)
         else:
             value = query.decoder.decode(raw)
-        self.hold(row, value, len(raw or b""))
+        self.hold(row, value, len(raw))
         return value
-
-    def _raw(self, trace: Trace | None) -> bytes | None:
-        """The encoded value that a trace gave, None where it is not kept or was lost."""
-        if trace is None:
-            return None
-        return trace.value or self._unput.get(trace.digest) or self._store.values.get(trace.digest)
 
     def items(self, table: Row) -> Items:
         """A table's items."""
         if table.items is None:
-            found = None if table.trace is None else self.items_of(table.trace)
-            if found is None:
-                raise Damaged
-            table.items = found
+            assert table.trace is not None
+            table.items = self.items_of(table.trace)
+            if table.items is None:
+                raise StoreDamaged("a table is none")
         return table.items
 
     def items_of(self, trace: Trace) -> Items | None:
-        """The items as a trace has them, None where that is lost, or from before the query was a table."""
-        raw = self._raw(trace)
+        """The items as a trace has them, None where it is from before the query was a table."""
+        raw = trace.value or self._unput.get(trace.digest) or self._store.values.get(trace.digest)
         outline = None if raw is None else outline_of(raw)
         self.note_decoded(len(raw or b""))
         return None if outline is None else Items(outline, self.load)
@@ -238,7 +226,7 @@ class Rows:
         """The encoded value with a digest."""
         raw = self._unput.get(found) or self._store.values.get(found)
         if raw is None:
-            raise Damaged
+            raise StoreDamaged("a value is missing")
         self.note_decoded(len(raw))
         return raw
 
@@ -249,16 +237,6 @@ class Rows:
             self._decoded = 0
             for table in filter(None, map(self._by_id.get, self.tables)):
                 table.items = None
-
-    def is_there(self, row: Row, trace: Trace) -> bool:
-        """Whether the value that a trace gave is still there, where it cannot be made again apart: that of a table."""
-        if not isinstance(row.query, Table):
-            return True
-        found = self.items_of(trace)
-        return found is not None and self._are_there(found)
-
-    def _are_there(self, items: Items) -> bool:
-        return all(found in self._unput or self._store.values.get(found) is not None for found in items.parts())
 
     def hold(self, row: Row, value: Any, size: int) -> None:
         """Lets a value stay in memory, and makes room when there are many."""
@@ -280,8 +258,7 @@ class Rows:
 
     def flush(self) -> None:
         """Moves values to the store, for a later commit to keep, and lets go of those that nobody asks for."""
-        with suppress(OSError):  # the disk is full: they stay in memory, this round is not kept
-            self.put_values()
+        self.put_values()
         for _ in range(len(self._valued) - 1):  # the last one is about to be read
             if self._weight <= self._room // 2:
                 break
@@ -295,6 +272,6 @@ class Rows:
 
     def put_values(self) -> None:
         """Puts values into the store."""
-        self._store.values.add(self._unput)
+        self._store.add_values(self._unput)
         self._weight -= sum(map(len, self._unput.values()))
         self._unput = {}

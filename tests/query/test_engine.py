@@ -13,7 +13,6 @@ import pytest
 from pipeline.query.account import changed_items, changes, collect, problems
 from pipeline.query.code import Source
 from pipeline.query.database import Cycle, Database
-from pipeline.query.engine import Engine
 from pipeline.query.files import CodeChanged
 from pipeline.query.query import Parts, Table, query, table, unkept
 from pipeline.query.row import INPUT, ITEM, NAMES, digest, identity
@@ -401,25 +400,14 @@ def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> 
     assert problems(db, [(total, "x"), (words, "x")], str) == []
 
 
-def test_what_is_lost_and_nobody_asks_for_is_not_met_in_each_round(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    distrusted = []
-    distrust = Engine._distrust
-
-    def counted(engine: Engine, *args: Any) -> None:
-        distrusted.append(args)
-        distrust(engine, *args)
-
-    monkeypatch.setattr(Engine, "_distrust", counted)
+def test_what_is_damaged_is_reported_once(toy: Toy) -> None:
     toy.inputs["y"] = many = b"".join(b"word%d: %d\n" % (i, i) for i in range(100))
     toy.run((summary, "x"), (summary, "y"))
     os.truncate(toy.path.with_name("rows.values"), 0)
-    counts = []
-    for n in range(4):
+    for n in range(3):
         toy.inputs["y"] = many + b"more: %d\n" % n
-        distrusted.clear()
         assert toy.run((summary, "x"))[0] == ["long"]
-        counts.append(len(distrusted))
-    assert counts[2:] == [0, 0]
+        assert len(toy.warned) == 1
     assert toy.run((total, "y"))[0] == Toy.run(fresh(toy), (total, "y"))[0]
 
 

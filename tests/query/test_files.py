@@ -1,4 +1,4 @@
-"""Files are written whole, however much of them the system takes at once; a value is where it was put last."""
+"""Files are written whole, however much of them the system takes at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from pipeline.query.files import replace_file
-from pipeline.query.row import digest
-from pipeline.query.store import Store
 
 PARTS = [b"%d," % number * (number % 5) for number in range(2500)]
 
@@ -35,19 +33,3 @@ def test_a_system_without_writev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.delattr(os, "writev")
     replace_file(str(tmp_path / "file"), *PARTS)
     assert (tmp_path / "file").read_bytes() == b"".join(PARTS)
-
-
-def test_a_value_that_was_lost_is_found_where_it_was_put_again(tmp_path: Path) -> None:
-    raw = b"value"
-    found = digest(raw)
-    for damaged in (False, True, False):
-        store = Store(str(tmp_path / "rows"))
-        store.begin()
-        if damaged:
-            (tmp_path / "rows.values").write_bytes(b"xxxxx")
-            assert store.values.get(found) is None
-        store.values.add({found: raw})
-        assert store.commit({})
-        assert store.values.get(found) == raw
-        store.close()
-    assert (tmp_path / "rows.values").read_bytes() == b"xxxxx" + raw

@@ -64,6 +64,7 @@ class Toy:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "cache" / "rows"
         self.inputs: dict[str, bytes] = {"engine": b"1", FILES: b""}
+        self.warned: list[str] = []
         self.room = 0  # bytes of values that stay in memory; 0: as many as a round is worth
 
     def open(self, *more: Query[Any, Any]) -> Database:
@@ -72,7 +73,7 @@ class Toy:
 
         known = {**QUERIES, **{q.name: q for q in (module.code, module.source, module.files, *more)}}
         self.store = Store(str(self.path))
-        return Database(self.store, known.get, code, self.room)
+        return Database(self.store, known.get, code, self.room, self.warned.append)
 
     def begin(self, db: Database | None = None) -> Database:
         db = db or self.open()

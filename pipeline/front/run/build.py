@@ -102,7 +102,7 @@ class Build:
             from pipeline.query.store import Store
 
             collect_if_large(self.store_path)
-            self._db = Database(Store(self.store_path), find_query, code, self.room)
+            self._db = Database(Store(self.store_path), find_query, code, self.room, sys.stderr.write)
             try:
                 self.refresh()
             except CodeChanged:

@@ -16,7 +16,7 @@ from zlib import crc32
 _ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
 
 NOTE = "unchanged-"  # what the name of a note begins with
-Stat = tuple[int, int, int, int]  # size, times, inode
+Stat = tuple[int, int, int, int, int]  # size, times, inode, device
 
 
 def is_plain(words: list[str]) -> bool:
@@ -66,7 +66,7 @@ def _stat(path: bytes) -> bytes:
         found = os.stat(path)
     except OSError:
         return b""
-    return b"%d %d %d %d" % (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return b"%d %d %d %d %d" % (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
 
 
 def _encoded(fields: list[str]) -> bytes:

@@ -10,9 +10,9 @@ from pipeline.front.config import read_config
 from pipeline.front.console.lines import left
 from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
-from pipeline.front.start.answer import NOTE, Stat, note, note_path
+from pipeline.front.start.answer import NOTE, note, note_path
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import overwrite_file, stat_of
+from pipeline.query.files import Stat, overwrite_file, stat_of
 
 
 def note_unchanged(build: Build, words: list[str]) -> None:

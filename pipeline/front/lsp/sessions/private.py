@@ -14,7 +14,8 @@ from xxhash import xxh3_64_hexdigest
 
 from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import runs
-from pipeline.query.files import read_file, seal_of, set_seal, stat_of
+from pipeline.query.files import read_file
+from pipeline.query.store import is_sealed, stats_of
 
 _FOLDER = "editor."  # then the number of the process, and what tells sets of one name apart
 _VALUES = ".values"
@@ -38,22 +39,20 @@ class Private:
         return runs and self._copy()
 
     def _copy(self) -> bool:
-        shared = [self._shared, self._shared + _VALUES]
-        before = list(map(stat_of, shared))
-        if None in before or before != seal_of(self._shared) or not self._is_ours():
+        """Copies the rows; those who read them verify the copy."""
+        before = stats_of(self._shared)
+        if not is_sealed(self._shared) or not self._is_ours():
             return False
-        own = [self.path, self.path + _VALUES]
         try:
             os.makedirs(self._folder, exist_ok=True)
-            for source, target in zip(shared, own):
-                shutil.copyfile(source, target)
+            for end in ("", _VALUES):
+                shutil.copyfile(self._shared + end, self.path + end)
         except OSError:
             self.remove()
             return False
-        if list(map(stat_of, shared)) != before:
+        if stats_of(self._shared) != before:
             self.remove()
             return False
-        set_seal(*own)
         return True
 
     def _is_ours(self) -> bool:
