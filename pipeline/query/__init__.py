@@ -47,5 +47,6 @@ Two walks over the reads exist, and they are one: `Engine._holds` decides, `acco
 
 The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `engine`
 (reading, running, deciding), `readers` (who reads whom), `database` (rounds, what may be stale), `account` (problems,
-why a row ran, garbage), `store`, `values`, `code` (code as an input), `files`. This package imports nothing else of this program.
+why a row ran, garbage), `store`, `values`, `code` (code as an input), `files`. This package imports nothing else of
+this program.
 """
