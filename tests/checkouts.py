@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 if __name__ == "__main__":  # as pytest has it on the path
     sys.path.insert(0, str(Path(__file__).parent))
@@ -66,15 +67,22 @@ def headers_in(package: Path) -> dict[str, bytes]:
     return {name: _GUARD.sub(b"", data) for name, data in made.items()}
 
 
-def compare(version: str, source: Source, folder: Path) -> tuple[int, list[str]]:
+class Result(NamedTuple):
     """How many files there are, and those that differ."""
+
+    total: int
+    wrong: list[str]
+
+
+def compare(version: str, source: Source, folder: Path) -> Result:
+    """Compares what gradmill makes of a checkout with what its own build does, and with the headers of the package."""
     packaged = source.root / "torchgen" / "packaged"
     checkout = lay_out(folder / "pytorch", lambda name: packaged / PACKAGED[name], version)
     gradmill(Source(str(checkout), source.root), folder, folder / "cache")
     made, built, shipped = files_in(folder / "files"), build(checkout, packaged.parent), headers_in(source.root)
     wrong = [name for name in sorted({*made, *built}) if made.get(name) != built.get(name)]
     wrong += [f"{HEADERS}/{name}" for name, data in shipped.items() if made[name] != data]
-    return len({*made, *built}) + len(shipped), wrong
+    return Result(len({*made, *built}) + len(shipped), wrong)
 
 
 def main() -> int:

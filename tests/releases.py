@@ -176,6 +176,9 @@ def _read(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() else b""
 
 
+HEADING = f"{'release':10}{'Nodes':>7}{'functions':>11}{'files equal':>13}{'functions equal':>17}"
+
+
 def row(version: str, result: Result) -> str:
     """A line of the table."""
     files = f"{result.written - len(result.files)}/{result.written}"
@@ -189,7 +192,7 @@ def main() -> int:
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     options = parser.parse_args()
     equal = True
-    print(f"{'release':10}{'Nodes':>7}{'functions':>11}{'files equal':>13}{'functions equal':>17}", flush=True)
+    print(HEADING, flush=True)
     for version in options.versions or known_versions():
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
             folder = Path(name)

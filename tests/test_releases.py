@@ -1,11 +1,24 @@
-"""Which release a version means, and that the table of changes gives facts for all of them."""
+"""Which release a version means, that the table of changes gives facts for all of them, and how one is added."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import add_release
 import pytest
+from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, README, TABLE, TABLES, Added, add
+from project import ROOT, Project
+from releases import WHEELS, Unavailable, download, find_wheel
 
 from pipeline.problems.problem import SpecError
-from pipeline.releases import KNOWN, newest_at, resolve, resolve_version
+from pipeline.releases import KNOWN, minor, newest_at, resolve, resolve_version
+from pipeline.releases.names import Names, names_of, read_names
+from pipeline.releases.table import NAMES_OF
 
 
 @pytest.mark.parametrize("version", ["2.13", "2.13.0", "2.13.1", "2.13.0+cpu", "2.13.0+cu130"])
@@ -53,3 +66,162 @@ def test_newest_at_takes_numbers_for_numbers() -> None:
 
 def test_newest_at_is_none_when_all_are_newer() -> None:
     assert newest_at("2.4", ["2.5", "2.10"]) is None
+
+
+# ---- a release that is added
+
+_MAJOR, _MINOR, _ = KNOWN[-1].split(".")
+NEXT = f"{_MAJOR}.{int(_MINOR) + 1}.0"
+
+
+def tables() -> Added:
+    """The tables as they are."""
+    names = {name: (FOLDER / f"{name}.txt").read_text() for name in TABLES}
+    return Added(TABLE.read_text(), README.read_text(), names)
+
+
+def package(path: Path, names: Names) -> ZipFile:
+    """A package that declares these names."""
+    helpers = (
+        f"Tensor {name}({', '.join(f'int a{i}' if i < least else f'int a{i} = 0' for i in range(most))});\n"
+        for name, (least, most) in names.helpers.items()
+    )
+    with ZipFile(path, "w") as archive:
+        archive.writestr(NATIVE, "".join(f"- func: {name}(Tensor self) -> Tensor\n" for name in names.functions))
+        archive.writestr(INCLUDE + HELPERS, "".join(helpers))
+        archive.writestr(INCLUDE + FUNCTIONS[0], "".join(f"void {name}();\n" for name in names.others))
+        archive.writestr(INCLUDE + CLASSES[0], "".join(f"  void {name}();\n" for name in names.methods))
+    return ZipFile(path)
+
+
+def made_up() -> Names:
+    """The names of the newest release, a few of them changed: new, without another, back again, with more arguments."""
+    known = names_of(minor(KNOWN[-1]))
+    assert "cholesky" not in known.functions and "cholesky" in names_of("2.13").functions
+    return Names(
+        tuple(sorted({*known.functions, "new_function", "cholesky"} - {"add"})),
+        tuple(sorted({*known.others, "new_other"})),
+        tuple(sorted({*known.methods, "new_method"} - {"numel"})),
+        {**known.helpers, "cumsum_backward": (2, 5), "new_backward": (1, 3)},
+    )
+
+
+@pytest.fixture
+def added(tmp_path: Path) -> Added:
+    with package(tmp_path / "next.whl", made_up()) as archive:
+        return add(NEXT, archive, *tables())
+
+
+def test_the_names_of_every_known_release_were_read() -> None:
+    assert minor(NAMES_OF) == minor(KNOWN[-1]), f"python -m tests.add_release {KNOWN[-1]}"
+
+
+def test_an_added_release_has_its_own_names_and_all_others_keep_theirs(added: Added) -> None:
+    assert read_names(minor(NEXT), added.names) == made_up()
+    for version in map(minor, KNOWN):
+        assert read_names(version, added.names) == names_of(version)
+
+
+def test_a_later_release_has_the_names_of_the_newest_that_was_read(added: Added) -> None:
+    assert read_names("99.0", tables().names) == names_of(minor(KNOWN[-1]))
+    assert read_names("99.0", added.names) == made_up()
+
+
+def test_an_added_release_is_in_the_table(added: Added) -> None:
+    found: dict[str, object] = {}
+    exec(added.table, found)  # noqa: S102
+    assert found["KNOWN"] == (*KNOWN, NEXT)
+    assert found["NAMES_OF"] == NEXT
+    assert f"{minor(KNOWN[0])} to {minor(NEXT)} are known" in added.readme
+
+
+def test_a_release_that_is_added_again_or_a_patch_of_it_takes_its_place(added: Added, tmp_path: Path) -> None:
+    with package(tmp_path / "again.whl", made_up()) as archive:
+        assert add(NEXT, archive, *added) == added
+    with package(tmp_path / "patch.whl", names_of(minor(KNOWN[-1]))) as archive:
+        patched = add(f"{minor(NEXT)}.1", archive, *added)
+    assert read_names(minor(NEXT), patched.names) == names_of(minor(KNOWN[-1]))
+    assert added.table.replace(NEXT, f"{minor(NEXT)}.1") == patched.table
+
+
+def test_an_older_release_leaves_the_names_of_later_ones(tmp_path: Path) -> None:
+    with package(tmp_path / "old.whl", made_up()) as archive:
+        found = add("2.3.1", archive, *tables())
+    assert read_names("2.3", found.names) == made_up()
+    assert read_names("2.4", found.names) == names_of("2.4")
+    assert f'NAMES_OF = "{KNOWN[-1]}"' in found.table
+
+
+@pytest.mark.parametrize(("version", "members"), [(minor(NEXT), [NATIVE, INCLUDE + HELPERS]), (NEXT, [NATIVE])])
+def test_what_is_no_release_is_not_added(version: str, members: list[str], tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "none.whl", "w") as archive:
+        for name in members:
+            archive.writestr(name, "")
+    with ZipFile(tmp_path / "none.whl") as archive, pytest.raises(add_release.Failed):
+        add(version, archive, *tables())
+
+
+@pytest.mark.parametrize("layout", ["upstream", "split"])
+def test_a_release_that_was_added_by_hand_says_so_on_every_run(
+    project: Project, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    monkeypatch.setattr("pipeline.releases.KNOWN", (*KNOWN, NEXT))
+    (project.specs / "RELEASE").write_text(NEXT)
+    project.set_formula(
+        "exp", "self", "bessel_j1_backward(grad, self, result)"
+    )  # a name that only the newest releases have
+    said = f"warning: PyTorch {minor(NEXT)} was added without its names: formulas may call those of {minor(KNOWN[-1])};"
+    for _ in range(2):
+        run = project.run_patched(strict=1, layout=layout)
+        assert (run.status, run.stderr.count("\n")) == (0, 1), run.stderr
+        assert run.stderr.startswith(said)
+    assert f"python -m tests.add_release {NEXT} reads them" in run.stderr
+
+
+def test_the_readme_says_which_releases_are_known() -> None:
+    assert f"{minor(KNOWN[0])} to {minor(KNOWN[-1])} are known" in README.read_text()
+
+
+@pytest.mark.slow
+def test_one_command_adds_a_release(tmp_path: Path) -> None:
+    """In a copy of the clone, with a release that is the newest one under another version, with other names."""
+    try:
+        newest = find_wheel(KNOWN[-1], WHEELS) or download(KNOWN[-1], WHEELS)
+    except Unavailable as missing:
+        if os.environ.get("CI"):
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+    clone, wheels = tmp_path / "clone", tmp_path / "wheels"
+    unwanted = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info", "cache", "generated", "build")
+    shutil.copytree(ROOT, clone, ignore=unwanted)
+    wheels.mkdir()
+    renamed(newest, wheels / f"torch-{NEXT}-py3-none-any.whl")
+    command = [sys.executable, "-m", "tests.add_release", NEXT, "--wheels", wheels]
+    environment = {**os.environ, "PYTHONPATH": str(clone)}
+    done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    nodes, functions, files, same = done.stdout.splitlines()[1].split()[1:]
+    assert int(nodes) > 600 and int(functions) > 3000
+    assert [len(set(each.split("/"))) for each in (files, same)] == [1, 1]
+    names = {name: (clone / FOLDER.relative_to(ROOT) / f"{name}.txt").read_text() for name in TABLES}
+    assert "cumsum_backwards" in read_names(minor(NEXT), names).helpers
+    assert "cumsum_backwards" not in read_names(minor(KNOWN[-1]), names).helpers
+    checked = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", "tests/test_releases.py"],
+        cwd=clone, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout
+
+
+def renamed(wheel: Path, path: Path) -> None:
+    """A wheel of the next release: as another one, but for its version and for the name of a helper."""
+    wanted = ("torchgen/", INCLUDE, "torch/version.py")
+    with ZipFile(wheel) as old, ZipFile(path, "w") as new:
+        for name in old.namelist():
+            if name.startswith(wanted):
+                data = old.read(name)
+                if name == "torch/version.py":
+                    data = data.replace(KNOWN[-1].encode(), NEXT.encode())
+                if name in (INCLUDE + HELPERS, "torchgen/packaged/autograd/derivatives.yaml"):
+                    data = data.replace(b"cumsum_backward(", b"cumsum_backwards(")
+                new.writestr(name, data)

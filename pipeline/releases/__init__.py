@@ -8,7 +8,7 @@ import msgspec
 
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Change, Release
-from pipeline.releases.table import CHANGES, KNOWN, OLDEST
+from pipeline.releases.table import CHANGES, KNOWN, NAMES_OF, OLDEST
 
 __all__ = ["KNOWN", "Release", "agreed_version", "minor", "newest_at", "resolve", "resolve_version"]
 
@@ -19,14 +19,14 @@ def minor(version: str) -> str:
 
 
 def resolve_version(version: str) -> tuple[str, str]:
-    """The known minor release to use for `version`, and a warning ("" when the release is known).
+    """The known minor release to use for `version`, and a warning ("" when all is known of the release).
 
     A release newer than all known ones is read as the newest known; an older or malformed one is refused.
     """
     known = [minor(v) for v in KNOWN]
     wanted = minor(version)
     if wanted in known:
-        return wanted, ""
+        return wanted, _unread(wanted)
     try:
         newer = _key(wanted) > _key(known[-1])
     except ValueError:
@@ -36,6 +36,17 @@ def resolve_version(version: str) -> tuple[str, str]:
             f"PyTorch release '{version}' is not known", f"known releases: {', '.join(KNOWN)}; say release=X.Y.Z"
         )
     return known[-1], f"PyTorch release {version} is newer than all known ones; it is read as {known[-1]}"
+
+
+def _unread(release: str) -> str:
+    """A warning about a release that was added to the table by hand."""
+    newest = minor(NAMES_OF)
+    if _key(release) <= _key(newest):
+        return ""
+    return (
+        f"PyTorch {release} was added without its names: formulas may call those of {newest};"
+        f" python -m tests.add_release {release}.0 reads them"
+    )
 
 
 def agreed_version(given: str, own: str, source: str) -> str:

@@ -1,8 +1,8 @@
 """The releases: the oldest one in full, then what each later one changed, with the reason.
 
 A row reads: since this release, this field of `Release` gains, loses or becomes this, because. The C++ text that
-differs is not here but in `pipeline/outputs`, in files named by the release that brought it. To add a release, add
-its rows and its name.
+differs is not here but in the sections of the families' text files. `python -m tests.add_release VERSION` adds a
+release and says what is left to do: rows for the facts that changed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ KNOWN = (
     "2.14.1",
     "2.15.0",
 )
+NAMES_OF = "2.15.0"  # the newest of them whose package `pipeline/releases/names` was read from
 
 
 _BACKENDS = "CPU CUDA HIP XLA MTIA MPS IPU XPU HPU VE Lazy Meta PrivateUse1 PrivateUse2 PrivateUse3".split()

@@ -2,12 +2,14 @@
 
 `functions.txt` has those of ATen's functions, `others.txt` those that its headers have besides, `methods.txt` those of
 the methods of tensors, numbers, lists and optional values, `helpers.txt` what `FunctionsManual.h` declares, with the
-least and the most arguments. A name that not every known release has says the first one and the last one that do. They
-are facts, written by `tests/names_of_releases.py` from the packages of the releases.
+least and the most arguments. A row holds for all releases, or for those behind it: `2.8-` from 2.8 on, `2.8-2.9` for
+these. They are facts, which `python -m tests.add_release` reads from the packages of releases. A release whose package
+was not read has the names of the newest that was.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,24 +30,28 @@ class Names(Struct, frozen=True):
 @lru_cache(maxsize=2)
 def names_of(version: str) -> Names:
     """The names of a known minor release."""
-    helpers = {name: (int(least), int(most)) for name, least, most in _rows("helpers", version)}
-    return Names(_plain("functions", version), _plain("others", version), _plain("methods", version), helpers)
+    return read_names(version, _TEXTS)
 
 
-def _plain(table: str, version: str) -> tuple[str, ...]:
-    return tuple(name for (name,) in _rows(table, version))
+def read_names(version: str, texts: Mapping[str, str]) -> Names:
+    """The names that the tables have for a minor release; `texts`: functions, others, methods and helpers."""
+
+    def plain(table: str) -> tuple[str, ...]:
+        return tuple(name for (name,) in _rows(texts[table], version))
+
+    helpers = {name: (int(least), int(most)) for name, least, most in _rows(texts["helpers"], version)}
+    return Names(plain("functions"), plain("others"), plain("methods"), helpers)
 
 
-def _rows(table: str, version: str) -> list[list[str]]:
+def _rows(text: str, version: str) -> list[list[str]]:
     """The rows of a table that hold for a release, without the releases that they name."""
     wanted = _key(version)
     found = []
-    for line in _TEXTS[table].splitlines():
+    for line in text.splitlines():
         row, _, span = line.partition("; ")
-        if span:
-            since, _, until = span.partition("-")
-            if not _key(since) <= wanted <= _key(until):
-                continue
+        since, _, until = span.partition("-")
+        if (since and wanted < _key(since)) or (until and wanted > _key(until)):
+            continue
         if not row.startswith("#"):
             found.append(row.split())
     return found

@@ -1,0 +1,207 @@
+"""Adds releases to those that gradmill knows, or reads known ones again: python -m tests.add_release VERSION …
+
+Of each, the torch wheel is downloaded (once: it is kept, in the folder that `GRADMILL_WHEELS` names), the release is
+added to `KNOWN` in `pipeline/releases/table.py` and to the README, and the names that its formulas may call to the
+tables of `pipeline/releases/names`. Then gradmill is compared with the release's own torchgen on its package, all files
+and all functions, and on a checkout. What differs is listed, as are warnings about formulas: all of these compile. What
+differs needs rows in the table, or sections with `since` in the texts of families: add them, and run this again.
+
+The names are read from native_functions.yaml (ATen's functions and methods), from the headers that declare tensors,
+numbers, lists and optional values (their methods), from those with ATen functions that no YAML declares, and from
+`FunctionsManual.h`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import ZipFile
+
+if __name__ == "__main__":  # as pytest has it on the path
+    sys.path.insert(0, str(Path(__file__).parent))
+
+import checkouts
+import releases
+from releases import ROOT, WHEELS, Broken, Source, Unavailable, download, find_wheel, gradmill
+
+README = ROOT / "README.md"
+TABLE = ROOT / "pipeline" / "releases" / "table.py"
+FOLDER = ROOT / "pipeline" / "releases" / "names"
+TABLES = ("functions", "others", "methods", "helpers")
+HEAD = "# Written by python -m tests.add_release.\n"
+NATIVE = "torchgen/packaged/ATen/native/native_functions.yaml"
+INCLUDE = "torch/include/"
+HELPERS = "torch/csrc/autograd/FunctionsManual.h"
+# What formulas call methods of.
+CLASSES = """
+    ATen/core/TensorBody.h ATen/core/TensorBase.h ATen/core/Generator.h ATen/TensorGeometry.h c10/core/Scalar.h
+    c10/core/SymInt.h c10/core/SymBool.h c10/core/SymFloat.h c10/core/TensorOptions.h c10/core/Device.h
+    ATen/NestedTensorImpl.h c10/util/ArrayRef.h torch/headeronly/util/HeaderOnlyArrayRef.h
+    c10/util/OptionalArrayRef.h c10/core/Storage.h
+""".split()
+# What formulas call that no YAML declares: these headers are part of what generated sources include.
+FUNCTIONS = """
+    ATen/ExpandUtils.h ATen/TensorUtils.h ATen/ScalarOps.h ATen/TensorSubclassLikeUtils.h ATen/WrapDimUtils.h
+    ATen/TensorOperators.h ATen/core/Reduction.h ATen/TracerMode.h ATen/core/functional.h
+    torch/csrc/autograd/VariableTypeUtils.h torch/csrc/autograd/functions/utils.h ATen/core/grad_mode.h
+""".split()
+_NAME = re.compile(r"^- func: (?:\w+::)?(\w+)", re.MULTILINE)
+_CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
+_KNOWN = re.compile(r"(?<=^KNOWN = \(\n)(?: {4}\"[\d.]+\",\n)+(?=\)$)", re.MULTILINE)
+_NAMES_OF = re.compile(r"(?<=^NAMES_OF = \")[\d.]+", re.MULTILINE)
+_RANGE = re.compile(r"[\d.]+ to [\d.]+(?= are known)")  # in the README
+_SHOWN = 10  # that differ, of each kind
+
+Row = str
+Table = dict[Row, set[str]]  # to the minor releases that have it
+
+
+class Failed(Exception):
+    """A release that cannot be added."""
+
+
+class Added(NamedTuple):
+    """What names all releases: the text of the table, of the README, and of the tables of names."""
+
+    table: str
+    readme: str
+    names: dict[str, str]
+
+
+def add(version: str, archive: ZipFile, table: str, readme: str, names: dict[str, str]) -> Added:
+    """Adds a release to the texts of tables, from its package; one of the same minor release gives way to it."""
+    found = _KNOWN.search(table)
+    if found is None or re.fullmatch(r"\d+\.\d+\.\d+", version) is None:
+        raise Failed(f"{version} is no release, such as 2.16.0" if found else f"{TABLE}: there is no table KNOWN")
+    before = re.findall(r"[\d.]+(?=\")", found.group())
+    known = sorted((version, *(each for each in before if minor(each) != minor(version))), key=_key)
+    table = _KNOWN.sub("".join(f'    "{each}",\n' for each in known), table)
+    table = _NAMES_OF.sub(known[-1], table)
+    read = rows_of(archive)
+    minors, was = [minor(each) for each in known], [minor(each) for each in before]
+    readme = _RANGE.sub(f"{minors[0]} to {minors[-1]}", readme)
+    return Added(table, readme, {n: merged(names[n], read[n], minor(version), was, minors) for n in TABLES})
+
+
+def merged(text: str, rows: set[Row], release: str, before: list[str], versions: list[str]) -> str:
+    """The text of a table of names for `versions` in which a release has these rows. `before`: the releases in it."""
+    table: Table = {}
+    for line in text.splitlines():
+        row, _, span = line.partition("; ")
+        if not row.startswith("#"):
+            since, _, until = span.partition("-")
+            table.setdefault(row, set()).update(
+                each
+                for each in before
+                if (not since or _key(since) <= _key(each)) and (not until or _key(each) <= _key(until))
+            )
+    for row in {*table, *rows}:
+        table.setdefault(row, set()).discard(release)
+        if row in rows:
+            table[row].add(release)
+    return HEAD + "".join(f"{line}\n" for row in sorted(table) for line in spans(row, table[row], versions))
+
+
+def spans(row: Row, found: set[str], versions: list[str]) -> list[str]:
+    """The row with each stretch of releases that have it, alone where all have. That of the newest has no end."""
+    if len(found) == len(versions):
+        return [row]
+    lines, start = [], ""
+    for version, following in zip(versions, [*versions[1:], ""]):
+        start = start or (version if version in found else "")
+        if start and following not in found:
+            lines.append(f"{row}; {start}-{version if following else ''}")
+            start = ""
+    return lines
+
+
+def rows_of(archive: ZipFile) -> dict[str, set[Row]]:
+    """The rows that a package has for each table."""
+    from pipeline.cpp.header import read_header
+
+    members = set(archive.namelist())
+
+    def text(name: str) -> str:
+        return archive.read(name).decode() if name in members else ""
+
+    for name in (NATIVE, INCLUDE + HELPERS):
+        if name not in members:
+            raise Failed(f"{archive.filename}: the wheel holds no {name}")
+    functions = set(_NAME.findall(text(NATIVE)))
+    others = {name for header in FUNCTIONS for name in read_header(text(INCLUDE + header)).functions} - functions
+    methods = {name for header in CLASSES for name in _CALLED.findall(text(INCLUDE + header))}
+    declared = read_header(text(INCLUDE + HELPERS)).functions
+    helpers = {f"{name} {arity.least} {arity.most}" for name, arity in declared.items()}
+    return {"functions": functions, "others": others, "methods": methods, "helpers": helpers}
+
+
+def minor(version: str) -> str:
+    return version.rpartition(".")[0]
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def write(version: str, wheel: Path) -> None:
+    """Adds a release to the tables on disk."""
+    with ZipFile(wheel) as archive:
+        names = {name: (FOLDER / f"{name}.txt").read_text() for name in TABLES}
+        added = add(version, archive, TABLE.read_text(), README.read_text(), names)
+    for name, text in added.names.items():
+        (FOLDER / f"{name}.txt").write_text(text)
+    TABLE.write_text(added.table)
+    README.write_text(added.readme)
+
+
+def check(version: str, wheels: Path) -> bool:
+    """Prints how a release compares; whether nothing is left to do for it."""
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+        folder = Path(name)
+        source = releases.find_source(version, wheels, folder / "unpacked")
+        result = releases.compare(source, folder, folder / "cache")
+        checkout = checkouts.compare(version, source, folder / "checkout").wrong
+        warnings = warned(source, folder)
+    print(releases.row(version, result), flush=True)
+    parts = {"file": result.files, "function": result.functions, "file of a checkout": checkout, "false": warnings}
+    for what, found in parts.items():
+        for each in found[:_SHOWN]:
+            print(f"{'':10}{what}: {each}")
+        if len(found) > _SHOWN:
+            print(f"{'':10}{what}: {len(found) - _SHOWN} more")
+    return not any(parts.values())
+
+
+def warned(source: Source, folder: Path) -> list[str]:
+    """The warnings about a release's own package."""
+    said = gradmill(source, folder, folder / "cache", "check")
+    return [line for line in said.splitlines() if ": warning: " in line]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("versions", nargs="+", metavar="VERSION", help="a release, such as 2.16.0")
+    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    options = parser.parse_args()
+    wheels = options.wheels.resolve()
+    done = True
+    try:
+        for version in options.versions:
+            write(version, find_wheel(version, wheels) or download(version, wheels))
+        print(releases.HEADING, flush=True)
+        for version in options.versions:
+            done = check(version, wheels) and done
+    except (Unavailable, Broken, Failed) as error:
+        print(f"{version}: {error}", file=sys.stderr)
+        return 1
+    if not done:
+        print(f"What differs needs rows in {TABLE.relative_to(ROOT)}, or sections in the texts of families.")
+    return 0 if done else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
