@@ -11,6 +11,7 @@ from pipeline.query.files import read_file, replace_file
 
 FORGOTTEN = "forgotten"
 ALL = "*"
+AGAIN = "again"  # the tasks that ran since all were forgotten
 
 Notes = dict[str, dict[str, Any]]
 
@@ -29,6 +30,33 @@ def write_notes(path: str, notes: Notes) -> None:
         replace_file(path, msgspec.json.encode(notes) if notes else b"")
     except OSError as error:
         raise InvalidCommand(f"{error.filename}: {error.strerror}") from None
+
+
+class Forgotten:
+    """The tasks that doit was told to forget, by what is noted of them."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._named = {task for task, note in notes.items() if FORGOTTEN in note}
+        self.all = ALL in self._named
+        self.again: set[str] = set(notes.get(ALL, {}).get(AGAIN, ()))
+
+    def __bool__(self) -> bool:
+        return bool(self._named)
+
+    def __contains__(self, task: str) -> bool:
+        return task in self._named or (self.all and task not in self.again)
+
+    def about(self, group: str) -> bool:
+        """Whether tasks of a group are named."""
+        return any(task.startswith(f"{group}:") for task in (*self._named, *self.again))
+
+    def left(self, notes: Notes, done: set[str]) -> Notes:
+        """`notes` after a run: without those of tasks that failed in it, and of what is done again."""
+        stay = {task for task in self._named if task not in done}
+        kept = {task: note for task, note in notes.items() if FORGOTTEN not in note or task in stay}
+        if self.all and ALL in kept:
+            kept[ALL] = {**kept[ALL], AGAIN: sorted(self.again | done)}
+        return kept
 
 
 class Codec:

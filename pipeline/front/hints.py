@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable, Sequence
+
+from doit.exceptions import InvalidCommand
 
 from pipeline.front.config import VARIABLES, no_such_variable
 from pipeline.problems.problem import nearest
 
 REPORTS = ("coverage", "diff")  # commands that have an option of the name of a variable, too
+_ALL_TASKS = "doit list --all lists the tasks"
 _GROUPS = ("emit:", "shard:")  # of tasks that are not known before others have run
 
 
@@ -25,7 +29,21 @@ def unknown_task(name: str, tasks: Sequence[str]) -> str:
     """What is wrong with the name of a task, "" where there is one."""
     if name in tasks:
         return ""
-    return f"there is no task '{name}'\n  {nearest(name, tasks) or 'doit list --all lists the tasks'}"
+    hint = "options stand before the names of tasks" if name.startswith("-") else nearest(name, tasks) or _ALL_TASKS
+    return f"there is no task '{name}'\n  {hint}"
+
+
+def without_patterns(words: Iterable[str], tasks: Sequence[str]) -> list[str]:
+    """The names of tasks that words stand for: a word with `*` for those that match it, and a group for its tasks.
+    InvalidCommand where none matches."""
+    found: dict[str, None] = {}
+    for word in words:
+        matched = fnmatch.filter(tasks, word) if "*" in word else [word]
+        if not matched:
+            near = nearest(word.replace("*", ""), tasks) or _ALL_TASKS
+            raise InvalidCommand(f"no task matches '{word}'\n  {near}")
+        found.update(dict.fromkeys(matched))
+    return [name for name in found if name == (group := name.partition(":")[0]) or group not in found]
 
 
 def empty_word(words: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from doit import create_after
@@ -35,6 +36,7 @@ class Tasks:
         self.always = False  # whether what is up to date is to run too
         self.running: bool | None = None  # whether doit runs tasks, and does not only list them; None: nobody knows
         self._report: str | None = None
+        self._done: set[str] = set()  # tasks that were looked at, and did not fail
         self._failed = False
         self._written = False
         self._effects: list[Effect] = []
@@ -52,9 +54,16 @@ class Tasks:
             yield self._task(name, doc, look, basename=name, task_dep=needed)
 
     def _task(self, label: str, doc: str, look: Callable[[Effect], bool], **fields: Any) -> Task:
-        uptodate = [True] if self.build.nothing_changed else [IsCurrent(look)]
+        uptodate = [True] if self.build.nothing_changed else [IsCurrent(partial(self._holds, label, look))]
         self._effects.append(effect := Effect(label))
         return {"actions": [effect], "uptodate": uptodate, "doc": doc, **fields}
+
+    def _holds(self, label: str, look: Callable[[Effect], bool], effect: Effect) -> bool:
+        """Whether a task has no work; it has some too when doit was told to forget it."""
+        holds = look(effect)
+        if not effect.failure:
+            self._done.add(label)
+        return holds and not (self.build.forgotten and label in self.build.forgotten)
 
     def _stage_holds(self, name: str, effect: Effect) -> bool:
         from pipeline.query.account import ran_for
@@ -138,7 +147,7 @@ class Tasks:
         known = list(names)
         for asked in self.selected or ():
             wanted = asked.removeprefix(f"{group}:")
-            if wanted != asked and "*" not in wanted and wanted not in known:
+            if wanted != asked and wanted not in known:
                 raise InvalidCommand(f"there is no task '{asked}'\n  {nearest(wanted, known)}".rstrip())
 
     def _file_holds(self, name: str, effect: Effect) -> bool:
@@ -199,6 +208,13 @@ class Tasks:
         self._told = True
         return not wrote
 
+    def members(self) -> list[str]:
+        """The names of the tasks of units and files; none where the specs have mistakes."""
+        build = self.build
+        if not build.nothing_changed and self._fails(build.before_units()):
+            return []
+        return [*(f"emit:{name}" for name in named_units(build)), *(f"shard:{name}" for name in build.file_names())]
+
     # ---- the end
 
     def failures(self) -> str:
@@ -215,7 +231,7 @@ class Tasks:
             return build.last.report
         noted = [self._note(name) for name in build.file_names()] if not failed and build.knows_files() else [False]
         whole = self._told and all(noted)  # a run that is interrupted ends here too
-        build.clear_forgotten(again=whole)
+        build.clear_forgotten(self._done, again=whole)
         warnings = "" if failed else self.report_of_all() if whole else build.report(build.problems_seen())
         if not failed:
             self._stamp(selected)

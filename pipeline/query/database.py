@@ -138,15 +138,12 @@ class Database(Engine):
         self._store.close()
 
     def forget(self, wanted: Callable[[Name], bool]) -> None:
-        """Makes rows as if they had never been made."""
+        """Makes rows as if they had never been made. What is in memory goes by them: none of it is taken on trust."""
+        self._distrust(self.rows.inputs)
         for id_ in self._store.ids():
             row = self.rows.numbered(id_)
             if row is not None and row.query is not None and wanted(row.name):
                 row.trace, row.older, row.digest, row.items = None, [], MISSING, None
-                self.rows.unsaved.pop(id_, None)
-        self.rows.touched = None
-        for row in self.rows.present():
-            row.fresh = row.name[0] == INPUT
 
 
 def spread(rows: Rows, changed: Iterable[bytes], carried: set[bytes], bring: Callable[[Row], None]) -> None:

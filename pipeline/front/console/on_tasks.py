@@ -5,15 +5,18 @@ A mixin of commands, not a loader: it is there however doit was started. With ta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from doit.exceptions import InvalidCommand
+
+from pipeline.front.hints import unknown_task, without_patterns
 
 if TYPE_CHECKING:
     from pipeline.front.tasks import Tasks
 
 
 class OnTasks:
-    """A command of doit's. Subclasses say in `prepare` what they look at before they begin."""
+    """A command of doit's."""
 
     loader: Any
     execute_tasks: bool
@@ -27,9 +30,13 @@ class OnTasks:
         """gradmill's tasks; None for those of others, and before they are loaded."""
         return (getattr(self.loader, "namespace", None) or {}).get("TASKS")
 
-    def prepare(self, words: list[str], names: Sequence[str]) -> None:
-        """Called when gradmill's tasks are loaded, with the words of the command line and the names of all tasks;
-        InvalidCommand where they do not go together."""
+    def prepare(self, words: list[str], names: list[str]) -> None:
+        """Called when gradmill's tasks are loaded, with their names and the words of the command line: a list that doit
+        reads after that. InvalidCommand where they do not go together."""
+        words[:] = without_patterns(words, names)
+        problem = next(filter(None, (unknown_task(word, names) for word in words)), "")
+        if problem:
+            raise InvalidCommand(problem)
 
 
 class _Loader:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from doit.cmd_run import Run as DoitRun
@@ -11,8 +10,8 @@ from doit.reporter import JsonReporter, TaskResult
 
 from pipeline.front.console.ending import end_run, report_failures
 from pipeline.front.console.on_tasks import OnTasks
-from pipeline.front.effect import Effect
-from pipeline.front.hints import unknown_word
+from pipeline.front.effect import Effect, plainly
+from pipeline.front.hints import unknown_word, without_patterns
 
 
 class Run(OnTasks, DoitRun):  # type: ignore[misc]
@@ -21,10 +20,15 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
     def get_reporters(self) -> dict[str, Any]:
         return {**super().get_reporters(), "json": TimedJsonReporter}
 
-    def prepare(self, words: list[str], names: Sequence[str]) -> None:
+    def prepare(self, words: list[str], names: list[str]) -> None:
         problem = unknown_word(words, names, self.loader.cmd_names)
         if problem:
             raise InvalidCommand(problem)
+        if self.tasks is not None and any("*" in word for word in words):
+            with plainly():
+                members = self.tasks.members()
+            # Where there are mistakes nothing matches: they are what the run is to report.
+            words[:] = without_patterns(words, [*names, *members]) if members else [*self.tasks.build.analysis]
 
     def execute(self, params: Any, args: list[str]) -> Any:
         try:

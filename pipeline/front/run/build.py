@@ -17,6 +17,7 @@ from pipeline.query.files import CodeChanged
 
 if TYPE_CHECKING:
     from pipeline.families.file import File
+    from pipeline.front.backend import Forgotten
     from pipeline.model.units import Unit
     from pipeline.query.database import Database
     from pipeline.query.query import Query
@@ -58,7 +59,7 @@ class Build:
         self.warned = False  # whether the last report had anything to report
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
-        self._forgotten: set[str] = set()  # tasks that doit was told to forget before this run
+        self.forgotten: Forgotten | None = None  # the tasks that doit was told to forget before this run
 
     def _serves(self, last: last_run.Last) -> bool:
         """Whether the last run of this configuration did all that this one is to do."""
@@ -121,30 +122,32 @@ class Build:
 
     def _forget(self) -> None:
         """Drops the rows of tasks that doit was told to forget."""
-        from pipeline.front.backend import ALL, FORGOTTEN, read_notes
+        from pipeline.front.backend import Forgotten, read_notes
 
-        tasks = {task for task, note in read_notes(self.notes_path).items() if FORGOTTEN in note}
-        self._forgotten = tasks
-        if not tasks or self._db is None:
+        self.forgotten = forgotten = Forgotten(read_notes(self.notes_path))
+        if not forgotten or self._db is None:
             return
-        named = self.units() if any(task.startswith("emit:") for task in tasks) else {}
-        chosen = {(family, unit.name) for called, (family, unit) in named.items() if f"emit:{called}" in tasks}
+        named = self.units() if forgotten.about("emit") else {}
+        called = {(family, unit.name): f"emit:{name}" for name, (family, unit) in named.items()}
 
         def wanted(name: tuple[Any, ...]) -> bool:
             module, _, query = str(name[0]).partition(":")
-            if query not in ("text", "made") and module not in self.analysis:
-                return False
-            return bool({ALL, module, f"{module}:{name[-1]}"} & tasks) or (query == "text" and name[1:] in chosen)
+            if query == "text":
+                return called.get(name[1:], "emit") in forgotten
+            return (query == "made" and f"shard:{name[-1]}" in forgotten) or (
+                module in self.analysis and module in forgotten
+            )
 
         self._db.forget(wanted)
 
-    def clear_forgotten(self, *, again: bool) -> None:
-        """Drops the notes of tasks that failed in this run, and, where all was made again, of those to be forgotten."""
-        from pipeline.front.backend import FORGOTTEN, read_notes, write_notes
+    def clear_forgotten(self, done: set[str], *, again: bool) -> None:
+        """Drops the notes of tasks that failed in this run, and of those to be forgotten that are `done`; of all where
+        all was made again."""
+        from pipeline.front.backend import Forgotten, read_notes, write_notes
 
         notes = read_notes(self.notes_path)
-        stay = set() if again else self._forgotten
-        kept = {task: note for task, note in notes.items() if FORGOTTEN not in note or task in stay}
+        forgotten = Forgotten({}) if again or self.forgotten is None else self.forgotten
+        kept = forgotten.left(notes, done)
         if kept != notes:
             write_notes(self.notes_path, kept)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.query.account import digest_of_all
@@ -11,16 +11,19 @@ from pipeline.query.row import digest_of
 
 if TYPE_CHECKING:
     from pipeline.front.run.build import Build
+    from pipeline.model.units import Unit
 
 
 def stamp_of(build: Build, selected: Sequence[str]) -> bytes:
     """The bytes of the stamp."""
-    made = [f"{task} {_made(build, task).hex()}" for task in selected]
+    units = build.units() if any(task.startswith("emit:") for task in selected) else {}
+    made = [f"{task} {_made(build, task, units).hex()}" for task in selected]
     return "\n".join(["gradmill stamp", *made, ""]).encode()
 
 
-def _made(build: Build, task: str) -> bytes:
-    """The digest of what a task made."""
+def _made(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> bytes:
+    """The digest of what a task made. `units` by what people call them."""
+    from pipeline.stages.emit import text
     from pipeline.stages.manifest import manifest
     from pipeline.stages.shard import made
 
@@ -29,6 +32,9 @@ def _made(build: Build, task: str) -> bytes:
     group, _, name = task.partition(":")
     if group == "manifest":
         return build.db.digest(manifest, *build.layout)
+    if group == "emit" and name in units:
+        family, unit = units[name]
+        return build.db.digest(text, family, unit.name)
     names = [name] if group == "shard" and name else build.file_names()
     return digest_of(*(build.db.digest(made, *build.layout, file) for file in names))
 

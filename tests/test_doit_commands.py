@@ -1,0 +1,164 @@
+"""doit's own commands and their patterns on gradmill's tasks: each does what doit says, or refuses; none is silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from project import ANALYSIS, SHARD_TASKS, SHARDS, Project, Run
+
+
+def assert_refused(run: Run, problem: str, hint: str = "") -> None:
+    assert run.status == 3, run
+    assert problem in run.stderr
+    assert hint in run.stderr
+    assert "Traceback" not in run.stderr + run.stdout
+
+
+def states(run: Run) -> dict[str, str]:
+    assert run.status == 0, run.stderr
+    return {line.split()[1]: line[0] for line in run.stdout.splitlines()}
+
+
+# ---- patterns
+
+
+@pytest.mark.parametrize("variables", [{}, {"layout": "split"}], ids=["", "split"])
+def test_a_pattern_runs_the_units_that_match(project: Project, variables: dict[str, str]) -> None:
+    run = project.run("emit:Add*", **variables)
+    assert run.status == 0, run.stderr
+    wanted = [unit for unit in project.clean_build(**variables) and project.unit_names() if unit.startswith("Add")]
+    assert wanted
+    assert run.units == wanted
+    assert {*run.ran[: len(ANALYSIS)]} == {*ANALYSIS}
+    assert project.files() == {}
+    assert project.run("emit:Add*", **variables).ran == []
+
+
+def test_a_pattern_runs_the_files_that_match_and_what_they_need(project: Project) -> None:
+    run = project.run("-n", "2", "shard:python*")
+    assert run.status == 0, run.stderr
+    wanted = [name for name in SHARDS if name.startswith("python")]
+    assert sorted(run.shards) == sorted(project.files()) == sorted(wanted)
+    assert {name: data for name, data in project.clean_build().items() if name in wanted} == project.files()
+
+
+def test_a_pattern_may_match_in_any_group_and_stages(project: Project) -> None:
+    run = project.run("*Backward0")
+    assert run.status == 0, run.stderr
+    assert run.units == [unit for unit in project.unit_names() if unit.endswith("Backward0")]
+    assert project.run("s*").ran[-1].startswith("shard:")
+    assert project.run("*").ran == ["manifest"]
+    assert project.run().ran == []
+
+
+def test_a_stamp_of_a_pattern_is_that_of_what_matches(project: Project, tmp_path: Path) -> None:
+    stamp = tmp_path / "stamp"
+    assert project.run("emit:Exp*", stamp=stamp).status == 0
+    first = stamp.read_bytes()
+    assert b"emit:ExpBackward0 " in first
+    project.set_formula("mv", "self", "grad.ger(vec.conj()) * 1")
+    assert project.run("emit:Exp*", stamp=stamp).status == 0
+    assert stamp.read_bytes() == first
+    project.set_formula("exp", "self", "grad * result.conj() * 1")
+    assert project.run("emit:Exp*", stamp=stamp).status == 0
+    assert stamp.read_bytes() != first
+
+
+@pytest.mark.parametrize("command", ["run", "list", "info", "clean", "forget", "ignore", "reset-dep"])
+@pytest.mark.parametrize(("word", "near"), [("emit:Exq*", ""), ("shard:functions.*", "Functions"), ("zz*", "")])
+def test_a_pattern_without_a_match_is_refused(built: Project, command: str, word: str, near: str) -> None:
+    assert_refused(built.run(command, word), f"no task matches '{word}'", near)
+
+
+def test_a_pattern_of_specs_with_a_mistake_is_answered_with_the_mistake(project: Project) -> None:
+    path = project.path("derivatives.yaml")
+    path.write_text(path.read_text().replace("\n  self:", "\n  slef:", 1))
+    run = project.run("emit:Exp*")
+    assert run.status == 1
+    assert "derivatives.yaml" in run.stderr
+
+
+def test_commands_take_patterns(built: Project) -> None:
+    listed = built.run("list", "--status", "emit:Exp*", "shard:F*")
+    assert states(listed) == dict.fromkeys(("emit:ExpBackward0", "shard:Functions.cpp", "shard:Functions.h"), "U")
+    assert built.run("info", "emit:ExpBack*").status == 0
+    assert_refused(built.run("info", "shard:F*"), "must select *one* task")
+    assert_refused(built.run("list", "specs", "--status"), "there is no task '--status'", "options stand before")
+    ignored = built.run("ignore", "shard:F*")
+    assert ignored.stdout == "ignoring shard:Functions.h\nignoring shard:Functions.cpp\n"
+    assert built.run().stdout.count("!! shard:Functions") == 2
+    assert built.run("forget", "shard:F*").status == 0
+    assert built.run("clean", "shard:F*").status == 0
+    assert {"Functions.h", "Functions.cpp"}.isdisjoint(built.files())
+    assert built.run().shards == ["Functions.h", "Functions.cpp"]
+
+
+# ---- forget
+
+
+@pytest.mark.parametrize(
+    ("words", "ran"),
+    [
+        (("specs",), ["specs"]),
+        (("derivatives",), ["derivatives"]),
+        (("emit:ExpBackward0",), ["emit:ExpBackward0"]),
+        (("emit:Exp*",), ["emit:ExpBackward0"]),
+        (("shard:Functions.h",), ["shard:Functions.h"]),
+        (("shard:F*", "manifest"), ["shard:Functions.h", "shard:Functions.cpp", "manifest"]),
+        (("manifest",), ["manifest"]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one", "two"])
+def test_what_is_forgotten_runs_once(
+    built: Project, words: tuple[str, ...], ran: list[str], options: tuple[str, ...]
+) -> None:
+    before = built.mtimes()
+    assert built.run("forget", *words).status == 0
+    assert sorted(built.run(*options).ran) == sorted(ran)
+    assert built.run(*options).ran == []
+    assert built.mtimes() == before
+
+
+def test_what_is_forgotten_runs_once_in_the_split_layout(project: Project) -> None:
+    project.build(layout="split")
+    name = sorted(project.files())[0]
+    assert project.run("forget", f"shard:{name}", "manifest", layout="split").status == 0
+    assert project.run(layout="split").ran == [f"shard:{name}", "manifest"]
+    assert project.run(layout="split").ran == []
+
+
+@pytest.mark.parametrize("forgotten", ["specs", "shard:Functions.h", "-a"])
+def test_what_is_forgotten_runs_once_where_only_that_is_asked_for(built: Project, forgotten: str) -> None:
+    assert built.run("forget", forgotten).status == 0
+    asked = "shard:Functions.h" if forgotten == "-a" else forgotten
+    assert asked in built.run(asked).ran
+    assert built.run(asked).ran == []
+    rest = built.run().ran
+    assert ("manifest" in rest, asked in rest) == (forgotten == "-a", False)
+    assert built.run().ran == []
+
+
+def test_forgetting_all_runs_all(built: Project) -> None:
+    assert built.run("forget", "-a").status == 0
+    assert {*ANALYSIS, *SHARD_TASKS, "manifest"} <= set(built.run().ran)
+    assert built.run().ran == []
+
+
+@pytest.mark.parametrize("task", ["manifest", "emit:ExpBackward0", "shard:Functions.h"])
+def test_a_mistake_is_reported_where_something_is_forgotten_too(built: Project, task: str) -> None:
+    assert built.run("forget", task).status == 0
+    formulas = built.path("derivatives.yaml").read_text()
+    built.path("derivatives.yaml").write_text(formulas.replace("\n  self:", "\n  slef:", 1))
+    run = built.run()
+    assert (run.status, run.stderr.count("error: add.Tensor: slef")) == (1, 1)
+    built.path("derivatives.yaml").write_text(formulas)
+    assert task in built.run().ran
+    assert built.run().ran == []
+    assert built.files() == built.clean_build()
+
+
+def test_clean_may_forget(built: Project) -> None:
+    assert built.run("clean", "--forget", "shard:Functions.h").status == 0
+    assert built.run().ran == ["shard:Functions.h"]
