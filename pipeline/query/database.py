@@ -138,12 +138,19 @@ class Database(Engine):
         self._store.close()
 
     def forget(self, wanted: Callable[[Name], bool]) -> None:
-        """Makes rows as if they had never been made. What is in memory goes by them: none of it is taken on trust."""
-        self._distrust(self.rows.inputs)
+        """Makes rows as if they had never been made: their readers are dirty, as where something changed."""
+        self.attempt(lambda: self._forget(wanted))
+
+    def _forget(self, wanted: Callable[[Name], bool]) -> None:
+        forgotten = set()
         for id_ in self._store.ids():
             row = self.rows.numbered(id_)
             if row is not None and row.query is not None and wanted(row.name):
-                row.trace, row.older, row.digest, row.items = None, [], MISSING, None
+                row.trace, row.older, row.digest, row.items, row.fresh = None, [], MISSING, None, False
+                self.rows.unsaved.pop(id_, None)
+                forgotten.add(id_)
+        self.rows.doubted -= forgotten
+        spread(self.rows, forgotten, forgotten, self._bring)
 
 
 def spread(rows: Rows, changed: Iterable[bytes], carried: set[bytes], bring: Callable[[Row], None]) -> None:
