@@ -103,6 +103,25 @@ def test_an_unpacked_package_is_known_by_the_version_beside_it(tmp_path: Path) -
     assert {read_config({"specs": str(path)}).release for path in (specs, specs.parent, tmp_path)} == {"2.9"}
 
 
+@pytest.mark.parametrize("place", ["version.py", "../version.py", "../torch/version.py", "../../torch/version.py"])
+@pytest.mark.parametrize("layout", ["flat", "packaged"])
+def test_a_version_of_something_else_near_a_set_is_not_its_release(layout: str, place: str, tmp_path: Path) -> None:
+    specs = Project(tmp_path / "all" / "mine", CORE, "", packaged=layout == "packaged", name="specs").specs
+    (specs / "RELEASE").unlink()
+    path = specs / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("__version__ = '1.0'\n")
+    assert read_config({"specs": str(specs), "release": "2.13"}).release == "2.13"
+    with pytest.raises(SpecError, match="the PyTorch release cannot be told from the spec set"):
+        read_config({"specs": str(specs)})
+
+
+def test_a_release_that_is_not_known_is_told_with_the_file_that_names_it(project: Project) -> None:
+    (project.specs / "RELEASE").write_text("1.0")
+    with pytest.raises(SpecError, match=r"set/RELEASE: PyTorch release '1\.0' is not known"):
+        read_config({"specs": str(project.specs)})
+
+
 def test_elsewhere_the_release_is_asked_for_with_those_known(tmp_path: Path) -> None:
     specs = str(packaged(tmp_path))
     with pytest.raises(SpecError) as caught:

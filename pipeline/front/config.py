@@ -99,7 +99,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         raise SpecError(
             f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
         )
-    release, warning = resolve_version(version)
+    release, warning = resolve_version(version, "" if given else specs.version_file)
     if variables.get("graphs") and newest_at(release, [GRAPHS_SINCE]) is None:
         raise SpecError(
             f"graphs={variables['graphs']}: whole graphs are for PyTorch {GRAPHS_SINCE} and newer, not for {release}",

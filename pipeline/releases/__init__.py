@@ -18,10 +18,11 @@ def minor(version: str) -> str:
     return ".".join(version.split("+", maxsplit=1)[0].split(".")[:2])
 
 
-def resolve_version(version: str) -> tuple[str, str]:
+def resolve_version(version: str, source: str = "") -> tuple[str, str]:
     """The known minor release to use for `version`, and a warning ("" when all is known of the release).
 
-    A release newer than all known ones is read as the newest known; an older or malformed one is refused.
+    A release newer than all known ones is read as the newest known; an older or malformed one is refused. `source`: the
+    file that names it.
     """
     known = [minor(v) for v in KNOWN]
     wanted = minor(version)
@@ -33,7 +34,8 @@ def resolve_version(version: str) -> tuple[str, str]:
         newer = False
     if not newer:
         raise SpecError(
-            f"PyTorch release '{version}' is not known", f"known releases: {', '.join(KNOWN)}; say release=X.Y.Z"
+            f"{source and f'{source}: '}PyTorch release '{version}' is not known",
+            f"known releases: {', '.join(KNOWN)}{'' if source else '; say release=X.Y.Z'}",
         )
     return known[-1], f"PyTorch release {version} is newer than all known ones; it is read as {known[-1]}"
 

@@ -38,13 +38,6 @@ def headers_of(folder: str, templates: str, known: Collection[str], of_release: 
     return Headers(found, (*places, templates), bool(manual) and manual == of_release)
 
 
-def beside_package(folder: str) -> str:
-    """Where the release's header is that belongs to a `torchgen/packaged`; "" where the folder is none."""
-    above, name = os.path.split(os.path.abspath(folder))
-    root, package = os.path.split(above)
-    return os.path.join(root, IN_PACKAGE) if (package, name) == ("torchgen", "packaged") else ""
-
-
 def _listed(folder: str) -> list[str]:
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(".h") and not name.startswith("."))

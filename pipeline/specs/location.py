@@ -23,6 +23,13 @@ PACKAGED_TEMPLATES = "packaged/autograd/templates"
 CHECKOUT_TEMPLATES = "../tools/autograd/templates"
 
 
+def packages_around(folder: str) -> str:
+    """The folder of packages, `torch` among them, whose `torchgen/packaged` a folder is; "" where it is none."""
+    above, name = os.path.split(os.path.abspath(folder))
+    packages, package = os.path.split(above)
+    return packages if (package, name) == ("torchgen", "packaged") else ""
+
+
 class Location(Struct, frozen=True):
     """A file, or a member of a zip file."""
 

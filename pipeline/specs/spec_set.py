@@ -12,8 +12,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.problems.problem import Role, SpecError, nearest
-from pipeline.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL, beside_package, headers_of
-from pipeline.specs.location import CHECKOUT_TEMPLATES, DESCRIPTION, DIFF, NAME, PACKAGED_TEMPLATES, Location
+from pipeline.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL, headers_of
+from pipeline.specs.location import (
+    CHECKOUT_TEMPLATES,
+    DESCRIPTION,
+    DIFF,
+    NAME,
+    PACKAGED_TEMPLATES,
+    Location,
+    packages_around,
+)
 from pipeline.specs.version import version_files, version_in, version_in_line, version_in_one_of
 
 if TYPE_CHECKING:
@@ -191,7 +199,8 @@ def _folder(folder: str, name: str) -> SpecSet:
     looked_for = (*checkout, *packaged)
     for candidate, path in zip(candidates, packaged):
         if os.path.isfile(path):
-            return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for, beside_package(candidate))
+            packages = packages_around(candidate)
+            return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for, packages)
     if os.path.isfile(os.path.join(folder, _FLAT["native"])):
         return _set(name, folder, _FLAT, "templates", looked_for)
     raise SpecError(
@@ -202,11 +211,12 @@ def _folder(folder: str, name: str) -> SpecSet:
 
 
 def _set(
-    name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...], header: str = ""
+    name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...], packages: str = ""
 ) -> SpecSet:
-    near = version_files(folder)
+    near = version_files(folder, packages)
     version, version_file = version_in_one_of(near)
     files, located = _located(folder, layout, templates)
+    header = os.path.join(packages, IN_PACKAGE) if packages else ""
     headers = headers_of(folder, os.path.join(folder, templates), TEMPLATES, header)
     return SpecSet(
         name,

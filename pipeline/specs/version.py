@@ -12,18 +12,10 @@ from pipeline.specs.location import Location
 _VERSION = regex(r"^__version__\s*(?::.*)?=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 
 
-def version_files(folder: str) -> tuple[str, ...]:
-    """What may say the release: RELEASE in the folder, or the version.py of the torch package."""
-    above = os.path.dirname(os.path.abspath(folder))
-    beside = os.path.dirname(above)
-    return (
-        os.path.join(folder, "RELEASE"),
-        os.path.join(folder, "version.py"),
-        os.path.join(above, "version.py"),
-        os.path.join(beside, "torch", "version.py"),
-        os.path.join(above, "torch", "version.py"),
-        os.path.join(beside, "version.py"),
-    )
+def version_files(folder: str, packages: str) -> tuple[str, ...]:
+    """What may say the release: RELEASE in the folder, or torch's version.py, where it belongs to `packages`."""
+    own = os.path.join(folder, "RELEASE")
+    return (own, os.path.join(packages, "torch", "version.py")) if packages else (own,)
 
 
 def version_in_one_of(paths: tuple[str, ...]) -> tuple[str, str]:
