@@ -34,10 +34,15 @@ from pipeline.stages.specs import fields, files_of, keys_of
 
 
 def families(db: Database) -> list[str]:
-    """The families that are asked for, of those that the spec set has templates for."""
+    """The families that are asked for, of those that the spec set has templates for; graphs where files of them are
+    given."""
     wanted = asked_families(db) or families_described(db) or FAMILIES
-    found = [name for name in FAMILIES if name in wanted and _has_templates(db, name)]
-    return found if asked(db).files else [name for name in found if FAMILIES[name].unit != "graph"]
+    graphs = bool(asked(db).files)
+    return [
+        name
+        for name, family in FAMILIES.items()
+        if (graphs if family.unit == "graph" else name in wanted and _has_templates(db, name))
+    ]
 
 
 def _has_templates(db: Database, family: str) -> bool:

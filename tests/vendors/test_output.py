@@ -47,3 +47,14 @@ def test_text_that_is_in_no_template_is_told(tmp_path: Path) -> None:
     assert run.stderr.count("warning: family: variable_type: in_templates: 2: from: no template has the text") == 1
     assert run.stderr.count("warning:") == 1
     assert "namespace c::VariableType" in vendor.files()["VariableType_0.cpp"]
+
+
+def test_graphs_are_made_also_where_the_description_names_other_families(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    vendor.path("specset.toml").write_text('[base]\nspecs = "core"\n[family.nodes]\n')
+    (tmp_path / "model.py").write_text(
+        "from torch import Tensor\n\n\ndef f(x: Tensor) -> Tensor:\n    return x.exp()\n"
+    )
+    found = vendor.build(graphs="model.py")
+    assert {"Functions.h", "graphs/model.cpp"} <= {*found}
+    assert not any(name.startswith("VariableType") for name in found)
