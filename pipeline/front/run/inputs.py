@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.specs.location import Location
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
 LIBRARIES = ("msgspec", "xxhash", "yaml")
 
 
@@ -89,11 +90,11 @@ class Inputs:
         return {path: stat for path, stat in self.stats.items() if path not in code}
 
     def _take_code(self, last: Last | None) -> dict[str, Taken]:
-        from pipeline.query.code import FILES, Source, library_files, runs_as_older, source_files
+        from pipeline.query.code import FILES, Source, library_files, runs_as_older
         from pipeline.query.database import ENGINE
         from pipeline.query.files import Input
 
-        self._code = source_files(PACKAGE)
+        self._code = _own_files()
         libraries = library_files(LIBRARIES)
         known = last.code if last is not None else {}
         self.stats = {path: stat_of(path) for path in (*self._code.values(), *libraries.values())}
@@ -181,6 +182,12 @@ class Inputs:
 
     def code_paths(self) -> list[str]:
         """gradmill's own files."""
-        from pipeline.query.code import source_files
+        return list((self._code or _own_files()).values())
 
-        return list((self._code or source_files(PACKAGE)).values())
+
+def _own_files() -> dict[str, str]:
+    """gradmill's own files by label: not the embedded set, which an installed package has inside, and which is a spec
+    set like any other."""
+    from pipeline.query.code import source_files
+
+    return {label: path for label, path in source_files(PACKAGE).items() if not path.startswith(_EMBEDDED)}
