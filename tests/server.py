@@ -15,10 +15,11 @@ class Server:
     """The process, in which Python runs `module`: `-m` and its name, or its file."""
 
     module: ClassVar[tuple[str, ...]]
+    python: str = sys.executable
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [sys.executable, *self.module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [self.python, *self.module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         return self
 

@@ -25,7 +25,20 @@ class Small(Server):
 
     def run(self, program: str, words: list[str], folder: Path) -> forked.Ended:
         """Runs doit or gradmill in a folder, with the environment and the path of modules that this process has now."""
-        return forked.Ended(*self.ask(program, words, str(folder), dict(os.environ), sys.path))
+        return forked.Ended(*self.ask(program, words, str(folder), dict(os.environ), self._path()))
+
+    def _path(self) -> list[str]:
+        return sys.path
+
+
+class Installed(Small):
+    """The same with the gradmill of a virtual environment."""
+
+    def __init__(self, python: Path) -> None:
+        self.python = str(python)
+
+    def _path(self) -> list[str]:
+        return []  # its own
 
 
 @cache
@@ -49,7 +62,7 @@ def _ended(program: str, words: list[str], folder: str, environment: dict[str, s
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.environ.clear()
         os.environ.update(environment)
-        sys.path[:] = path
+        sys.path[:] = path or sys.path
         return RUNS[program](words)
 
     return forked.forked(work, [program, *words], Path(folder))

@@ -1,0 +1,415 @@
+"""What must hold in any setting. Each invariant gives a line for each thing that is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import xxhash
+from forked import Ended
+from project import tasks_in
+
+from pairs.reading import Report, compiled, definitions, includes, is_compiled, kind, registrations, report
+from pairs.sets import SETS
+from pairs.settings import SETTINGS, Case
+from pairs.work import Programs, Tree, Work
+from pipeline.families.table import FAMILIES
+
+Files = dict[str, bytes]
+SQLITE = ("rows-shm", "rows-wal")
+
+
+class Made(NamedTuple):
+    """What a build of the same inputs made that knows nothing of the case's cache."""
+
+    files: Files
+    manifest: Any
+
+
+@dataclass
+class Outcome:
+    """A case that has been run twice."""
+
+    work: Work
+    references: References
+    prepared: str  # what failed before the first run
+    before: Files  # the generated files that were there before it
+    first: Ended
+    files: Files
+    tree: Tree  # after the first run
+    second: Ended
+    again: Tree  # and after the second
+    manifest: Any
+
+    @cached_property
+    def clean(self) -> Made:
+        """A clean build of the same inputs, with the same layout, families, shards and lines."""
+        return self.references.clean(self.case)
+
+    @cached_property
+    def plain(self) -> Made:
+        """A clean build of all families in upstream's layout."""
+        return self.references.plain(self.case)
+
+    @cached_property
+    def checked(self) -> Report:
+        """What `check` reports."""
+        return self.references.checked(self.case)
+
+    @property
+    def case(self) -> Case:
+        return self.work.case
+
+    @property
+    def stops(self) -> bool:
+        """Whether the run must end with an error."""
+        case = self.case
+        return case["text"] == "an error" or (case["text"] == "a warning" and case["strict"] == "1")
+
+    @property
+    def families(self) -> set[str]:
+        """The families that are made."""
+        form, graphs = self.work.form, {"graphs"} if self.case["graphs"] else set()
+        asked = {*self.case["families"].split(",")} - {""}
+        return (asked or {*(form.by_default or form.families)}) | graphs
+
+
+# ---- running
+
+
+class References:
+    """Builds to compare with: each is made once, for all cases that it serves."""
+
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+        self._made = lru_cache(maxsize=None)(self._build)
+        self._checked = lru_cache(maxsize=None)(self._check)
+
+    def clean(self, case: Case) -> Made:
+        """A clean build in another cache, by the usual command."""
+        same = ["set", "release", "layout", "families", "graphs", "lines"]
+        same += ["text"] if case["text"] != "an error" else []
+        same += ["shards"] if case["layout"] == "split" else []
+        same += ["place", "generated"] if case["lines"] == "1" else []  # as which files are named
+        return self._made(_key(_usual(case, same)))
+
+    def plain(self, case: Case) -> Made:
+        """A clean build of all families, in upstream's layout."""
+        form = SETS[case["set"]]
+        families = ",".join(form.families) if form.by_default else ""
+        return self._made(_key({**_usual(case, ["set", "release", "graphs"]), "families": families}))
+
+    def checked(self, case: Case) -> Report:
+        """What `check` reports in a folder where nothing was ever built."""
+        same = ["set", "release", "release is in", "text", "graphs"]
+        return self._checked(_key(_usual(case, same)))
+
+    def _build(self, key: tuple[tuple[str, str], ...]) -> Made:
+        with TemporaryDirectory() as name:
+            work = Work(dict(key), Path(name).resolve() / "case", self._programs)
+            work.prepare()
+            run = work.run()
+            assert run.status == 0, run.stderr
+            named = {path: data.replace(str(work.folder).encode(), b"@") for path, data in work.files().items()}
+            return Made(named, work.manifest())
+
+    def _check(self, key: tuple[tuple[str, str], ...]) -> Report:
+        with TemporaryDirectory() as name:
+            work = Work(dict(key), Path(name).resolve() / "case", self._programs)
+            work.prepare()
+            run = work.run("check", format="json")
+            assert not run.stderr, run.stderr
+            return report("json", run.stdout, work.cwd, work.folder)
+
+
+def _usual(case: Case, same: Iterable[str]) -> Case:
+    """A case with the usual values of all other settings."""
+    return {name: case[name] if name in same else values.quick[0] for name, values in SETTINGS.items()}
+
+
+def _key(case: Case) -> tuple[tuple[str, str], ...]:
+    return tuple(case.items())
+
+
+def outcome(case: Case, folder: Path, programs: Programs, references: References) -> Outcome:
+    """Runs a case twice."""
+    work = Work(case, folder, programs)
+    prepared, before = work.prepare(), work.files()
+    first, files, tree = work.run(), work.files(), work.tree()
+    second, again = work.run(), work.tree()
+    return Outcome(work, references, prepared, before, first, files, tree, second, again, work.manifest())
+
+
+def wrong(found: Outcome) -> list[str]:
+    """All that does not hold."""
+    if found.prepared:
+        return [found.prepared]
+    if found.first.status != (1 if found.stops else 0):
+        return [f"status: {found.first.status}, {found.first.stdout[-1000:]}{found.first.stderr[-3000:]}"]
+    invariants = STOPPED if found.stops else FINISHED
+    return [f"{each.__name__}: {line}" for each in invariants for line in each(found)]
+
+
+# ---- what holds of every run
+
+
+def no_traceback(found: Outcome) -> Iterator[str]:
+    for run in (found.first, found.second):
+        if "Traceback" in run.stdout + run.stderr:
+            yield (run.stdout + run.stderr)[-2000:]
+
+
+def problems_are_the_same(found: Outcome) -> Iterator[str]:
+    """Both runs report what `check` does, whatever the format, the reporter and the layout."""
+    for which, run in (("first", found.first), ("second", found.second)):
+        try:
+            said = report(found.case["format"], run.stderr, found.work.cwd, found.work.folder)
+        except (ValueError, KeyError) as error:
+            yield f"{which} run: {found.case['format']} cannot be read: {error!r}: {run.stderr[:500]!r}"
+            continue
+        if said != found.checked:
+            yield f"{which} run: {_differing(said, found.checked)}: {run.stderr[:500]!r}"
+    if (found.case["text"] == "right") != (not found.checked.problems):
+        yield f"check finds {found.checked.problems}"
+    if (found.case["release is in"] == "newer") != bool(found.checked.notes):
+        yield f"check notes {found.checked.notes}"
+
+
+def _differing(said: Report, checked: Report) -> str:
+    parts = [
+        f"{what} {sorted(extra)}"
+        for what, extra in (
+            ("missing", checked.problems - said.problems),
+            ("missing", checked.notes - said.notes),
+            ("added", said.problems - checked.problems),
+            ("added", said.notes - checked.notes),
+        )
+        if extra
+    ]
+    return "; ".join(parts)
+
+
+def reporter_is_itself(found: Outcome) -> Iterator[str]:
+    """Standard output is the reporter's alone."""
+    for which, run in (("first", found.first), ("second", found.second)):
+        out, reporter = run.stdout, found.case["reporter"]
+        if reporter == "zero" and out:
+            yield f"{which} run: {out[:300]!r}"
+        if reporter == "json":
+            try:
+                json.loads(out)
+            except ValueError as error:
+                yield f"{which} run: {error}: {out[:300]!r}"
+    if found.case["reporter"] == "error-only" and found.first.stdout and not found.stops:
+        yield f"{found.first.stdout[:300]!r}"
+
+
+def second_run_does_nothing(found: Outcome) -> Iterator[str]:
+    if found.second.status != found.first.status:
+        yield f"status {found.second.status}: {found.second.stderr[-500:]}"
+    for name in sorted(found.tree.keys() | found.again.keys()):
+        path = found.work.folder / name
+        if _is_below(path, found.work.cache) and (found.stops or path.is_dir() or path.name in SQLITE):
+            continue  # after an error what was found is kept once more; SQLite has files where a database is read
+        if found.tree.get(name) != found.again.get(name):
+            yield f"{name}: {found.tree.get(name)} -> {found.again.get(name)}"
+    if not found.stops and (ran := _ran(found.case["reporter"], found.second.stdout)):
+        yield f"ran {ran}"
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    return path == folder or folder in path.parents
+
+
+def _ran(reporter: str, out: str) -> list[str]:
+    """The tasks that a run executed, as far as the reporter says."""
+    if reporter == "json":
+        tasks = json.loads(out or "{}").get("tasks", ())
+        executed = [task["name"] for task in tasks if task["result"] != "up-to-date"]
+        return [name for name in executed if name not in ("emit", "shard")]  # groups, which do nothing themselves
+    return tasks_in(out) if reporter in ("own", "console", "executed-only") else []
+
+
+# ---- what holds where a run finished
+
+
+def bytes_are_those_of_a_clean_build(found: Outcome) -> Iterator[str]:
+    named = {name: data.replace(str(found.work.folder).encode(), b"@") for name, data in found.files.items()}
+    yield from _different(_but_depfiles(named), _but_depfiles(found.clean.files))
+
+
+def _but_depfiles(files: Files) -> Files:
+    """They name files as the command line does."""
+    return {name: data for name, data in files.items() if not name.endswith(".d")}
+
+
+def _different(one: Files, other: Files) -> Iterator[str]:
+    for name in sorted(one.keys() | other.keys()):
+        if one.get(name) != other.get(name):
+            yield f"{name}: {'missing' if name not in one else 'added' if name not in other else 'differs'}"
+
+
+def manifest_is_right(found: Outcome) -> Iterator[str]:
+    """It lists the files that there are, with the digests that they have, and all inputs."""
+    manifest, files = found.manifest, found.files
+    if manifest is None:
+        yield "missing"
+        return
+    listed = {each["path"]: each for each in manifest["files"]}
+    depfiles = {f"{name}.d" for name in listed} if found.case["layout"] == "split" else set()
+    for name in sorted((listed.keys() | depfiles) ^ files.keys()):
+        yield f"{name}: {'not listed' if name in files else 'not there'}"
+    for name in listed.keys() & files.keys():
+        data, each = files[name], listed[name]
+        told = (each["size"], each["sha256"], each["xxh3"])
+        if told != (len(data), sha256(data).hexdigest(), xxhash.xxh3_128_hexdigest(data)):
+            yield f"{name}: the digests are others"
+    known = {each["name"] for each in manifest["inputs"]}
+    for name, each in listed.items():
+        if not {*each["inputs"]} <= known:
+            yield f"{name}: inputs that are not listed: {sorted({*each['inputs']} - known)}"
+    other = {**found.clean.manifest, "specs": manifest["specs"]}
+    if {k: v for k, v in manifest.items() if k != "files"} != {k: v for k, v in other.items() if k != "files"}:
+        differing = [name for name in manifest if manifest[name] != other[name] and name != "files"]
+        yield f"a clean build's is another one: {differing}"
+
+
+def depfiles_name_what_there_is(found: Outcome) -> Iterator[str]:
+    paths = [found.work.cache / found.work.name / "manifest.json.d"]
+    paths += [found.work.generated / name for name in found.files if name.endswith(".d")]
+    for path in paths:
+        words = re.split(r"(?<!\\)[ \n]+", path.read_text().replace("\\\n", " "))
+        for word in (re.sub(r"\\(.)", r"\1", word).removesuffix(":") for word in words if word):
+            if not (found.work.cwd / word).exists():
+                yield f"{path.name}: {word}"
+
+
+def units_are_complete(found: Outcome) -> Iterator[str]:
+    """All units of the families that are made, and no others, each once in files of one kind."""
+    manifest, plain = found.manifest, found.plain.manifest
+    wanted = {_unit(each) for each in plain["units"] if each["family"] in found.families}
+    units = [_unit(each) for each in manifest["units"]]
+    if {*units} != wanted or len(units) != len(wanted):
+        yield f"missing {sorted(wanted - {*units})[:5]}, added {sorted({*units} - wanted)[:5]}"
+    held, expected = _held(manifest), _held(plain)
+    for (template, name), times in held.items():
+        if (twice := [unit for unit, count in times.items() if count > 1]) and is_compiled(name):
+            yield f"{name}: several files have {twice[:5]}"
+        there = {*expected.get((template, name), ())} or _of_template(expected, template)
+        if {*times} != there:
+            yield f"{name}: missing {sorted(there - {*times})[:5]}, added {sorted({*times} - there)[:5]}"
+    for template in {template for template, _ in expected} - {template for template, _ in held}:
+        units_of = _of_template(expected, template)
+        if {unit.partition("::")[0] for unit in units_of} and _family(units_of, plain) in found.families:
+            yield f"nothing is made of {template}"
+
+
+def _unit(each: Any) -> tuple[str, str, str]:
+    return each["family"], each["unit"], each["schema"]
+
+
+def _held(manifest: Any) -> dict[tuple[str, str], Counter[str]]:
+    """How many files have each unit: by template and kind, those with all shards apart."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for each in manifest["files"]:
+        template = next((name for name in each["inputs"] if name.startswith("templates/")), "")
+        if each["units"] and is_compiled(each["path"]):
+            found.setdefault((template, kind(each["path"])), Counter()).update(each["units"])
+    return found
+
+
+def _of_template(held: dict[tuple[str, str], Counter[str]], template: str) -> set[str]:
+    return {unit for (of, _), times in held.items() if of == template for unit in times}
+
+
+def _family(units: set[str], manifest: Any) -> str:
+    return next((each["family"] for each in manifest["units"] if each["unit"] in units), "")
+
+
+def text_has_each_unit_once(found: Outcome) -> Iterator[str]:
+    """Structs, gradient functions and kernels: those of a plain build, each defined once."""
+    yield from _once(definitions(found.files), definitions(found.plain.files), found)
+
+
+def kernels_are_registered_once(found: Outcome) -> Iterator[str]:
+    yield from _once(registrations(found.files), registrations(found.plain.files), found)
+
+
+def _once(there: Counter[Any], plain: Counter[Any], found: Outcome) -> Iterator[str]:
+    families = _families_by_kind(found.plain)
+    for each, count in there.items():
+        if count > 1:
+            yield f"{each}: {count} times"
+    wanted = {each[1:] for each in plain if families.get(each[0]) in found.families and each[1] != "formula"}
+    got = {each[1:] for each in there if each[1] != "formula"}
+    if got != wanted:
+        yield f"missing {sorted(wanted - got)[:5]}, added {sorted(got - wanted)[:5]}"
+
+
+def _families_by_kind(made: Made) -> dict[str, str]:
+    """The families of files, by their kind."""
+    of_units = {each["unit"]: each["family"] for each in made.manifest["units"]}
+    return {kind(each["path"]): of_units[each["units"][0]] for each in made.manifest["files"] if each["units"]}
+
+
+def includes_exist(found: Outcome) -> Iterator[str]:
+    """What a generated file includes that a family makes is there, where that family is made."""
+    made = _families_by_kind(found.plain)
+    for name, text in compiled(found.files).items():
+        for included in includes(text):
+            owner = made.get(kind(included)) or _owner(included)
+            if owner in found.families and included not in found.files:
+                yield f"{name} includes {included}"
+
+
+def _owner(name: str) -> str:
+    return next((family.name for family in FAMILIES.values() if family.owns(name)), "")
+
+
+def forms_of_a_set_give_the_same(found: Outcome) -> Iterator[str]:
+    """But for the comment that says where the template is."""
+    same = SETS[found.case["set"]].same
+    first = next((name for name, each in SETS.items() if same and each.same == same), found.case["set"])
+    usual = found.references.plain({**found.case, "set": first})
+    yield from _different(_bare(found.plain.files), _bare(usual.files))
+
+
+def _bare(files: Files) -> Files:
+    return {name: re.sub(rb"@generated from .*", b"", data) for name, data in _but_depfiles(files).items()}
+
+
+def stamp_is_written(found: Outcome) -> Iterator[str]:
+    path = found.work.stamp
+    if path is not None and not path.exists():
+        yield "missing"
+
+
+# ---- what holds where it ended with an error
+
+
+def nothing_is_written(found: Outcome) -> Iterator[str]:
+    yield from _different(found.files, found.before)
+
+
+ALWAYS = (no_traceback, problems_are_the_same, reporter_is_itself, second_run_does_nothing)
+FINISHED: tuple[Callable[[Outcome], Iterator[str]], ...] = (
+    *ALWAYS,
+    bytes_are_those_of_a_clean_build,
+    manifest_is_right,
+    depfiles_name_what_there_is,
+    units_are_complete,
+    text_has_each_unit_once,
+    kernels_are_registered_once,
+    includes_exist,
+    forms_of_a_set_give_the_same,
+    stamp_is_written,
+)
+STOPPED: tuple[Callable[[Outcome], Iterator[str]], ...] = (*ALWAYS, nothing_is_written)

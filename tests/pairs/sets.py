@@ -1,0 +1,320 @@
+"""The spec sets: one small set of operators in each form that a set may have, and described sets of each shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import ZipFile
+
+from never_wrong.specset import of_families, read_specs
+from project import CORE, ROOT
+
+from pipeline.releases import KNOWN, minor
+
+NEWER = "99.0.0"  # a release that is not known
+ALL = tuple(minor(version) for version in KNOWN)
+KERNELS = ("variable_type", "inplace_or_view", "trace_type", "view_funcs", "factories")
+OPERATORS = ["add", "mul", "exp", "full", "transpose"]
+MISH = """
+- func: mish(Tensor self) -> Tensor
+  structured_delegate: mish.out
+  python_module: nn
+
+- func: mish_(Tensor(a!) self) -> Tensor(a!)
+  structured_delegate: mish.out
+  python_module: nn
+
+- func: mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  python_module: nn
+  dispatch:
+    CPU: mish_out
+"""  # what examples/vendor has derivatives of
+GRAPH = '''"""A graph of the operators that the small set has."""
+
+from torch import Tensor
+
+
+def polynomial(x: Tensor, y: Tensor) -> Tensor:
+    return (x * y + x).exp()
+'''
+
+Texts = dict[str, bytes]  # path -> bytes
+
+
+class Form(NamedTuple):
+    """A form of a set. `make` writes it into the folder of a case, with the release that it is to say."""
+
+    make: Callable[[Path, str], None]
+    specs: str = "set"  # the path of the set, or its name
+    line: tuple[str, str] = ("set/derivatives.yaml", "self: grad * result.conj()")  # a formula: the file, the text
+    families: tuple[str, ...] = ("nodes", *KERNELS)  # those that it has templates for
+    by_default: tuple[str, ...] = ()  # those that are made where none are asked for, where that is not all
+    releases: tuple[str, ...] = ALL
+    graphs: bool = True
+    named: bool = False  # whether `specs` is no path
+    is_file: bool = False
+    may_be_silent: bool = True  # whether it may leave its release to the command, or say one that is not known
+    slow: bool = False
+    same: str = ""  # sets with the same word here have the same operators and templates
+    called: str = ""  # the name of the set, where it is not that of its folder
+    described: bool = False
+
+    def edit(self, folder: Path, change: Callable[[str], str]) -> None:
+        """Changes the line."""
+        name, line = self.line
+        path, _, member = name.partition("!")
+        old, new = f"{line}\n".encode(), f"{change(line)}\n".encode()
+        texts = _members(folder / path) if member else {"": (folder / path).read_bytes()}
+        assert texts[member].count(old) == 1, name
+        texts[member] = texts[member].replace(old, new)
+        if member:
+            _zip(folder / path, texts)
+        else:
+            (folder / path).write_bytes(texts[member])
+
+
+def _members(path: Path) -> Texts:
+    with ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _zip(path: Path, texts: Texts) -> None:
+    with ZipFile(path, "w") as archive:
+        for name, data in texts.items():
+            archive.writestr(name, data)
+
+
+def _write(folder: Path, texts: Texts) -> None:
+    for name, data in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+# ---- one set of operators, in each form
+
+
+@cache
+def _small() -> Texts:
+    """A part of the core set, as a flat folder."""
+    found = {name: text.encode() for name, text in of_families(read_specs(CORE), OPERATORS).texts().items()}
+    templates = {f"templates/{path.name}": path.read_bytes() for path in sorted((CORE / "templates").iterdir())}
+    return {**found, **templates}
+
+
+_NATIVE = "ATen/native"
+_PLACES = {
+    "flat": ("", "", "", "templates"),
+    "packaged": (f"{_NATIVE}/", f"{_NATIVE}/", "autograd/", "autograd/templates"),
+    "checkout": (f"aten/src/{_NATIVE}/", f"aten/src/{_NATIVE}/", "tools/autograd/", "tools/autograd/templates"),
+}
+
+
+def _laid_out(form: str) -> Texts:
+    """The small set with its files where a form has them."""
+    *folders, templates = _PLACES[form]
+    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml")
+    found = {f"{folder}{name}": _small()[name] for folder, name in zip(folders, names)}
+    rest = {name: data for name, data in _small().items() if name.startswith("templates/")}
+    return {**found, **{f"{templates}/{name.removeprefix('templates/')}": data for name, data in rest.items()}}
+
+
+def _said(name: str, release: str, text: str = "{}\n") -> Texts:
+    return {name: text.format(release).encode()} if release else {}
+
+
+def _flat(folder: Path, release: str) -> None:
+    _write(folder / "set", {**_laid_out("flat"), **_said("RELEASE", release)})
+
+
+def _packaged(folder: Path, release: str) -> None:
+    _write(folder / "set", {**_laid_out("packaged"), **_said("RELEASE", release)})
+
+
+def _checkout(folder: Path, release: str) -> None:
+    _write(folder / "set", {**_laid_out("checkout"), **_said("version.txt", f"{release}a0" if release else "")})
+
+
+WHEEL = "torch-0-none-any.whl"
+PACKAGED = "torchgen/packaged/"
+_MANUAL = "torch/include/torch/csrc/autograd/FunctionsManual.h"  # where a wheel declares what formulas call
+
+
+def _wheel(folder: Path, release: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    version = _said("torch/version.py", release, "__version__ = '{}'\n")
+    packaged = {f"{PACKAGED}{name}": data for name, data in _laid_out("packaged").items()}
+    headers = [data for name, data in _small().items() if name.startswith("templates/core_") and name.endswith(".h")]
+    _zip(folder / WHEEL, {**packaged, _MANUAL: b"\n".join(headers), **version})
+
+
+# ---- described sets
+
+
+def _copied(source: Path, wanted: tuple[str, ...] = ()) -> Texts:
+    paths = (path for path in sorted(source.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+    found = {path.relative_to(source).as_posix(): path.read_bytes() for path in paths}
+    return {name: data for name, data in found.items() if not wanted or name.startswith(wanted)}
+
+
+def _layers(folder: Path, release: str) -> None:
+    """The set that the tests of descriptions edit, over its own base."""
+    tests = ROOT / "tests"
+    base = {name: data for name, data in _copied(tests / "bad" / "base").items() if name != "RELEASE"}
+    _write(folder / "set", _copied(tests / "vendors" / "set"))
+    _write(folder / "base", {**base, **_said("RELEASE", release)})
+
+
+def _over_small(folder: Path, release: str, texts: Texts, native: str = "") -> None:
+    """A description over the small set."""
+    base = {**_small(), **_said("RELEASE", release)}
+    base["native_functions.yaml"] += native.encode()
+    _write(folder / "base", base)
+    _write(folder / "set", texts)
+
+
+def _toy(folder: Path, release: str) -> None:
+    """The example of a vendor, over the small set in the place of torch."""
+    texts = _copied(ROOT / "examples" / "vendor", ("specset.toml", "specs/", "templates/", "csrc/toy_"))
+    old = b'specs = "torch"'
+    assert texts["specset.toml"].count(old) == 1
+    texts["specset.toml"] = texts["specset.toml"].replace(old, b'specs = "../base"')
+    _over_small(folder, release, texts, MISH)
+
+
+_LIBRARY = """
+name = "library"
+base.specs = "../base"
+
+[[layer]]
+name = "plugin"
+native = "own.yaml"
+derivatives = "own_derivatives.yaml"
+
+[functions]
+take = ["own", "defined"]
+
+[family.variable_type]
+keys = { Default = "AutogradPrivateUse1" }
+shards = 40
+
+[family.inplace_or_view]
+shards = 1
+everything = false
+
+[family.trace_type]
+library = "other"
+everything = false
+"""  # blocks of registrations of a namespace, of another library and key; more shards than functions
+_OWN = """
+- func: plugin::twice(Tensor self) -> Tensor
+  dispatch:
+    CPU: twice
+
+- func: plugin::twice_(Tensor(a!) self) -> Tensor(a!)
+  dispatch:
+    CPU: twice_
+
+- func: plugin::row(Tensor(a) self, int index) -> Tensor(a)
+  dispatch:
+    CPU: row
+
+- func: plugin::row_copy(Tensor self, int index) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: row_copy
+  autogen: row_copy.out
+  tags: view_copy
+"""
+_OWN_DERIVATIVES = """
+- name: plugin::twice(Tensor self) -> Tensor
+  self: grad * 2
+  result: auto_linear
+
+- name: plugin::row(Tensor(a) self, int index) -> Tensor(a)
+  self: grad.unsqueeze(index)
+"""
+
+
+def _library(folder: Path, release: str) -> None:
+    texts = {"specset.toml": _LIBRARY, "own.yaml": _OWN, "own_derivatives.yaml": _OWN_DERIVATIVES}
+    _over_small(folder, release, {name: text.lstrip().encode() for name, text in texts.items()})
+
+
+_ALONE = """
+name = "alone"
+release = "{}"
+families = ["nodes", "variable_type"]
+
+[[layer]]
+name = "all"
+native = "native_functions.yaml"
+tags = "tags.yaml"
+derivatives = ["derivatives.yaml"]
+
+[family.nodes]
+files = ["Functions.h", "Functions.cpp"]
+"""  # no base; some of the files of a family
+
+
+def _alone(folder: Path, release: str) -> None:
+    _write(folder / "set", {**_small(), "specset.toml": _ALONE.lstrip().format(release).encode()})
+
+
+def _nothing(folder: Path, release: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+_EXP = Form(_flat).line[1]
+
+SETS: dict[str, Form] = {
+    "flat": Form(_flat, same="small"),
+    "packaged": Form(_packaged, line=("set/autograd/derivatives.yaml", _EXP), same="small"),
+    "checkout": Form(_checkout, line=("set/tools/autograd/derivatives.yaml", _EXP), same="small"),
+    "wheel": Form(
+        _wheel,
+        WHEEL,
+        (f"{WHEEL}!{PACKAGED}autograd/derivatives.yaml", _EXP),
+        is_file=True,
+        same="small",
+        called="torch-0",
+    ),
+    "core": Form(_nothing, "core", releases=("2.13",), named=True, may_be_silent=False),
+    "layers": Form(
+        _layers,
+        line=("set/plugin/config/derivatives.yaml", "self: swish_gradient(grad, self)"),
+        families=("nodes", "variable_type"),
+        releases=("2.12", "2.13", "2.14"),
+        graphs=False,
+        called="accel",
+        described=True,
+    ),
+    "toy": Form(
+        _toy,
+        line=("set/specs/toy_derivatives.yaml", "self: grad * 3 * self * self"),
+        by_default=("nodes", "variable_type", "inplace_or_view", "view_funcs"),
+        releases=("2.13", "2.14", "2.15"),
+        graphs=False,
+        called="toy",
+        described=True,
+    ),
+    "library": Form(
+        _library,
+        line=("set/own_derivatives.yaml", "self: grad * 2"),
+        by_default=("variable_type", "inplace_or_view", "trace_type"),
+        called="library",
+        described=True,
+    ),
+    "alone": Form(
+        _alone,
+        families=("nodes", "variable_type"),
+        graphs=False,
+        may_be_silent=False,
+        called="alone",
+        described=True,
+    ),
+    "torch": Form(_nothing, "torch", releases=("2.13",), named=True, graphs=False, may_be_silent=False, slow=True),
+}

@@ -1,0 +1,116 @@
+"""Every pair of settings, each held against what must hold in any setting: tests/pairs has the table and the rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from forked import Ended
+from never_wrong.seed import REPEAT, SEED
+from pairs.hold import Outcome, References, outcome, wrong
+from pairs.settings import SETTINGS, Case, cases, impossible, table, title
+from pairs.work import Programs
+from small import Installed, Small
+
+QUICK = cases(quick=True)
+
+
+@pytest.fixture(scope="module")
+def programs(commands: Path) -> Iterator[Programs]:
+    with Small() as editable, Installed(commands / "python") as wheel:
+        yield Programs(editable, wheel)
+
+
+@pytest.fixture(scope="module")
+def references(programs: Programs) -> References:
+    return References(programs)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_pair_is_tried_or_excluded_for_a_reason(quick: bool) -> None:
+    values = table(quick=quick)
+    unexplained = [pair for pair, reason in impossible(values, cases(quick=quick)).items() if not reason]
+    assert unexplained == [], "say in EXCLUDED why these cannot go together"
+
+
+@pytest.mark.parametrize(
+    "case", QUICK, ids=[f"{number}-{case['set']}-{case['reporter']}" for number, case in enumerate(QUICK)]
+)
+def test_a_pair_holds(case: Case, tmp_path: Path, programs: Programs, references: References) -> None:
+    lines = wrong(outcome(case, tmp_path.resolve() / "case", programs, references))
+    assert not lines, "\n".join([title(case), *lines])
+
+
+@pytest.mark.slow
+def test_all_pairs_of_all_values_hold(tmp_path: Path, programs: Programs, references: References) -> None:
+    failed = []
+    for number, case in enumerate(cases(quick=False, seed=SEED)):
+        lines = wrong(outcome(case, tmp_path.resolve() / str(number), programs, references))
+        failed += [title(case), *lines] if lines else []
+    assert not failed, "\n".join([REPEAT, *failed])
+
+
+# ---- each rule notices what it is for
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory: pytest.TempPathFactory, programs: Programs, references: References) -> Outcome:
+    """A case with warnings, of all families, for which all holds."""
+    usual = {name: values.quick[0] for name, values in SETTINGS.items()}
+    case = {**usual, "text": "a warning", "layout": "split", "shards": "", "format": "json", "reporter": "json"}
+    found = outcome(case, tmp_path_factory.mktemp("right").resolve() / "case", programs, references)
+    assert wrong(found) == []
+    return found
+
+
+def _file(found: Outcome, name: str, change: Callable[[str], str]) -> Outcome:
+    return replace(found, files={**found.files, name: change(found.files[name].decode()).encode()})
+
+
+def _first(found: Outcome, pattern: str) -> tuple[str, str]:
+    """The first file that has a pattern, and what matches."""
+    for name, data in found.files.items():
+        if match := re.search(pattern, data.decode(), re.MULTILINE | re.DOTALL):
+            return name, match[0]
+    raise AssertionError(pattern)
+
+
+def _again(found: Outcome, pattern: str) -> Outcome:
+    """With a text twice."""
+    name, text = _first(found, pattern)
+    return _file(found, name, lambda whole: whole.replace(text, f"{text}\n{text}", 1))
+
+
+def _without(found: Outcome, name: str) -> Outcome:
+    return replace(found, files={each: data for each, data in found.files.items() if each != name})
+
+
+def _changed_manifest(found: Outcome, change: Callable[[str], str]) -> Outcome:
+    text = (found.work.cache / found.work.name / "manifest.json").read_text()
+    return replace(found, manifest=json.loads(change(text)))
+
+
+WRONG: dict[str, Callable[[Outcome], Outcome]] = {
+    "kernels_are_registered_once": lambda found: _again(found, r'm\.impl\("[^;]*;'),
+    "text_has_each_unit_once": lambda found: _again(found, r"^variable_list \w+::apply\(.*?^}"),
+    "includes_exist": lambda found: _without(found, "Functions.h"),
+    "manifest_is_right": lambda found: _changed_manifest(found, lambda text: text.replace('"size":', '"size":1', 1)),
+    "units_are_complete": lambda found: _changed_manifest(
+        found, lambda text: re.sub(r'\n\{"unit":[^\n]*,(?=\n)', "", text, count=1)
+    ),
+    "bytes_are_those_of_a_clean_build": lambda found: _file(found, "ViewFuncs.h", lambda text: f"{text} "),
+    "second_run_does_nothing": lambda found: replace(found, again={**found.again, "new": (0, 0, 0)}),
+    "problems_are_the_same": lambda found: replace(found, second=Ended(0, found.second.stdout, "")),
+    "reporter_is_itself": lambda found: replace(found, first=found.first._replace(stdout="{")),
+    "no_traceback": lambda found: replace(found, second=found.second._replace(stderr="Traceback")),
+}
+
+
+@pytest.mark.parametrize("rule", WRONG)
+def test_a_rule_notices_what_it_is_for(right: Outcome, rule: str) -> None:
+    found = {line.partition(":")[0] for line in wrong(WRONG[rule](right))}
+    assert rule in found
