@@ -90,7 +90,7 @@ def _file(file: File, own: OutputFile, rules: Family, units: Sequence[Unit], lay
         return replace(
             file, name=_named(own.name or file.name, file.shard, layout), comment=own.comment or rules.comment
         )
-    slots, constants, asked = _slots({**rules.slots, **own.slots}, own, file.template)
+    slots, constants, asked = _slots({**rules.slots, **own.slots}, own, file.family, file.template)
     libraries = _copies(file, slots, layout)
     is_template = "/" in file.name  # made of the same template, to make the shards of
     return replace(
@@ -175,7 +175,7 @@ def _added(
     tell: Tell,
 ) -> list[File]:
     """A file that upstream does not have: one, or one for each shard."""
-    slots, constants, asked = _slots(own.slots, own, name)
+    slots, constants, asked = _slots(own.slots, own, kind.name, name)
     return [
         File(
             _named(own.name or name, shard, layout),
@@ -195,8 +195,8 @@ def _added(
 
 
 def _slots(
-    given: Mapping[str, str | Slot], own: OutputFile, template: str
-) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    given: Mapping[str, str | Slot], own: OutputFile, family: str, template: str
+) -> tuple[dict[str, str], dict[str, str], tuple[tuple[str, ...], ...]]:
     """The holes that take a piece of each unit, those that take fixed text, those that the file's own rules name."""
     slots: dict[str, str] = {}
     constants: dict[str, str] = {}
@@ -206,7 +206,7 @@ def _slots(
             constants[hole] = slot.text or ""
         else:
             slots[hole] = key_of(template if hole in own.slots else "", hole)
-    return slots, constants, tuple(own.slots)
+    return slots, constants, tuple(("family", family, "file", template, "slots", hole) for hole in own.slots)
 
 
 def _selected(members: tuple[str, ...], own: OutputFile, units: Sequence[Unit], tell: Tell) -> tuple[str, ...]:

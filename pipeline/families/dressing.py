@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pipeline.cpp.view_funcs import view_func, view_func_macro
 from pipeline.families.family import ATEN, library_piece
 from pipeline.model.layers import Words, listed
-
-if TYPE_CHECKING:
-    from pipeline.specs.layers.description import Family, Replace, Slot, Wrap
+from pipeline.specs.layers.description import Family, Replace, Slot, Wrap
 
 WORDS = (
     *("all", "rest", "own", "base", "defined", "undefined", "generated", "declared"),
@@ -61,8 +58,6 @@ def key_of(file: str, hole: str) -> str:
 
 def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
     """The slots of a family that take a piece: the file that they are in ("" for all), the hole, what goes in."""
-    from pipeline.specs.layers.description import Slot
-
     for file, slots in (("", rules.slots), *((name, each.slots) for name, each in rules.file.items())):
         for hole, given in slots.items():
             slot = Slot(given) if isinstance(given, str) else given
@@ -75,14 +70,32 @@ def dressed(
 ) -> dict[str, str]:
     """The pieces of a unit as the description has them, with those for its slots. `apart`: whether registrations of
     functions of another namespace than PyTorch's stand in a block of their own."""
-    found = dict(pieces)
-    if about.namespace != ATEN and family in (*KERNELS, "view_funcs"):
-        found = {piece: _in_namespace(text, about) for piece, text in found.items()}
-    for replace in rules.replace:
-        found = {piece: _replaced(piece, text, replace, about) for piece, text in found.items()}
-    for wrap in rules.wrap:
-        found = {piece: _wrapped(piece, text, wrap, about) for piece, text in found.items()}
+    found = _named_apart(family, pieces, about)
+    for _, rule in touching(rules):
+        found |= dict(_touched(found, rule, about))
     return found | dict(_slots(found, rules, about)) | (_elsewhere(found, about) if apart else {})
+
+
+def touched(family: str, pieces: Mapping[str, str], rules: Family, about: About) -> list[str]:
+    """Which replacements and wraps touch a piece of a unit: `replace 0`."""
+    found, names = _named_apart(family, pieces, about), []
+    for name, rule in touching(rules):
+        changed = dict(_touched(found, rule, about))
+        names += [name] if changed else []
+        found |= changed
+    return names
+
+
+def touching(rules: Family) -> Iterator[tuple[str, Replace | Wrap]]:
+    """The replacements and wraps of a family, in the order in which they are applied."""
+    yield from ((f"replace {place}", rule) for place, rule in enumerate(rules.replace))
+    yield from ((f"wrap {place}", rule) for place, rule in enumerate(rules.wrap))
+
+
+def _named_apart(family: str, pieces: Mapping[str, str], about: About) -> dict[str, str]:
+    if about.namespace != ATEN and family in (*KERNELS, "view_funcs"):
+        return {piece: _in_namespace(text, about) for piece, text in pieces.items()}
+    return dict(pieces)
 
 
 def _in_namespace(text: str, about: About) -> str:
@@ -97,23 +110,20 @@ def _in_namespace(text: str, about: About) -> str:
     return text
 
 
-def _applies(piece: str, rule: Replace | Wrap, about: About) -> bool:
-    pieces = listed(rule.pieces)
-    wanted = not pieces or piece in pieces or piece.partition(" ")[0] in pieces
-    return wanted and about.holds(rule.of)
-
-
-def _replaced(piece: str, text: str, rule: Replace, about: About) -> str:
-    if not _applies(piece, rule, about):
-        return text
-    old = _named(rule.from_, about)  # may be empty: not every operator has an overload
-    return text.replace(old, _named(rule.to, about)) if old else text
-
-
-def _wrapped(piece: str, text: str, rule: Wrap, about: About) -> str:
-    if not text or not _applies(piece, rule, about):
-        return text
-    return _named(rule.text, about).replace("${text}", text)
+def _touched(pieces: Mapping[str, str], rule: Replace | Wrap, about: About) -> Iterator[tuple[str, str]]:
+    """The pieces that a rule is for and has something to do with, as it has them."""
+    if not about.holds(rule.of):
+        return
+    wanted = listed(rule.pieces)
+    for piece, text in pieces.items():
+        if wanted and piece not in wanted and piece.partition(" ")[0] not in wanted:
+            continue
+        if isinstance(rule, Replace):
+            old = _named(rule.from_, about)  # may be empty: not every operator has an overload
+            if old and old in text:
+                yield piece, text.replace(old, _named(rule.to, about))
+        elif text:
+            yield piece, _named(rule.text, about).replace("${text}", text)
 
 
 def _named(text: str, about: About) -> str:

@@ -29,7 +29,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     between: dict[str, str] = {}  # of a raw file, what stands between the pieces of a hole
     edits: tuple[tuple[str, str], ...] = ()  # text of the template that is replaced
     libraries: tuple[str, ...] = ()  # namespaces of which the block of registrations has a copy each
-    asked: tuple[str, ...] = ()  # holes that the template must have
+    asked: tuple[tuple[str, ...], ...] = ()  # holes that the template must have: where the description fills each
     whole: bool = False  # its text is made as a whole, of all its units at once
     origins: tuple[str, ...] = ()  # pieces that have a comment above each, which says what entry it is from
     lines: bool = False  # whether the formulas in these pieces say by `#line` where they are from

@@ -51,23 +51,28 @@ def marked(db: Database, family: str, name: str) -> dict[str, str]:
 
 def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
     """The text of a unit as it stands within a line; none where there is something wrong."""
+    pieces = undressed(db, family, name, marks=marks)
+    found = unit(db, family, name) if pieces and family in release(db).dressed else None
+    if found is None:
+        return pieces
+    from pipeline.stages.layered.asking import dressed_unit
+
+    return dressed_unit(db, family, found, pieces)
+
+
+def undressed(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
+    """The same whatever a description says of it."""
     kind, facts = FAMILIES[family], release(db)
     subject = _SUBJECTS[kind.subject](db, name)
     if subject is None:
         return {}
     try:
         plan = kind.plan(subject, facts)
-        pieces = kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
+        return kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
     except SpecError as error:
         for problem in problems_of(error, *_place(db, family, name, error)):
             db.report(_ranked(problem, kind.subject))
         return {}
-    found = unit(db, family, name) if family in facts.dressed else None
-    if found is None:
-        return pieces
-    from pipeline.stages.layered.asking import dressed_unit
-
-    return dressed_unit(db, family, found, pieces)
 
 
 def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role, str, str]:

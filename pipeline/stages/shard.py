@@ -19,7 +19,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole, Template, Value, indented, template_text
 from pipeline.model.entries import grouped
 from pipeline.model.regex import regex
-from pipeline.problems.problem import LAST, Problem, SpecError, nearest, problem_of
+from pipeline.problems.problem import LAST, Problem, Role, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, table, unkept
 from pipeline.stages.emit import marked, rendered, text
@@ -151,19 +151,10 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     try:
         template = template_of(db, file)
     except SpecError as error:
-        db.report(
-            Problem(
-                "template",
-                "",
-                "",
-                error.problem,
-                error.hint,
-                error.field,
-                error.needle,
-                file=file.template,
-                rule=error.rule,
-            )
-        )
+        described = error.role == "set"  # what is wrong is what the description says of it
+        role: Role = "set" if described else "template"
+        at = (error.problem, error.hint, error.field, error.needle)
+        db.report(Problem(role, "", "", *at, file="" if described else file.template, rule=error.rule))
         return []
     kind = FAMILIES[file.family]
     comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)
@@ -198,9 +189,13 @@ def template_of(db: Database, file: File) -> Template:
         from pipeline.families.described import edited
 
         found = edited(found, file)
-    for hole in file.asked:
-        if f"${{{hole}}}" not in found and f"${hole}" not in found:
-            raise SpecError(f"the template has no hole '${{{hole}}}', which the description fills", needle=hole)
+    holes = Template(found).names if file.asked else set()
+    for path in file.asked:
+        if path[-1] not in holes:
+            hint = nearest(path[-1], sorted(holes)) or f"its holes: {', '.join(sorted(holes))}"
+            error = SpecError(f"the template has no hole '{path[-1]}'", hint, field=path, needle=path[-1])
+            error.role = "set"
+            raise error
     if file.part:
         found = FAMILIES[file.family].parts[file.part](found, file.slots)
     if file.raw:

@@ -17,10 +17,11 @@ from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest, encode
+from pipeline.rules.layers.versions import looks_like
 from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.layered.files import KEYS, Chosen, Named, is_layered, name_of, of_file, text
-from pipeline.stages.set import source_keys, spec_set
+from pipeline.stages.set import source, source_keys, spec_set
 
 __all__ = ["KEYS", "text"]
 
@@ -101,19 +102,20 @@ def entries(db: Database, role: Role) -> dict[str, Raw]:
 def entries_of(db: Database, key: str) -> list[Named]:
     """The entries of a file; of a layer's, those that it chooses."""
     if is_layered(key):
-        return [(name, value) for group in _groups(db, key) for _, name, value in chosen(db, key, group)]
-    groups = [parsed(db, key, group) for group in db.names(pieces, key)]
-    if not groups or None in groups:
+        return [(name, value) for group in groups(db, key) for _, name, value in chosen(db, key, group)]
+    each = [parsed(db, key, group) for group in db.names(pieces, key)]
+    if not each or None in each:
         return parsed_whole(db, key)
-    return [named for group in groups if group is not None for named in group]
+    return [named for group in each if group is not None for named in group]
 
 
 WHOLE = ""  # stands for the one group of a file that is not cut
 
 
-def _groups(db: Database, key: str) -> list[str]:
-    groups = db.names(pieces, key)
-    return groups if groups and all(db.digest(parsed, key, group) != _NONE for group in groups) else [WHOLE]
+def groups(db: Database, key: str) -> list[str]:
+    """The groups of a file of a layer."""
+    found = db.names(pieces, key)
+    return found if found and all(db.digest(parsed, key, group) != _NONE for group in found) else [WHOLE]
 
 
 @query
@@ -121,8 +123,34 @@ def chosen(db: Database, key: str, group: str) -> list[Chosen]:
     """What a layer makes of the entries of a group: those that hold for the release, as it has them."""
     from pipeline.stages.layered.choosing import choose
 
-    found = parsed_whole(db, key) if group == WHOLE else parsed(db, key, group)
-    return choose(db, key, found or [])
+    keys = keys_of_file(db, key) if source(db, key).layer else {}
+    return choose(db, key, _of_group(db, key, group), keys)
+
+
+def _of_group(db: Database, key: str, group: str) -> list[Named]:
+    return (parsed_whole(db, key) if group == WHOLE else parsed(db, key, group)) or []
+
+
+@query
+def keys_of_group(db: Database, key: str, group: str) -> dict[str, bool]:
+    """The keys of the entries of a group, and whether what each says looks like releases in all of them."""
+    found: dict[str, bool] = {}
+    for _, raw in _of_group(db, key, group):
+        said = msgspec.msgpack.decode(raw)
+        for name, value in said.items() if isinstance(said, dict) else ():
+            if isinstance(name, str):
+                found[name] = found.get(name, True) and looks_like(value)
+    return dict(sorted(found.items()))
+
+
+@query
+def keys_of_file(db: Database, key: str) -> dict[str, bool]:
+    """The same of a file of a layer."""
+    found: dict[str, bool] = {}
+    for group in groups(db, key):
+        for name, releases in keys_of_group(db, key, group).items():
+            found[name] = found.get(name, True) and releases
+    return dict(sorted(found.items()))
 
 
 @query
@@ -150,12 +178,12 @@ def texts(db: Database, role: Role) -> list[Piece]:
 
 def texts_of(db: Database, key: str) -> list[Piece]:
     """The text and the line of each entry of a file."""
-    groups = _groups(db, key)
-    found = [piece for piece, _ in _whole(db, key)] if groups == [WHOLE] else cuts(db, key)
+    own = groups(db, key)
+    found = [piece for piece, _ in _whole(db, key)] if own == [WHOLE] else cuts(db, key)
     if not is_layered(key):
         return found
-    starts = accumulate([0, *(len(pieces.item(db, key, group) or ()) for group in groups)])
-    return [found[start + place] for start, group in zip(starts, groups) for place, _, _ in chosen(db, key, group)]
+    starts = accumulate([0, *(len(pieces.item(db, key, group) or ()) for group in own)])
+    return [found[start + place] for start, group in zip(starts, own) for place, _, _ in chosen(db, key, group)]
 
 
 def keys_of(db: Database, role: Role) -> dict[str, str]:

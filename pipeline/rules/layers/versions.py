@@ -49,6 +49,14 @@ def holds(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], 
     return any(found)
 
 
+def looks_like(value: object) -> bool:
+    """Whether a value is surely meant to say for which releases an entry holds: `all_version`, `[v2.1, newest]`."""
+    items = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else []
+    words = [str(item).strip() for item in items]
+    known = (word in (*_EVERY[:2], *_NEWEST) or (word[:1] in "vV" and _VERSION.fullmatch(word)) for word in words)
+    return bool(words) and all(known)
+
+
 def _says(value: object, key: str, known: tuple[Key, ...], wanted: Key) -> bool:
     if isinstance(value, bool):
         return value

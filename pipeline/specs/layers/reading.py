@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -37,6 +37,7 @@ _PATH = regex(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
 _PART = regex(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _AT = regex(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 _UNKNOWN = regex(r"Object contains unknown field `(.*)`")
+_VALUE = regex(r"Invalid enum value '(.*)'")
 _MISSING = regex(r"Object missing required field `(.*)`")
 _PLACES = [f"{role}{one_of}" for role in ("native", "tags", "derivatives") for one_of in ("", ".*")]
 # The types of tables, by their paths: a number or a name of the author's own is a star.
@@ -199,7 +200,29 @@ def _said(path: Path, problem: str) -> Mistake:
         return Mistake((*path, unknown[1]), f"there is no key '{unknown[1]}'", hint)
     if missing is not None:
         return Mistake(path, f"'{missing[1]}' is missing", f"write {missing[1]} = …")
+    value = _VALUE.fullmatch(problem)
+    if value is not None and (words := _words(path)):
+        hint = nearest(value[1], words) or f"write one of {', '.join(words)}"
+        return Mistake(path, f"there is no '{value[1]}'", hint, value[1])
     return Mistake(path, problem[:1].lower() + problem[1:], "docs/vendors.md has an example of every key")
+
+
+def _words(path: Path) -> tuple[str, ...]:
+    """The words that the key at a path takes, or members of its list."""
+    for length in range(len(path) - 1, -1, -1):
+        type_ = next((type_ for at, type_ in _TYPES.items() if _fits(path[:length], at)), None)
+        if type_ is not None and not path[length].isdecimal():
+            fields = {field.encode_name: field.type for field in msgspec.structs.fields(type_)}
+            return tuple(dict.fromkeys(_literals(fields[path[length]]))) if path[length] in fields else ()
+    return ()
+
+
+def _literals(type_: Any) -> Iterator[str]:
+    if get_origin(type_) is Literal:
+        yield from get_args(type_)
+    else:
+        for each in get_args(type_):
+            yield from _literals(each)
 
 
 def _keys(path: Path) -> tuple[str, ...]:

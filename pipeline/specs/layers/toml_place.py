@@ -39,10 +39,33 @@ def _offset(statement: str, names: Sequence[str]) -> int:
     """Where the last of the `names` that is there stands in a statement."""
     at = len(statement) - len(statement.lstrip())
     for name in names:
-        if name and not name.isdecimal():
+        if name.isdecimal():
+            at = _member(statement, at, int(name))
+        elif name:
             found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name[-1:].isalnum() else re.escape(name))
             match = found.search(statement, at)
             at = match.start() if match else at
+    return at
+
+
+_TOKEN = regex(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|\#[^\n]*|[\[\]{},]', re.DOTALL)
+
+
+_BLANK = regex(r"(?:\s|#[^\n]*)*")
+
+
+def _member(statement: str, at: int, number: int) -> int:
+    """Where a member of the list behind `at` stands; `at` where there is none."""
+    depth, left = 0, number
+    for match in _TOKEN.finditer(statement, at):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if depth == 1 and match[0] in "[,":
+            left -= match[0] == ","
+            if left == 0:
+                behind = _BLANK.match(statement, match.end())
+                return behind.end() if behind else match.end()
+        if depth == 0 and match[0] in "]}":
+            break
     return at
 
 

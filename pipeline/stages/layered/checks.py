@@ -2,24 +2,23 @@
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from pipeline.families.described import edits_of
-from pipeline.families.dressing import REST, WORDS
+from pipeline.families.dressing import REST, WORDS, About
 from pipeline.families.table import FAMILIES
-from pipeline.families.template import template_text
 from pipeline.model.layers import Words, listed
+from pipeline.model.regex import regex
 from pipeline.model.schema import Argument
-from pipeline.problems.problem import LAST, Problem, SpecError, nearest
+from pipeline.problems.problem import LAST, Problem, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.facts import holds, wrong_facts
 from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
 from pipeline.stages.layered.taking import base_names, qualified
+from pipeline.stages.layered.templates import template_texts, templates_of
+from pipeline.stages.layered.unmatched import unmatched
+from pipeline.stages.layered.wrong import Path, Wrong
 from pipeline.stages.schemas import all_heads, function
-from pipeline.stages.set import RELEASE, described, release, spec_set, template_label
-
-Path = tuple[str, ...]
+from pipeline.stages.set import RELEASE, described, release
 
 # What a family prints of a unit, in the words of descriptions.
 PIECES = {
@@ -32,24 +31,16 @@ PIECES = {
 }
 
 
-class Wrong(Struct, frozen=True):
-    """One mistake: where the description has it, and the text to point at."""
-
-    path: Path
-    problem: str
-    hint: str = ""
-    needle: str = ""
-    follows: bool = False  # whether it may follow from any other mistake
-    suspected: bool = False  # whether it may be meant
-
-
 @query
 def checked(db: Database) -> bool:
     """Whether a set is described at all; what is wrong with its description is told."""
     found = described(db)
     if found is None:
         return False
-    for wrong in _wrong(db, found.description):
+    mistakes = list(_wrong(db, found.description))
+    if all(wrong.suspected for wrong in mistakes):  # what is wrong may well meet nothing
+        mistakes += unmatched(db, found.description)
+    for wrong in mistakes:
         rank = LAST if wrong.follows else 0
         said = (wrong.problem, wrong.hint, wrong.path, wrong.needle)
         db.report(Problem("set", "", "", *said, warning=wrong.suspected, rank=rank))
@@ -64,6 +55,7 @@ def _wrong(db: Database, said: Description) -> Iterator[Wrong]:
     names = _Names(db)
     for name in listed(said.functions.exclude):
         yield from names.wrong(("functions", "exclude"), name)
+    yield from wrong_text(("comment",), said.comment, ("template",))
     for name in said.families:
         yield from _wrong_family(("families",), name)
     for name, rules in said.family.items():
@@ -159,18 +151,18 @@ def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
             hint = nearest(other, sorted(keys)) or "write a dispatch key such as AutogradPrivateUse1"
             yield Wrong((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
     yield from _wrong_slots((*at, "slots"), name, rules.slots, names, OutputFile())
-    templates = spec_set(db).templates
-    for file in rules.files:
-        if file not in rules.file and file not in templates:
-            known = [*rules.file, *templates]
-            yield Wrong((*at, "files"), f"no file is made of '{file}'", nearest(file, known), file)
+    known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
+    for file in [file for file in rules.files if file not in known]:
+        hint = nearest(file, known) or f"{name} has {', '.join(known)}"
+        yield Wrong((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
+    yield from _wrong_texts(at, rules)
     for file, own in rules.file.items():
         yield from _wrong_file((*at, "file", file), name, own, names)
 
 
 def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Wrong]:
     """Text that is in no template when its turn comes: those of another release may have it."""
-    texts = [_template(db, name) for name in spec_set(db).templates]
+    texts = template_texts(db, at[-1])
     edits = edits_of(rules)
     own = len(edits) - len(rules.in_templates)
     for place, (old, new) in enumerate(edits, -own):
@@ -180,11 +172,33 @@ def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Wrong]:
         texts = [text.replace(old, new) for text in texts]
 
 
-def _template(db: Database, name: str) -> str:
-    try:
-        return template_text(db.input(template_label(name)) or b"")
-    except SpecError:  # which the file that is made of it tells
-        return ""
+_HOLE = regex(r"\$\{(\w*)\}")
+_NAMES = tuple(About("", "", "", ()).names)
+
+
+def _wrong_texts(at: Path, rules: Family) -> Iterator[Wrong]:
+    """Names in text that stand for nothing."""
+    texts: list[tuple[Path, str, tuple[str, ...]]] = [((*at, "comment"), rules.comment, ("template",))]
+    for place, edit in enumerate(rules.replace):
+        path = (*at, "replace", str(place))
+        texts += [((*path, "from"), edit.from_, _NAMES), ((*path, "to"), edit.to, _NAMES)]
+    texts += [((*at, "wrap", str(i), "text"), wrap.text, (*_NAMES, "text")) for i, wrap in enumerate(rules.wrap)]
+    for name, own in rules.file.items():
+        path = (*at, "file", name)
+        texts += [((*path, "name"), own.name, ("shard",)), ((*path, "comment"), own.comment, ("template",))]
+        for hole, slot in own.slots.items():
+            if isinstance(slot, Slot):
+                texts += [((*path, "slots", hole), slot.before + slot.after, _NAMES)]
+    for where, text, names in texts:
+        yield from wrong_text(where, text, names)
+
+
+def wrong_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Wrong]:
+    """What in a text is written as a name and stands for nothing."""
+    for name in dict.fromkeys(_HOLE.findall(text)):
+        if name not in names:
+            hint = nearest(name, names) or "names: " + ", ".join(f"${{{each}}}" for each in names)
+            yield Wrong(path, f"'${{{name}}}' stands for nothing here", hint, f"${{{name}}}")
 
 
 def _wrong_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Wrong]:

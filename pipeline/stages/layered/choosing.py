@@ -1,73 +1,81 @@
 """What a layer makes of its entries before anything of them is checked: one name may be there once for each release."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
 from pipeline.model.layers import LAYER_MARK, Source, role_of
-from pipeline.problems.problem import Problem, SpecError
+from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.query.row import encode
 from pipeline.rules.layers.entry import in_namespace, looked_at, operator_of, rewritten
 from pipeline.rules.layers.versions import Key, holds, is_listed, listed_versions
-from pipeline.specs.layers.lists import value_of
+from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import Chosen, Named, name_of, of_file, text
+from pipeline.stages.layered.keys import rules
 from pipeline.stages.set import RELEASE, source
 
 
 @query
-def releases_of(db: Database, key: str) -> tuple[Key, ...]:
-    """The releases that a file lists; none where it lists none."""
-    rules = source(db, key).versions
-    whole = text(db, key) if rules is not None and rules.all else None
-    if rules is None or whole is None:
+def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
+    """The releases that a file lists under a name; none where it lists none."""
+    whole = text(db, key)
+    if not name or whole is None:
         return ()
     try:
-        found = listed_versions(value_of(whole, rules.all), rules.all)
+        listed = value_of(whole, name)
+        if listed is None:
+            hint = nearest(name, keys_of(whole) or ()) or "name the key that lists them; or leave `all` out"
+            problem, at = f"the file has no list of releases '{name}'", (*source(db, key).at, "versions", "all")
+            db.report(Problem("set", "", "", problem, hint, at, name))
+            return ()
+        found = listed_versions(listed, name)
     except SpecError as error:
         db.report(of_file(key, error))
         return ()
     release = _release(db)
     if not is_listed(release, found):
-        unlisted = SpecError(f"'{rules.all}' does not list the release {release}: entries do not hold for it")
+        unlisted = SpecError(f"'{name}' does not list the release {release}: entries do not hold for it")
         db.report(replace(of_file(key, unlisted), warning=True))
     return found
 
 
-def choose(db: Database, key: str, found: Sequence[Named]) -> list[Chosen]:
+def choose(db: Database, key: str, found: Sequence[Named], keys: Mapping[str, bool]) -> list[Chosen]:
     """The entries that hold for the release, as the layer has them, with the layer in their names. An entry that is
     rewritten goes by what it says then: by its name it is found."""
-    rules = source(db, key)
-    mark = f"{LAYER_MARK}{rules.layer}" if rules.layer else ""
+    given = rules(db, key, keys)
+    mark = f"{LAYER_MARK}{given.layer}" if given.layer else ""
     made = []
     for place, (name, raw) in enumerate(found):
-        value = _chosen(db, key, rules, name, raw)
+        value = _chosen(db, key, given, name, raw)
         if value is not None:
-            called = name_of(value, role_of(key)) if rules.rewrites and value is not raw else name
+            called = name_of(value, role_of(key)) if given.rewrites and value is not raw else name
             made.append((place, f"{called}{mark}", value))
     return made
 
 
-def _chosen(db: Database, key: str, rules: Source, name: str, raw: Raw) -> Raw | None:
-    if not rules.layer and not any(each.func == operator_of(name) for each in rules.rewrites):
-        return None if operator_of(name) in rules.exclude else raw
+def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | None:
+    if not of.layer and not any(each.func == operator_of(name) for each in of.rewrites):
+        return None if operator_of(name) in of.exclude else raw
     value = msgspec.msgpack.decode(raw)
     if not isinstance(value, dict):
         return raw
     try:
-        if rules.versions is not None and not holds(value, rules.versions, releases_of(db, key), _release(db)):
-            return None
-        entry = in_namespace(looked_at(value, rules), rules.namespace)
-        return Raw(encode(rewritten(entry, rules.rewrites)))
+        if of.versions is not None:
+            listed = releases_of(db, key, of.versions.all)
+            if not holds(value, of.versions, listed, _release(db)):
+                return None
+        entry = in_namespace(looked_at(value, of), of.namespace)
+        return Raw(encode(rewritten(entry, of.rewrites)))
     except SpecError as error:
         op = operator_of(name)
         db.report(
             Problem(
                 role_of(key),
-                f"{name}{LAYER_MARK}{rules.layer}" if rules.layer else name,
+                f"{name}{LAYER_MARK}{of.layer}" if of.layer else name,
                 op,
                 error.problem,
                 error.hint,
@@ -76,7 +84,7 @@ def _chosen(db: Database, key: str, rules: Source, name: str, raw: Raw) -> Raw |
                 file=key,
             )
         )
-        return Raw(encode(looked_at(value, rules)))
+        return Raw(encode(looked_at(value, of)))
 
 
 def _release(db: Database) -> str:

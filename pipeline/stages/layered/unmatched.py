@@ -1,0 +1,267 @@
+"""What a description says that meets nothing in this release: text that no unit has, functions that there are none of.
+
+Each is a warning: another release, or the next one of the vendor's files, may have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.families.dressing import REST, touched, touching
+from pipeline.families.family import ATEN
+from pipeline.families.table import FAMILIES
+from pipeline.model.layers import Words
+from pipeline.problems.problem import nearest
+from pipeline.query.database import Database
+from pipeline.query.query import query
+from pipeline.releases import KNOWN, Release, resolve
+from pipeline.rules.layers.facts import holds, is_collection
+from pipeline.specs.layers.description import Description, Facts, Family, Layer, OutputFile, Slot
+from pipeline.specs.layers.wrong import minor_of
+from pipeline.stages.emit import undressed
+from pipeline.stages.kernels import used_keys
+from pipeline.stages.layered.asking import about_unit, rules_of
+from pipeline.stages.layered.keys import missing_lists, unused
+from pipeline.stages.layered.taking import all_participants, qualified
+from pipeline.stages.layered.templates import holes, template_texts, templates_of
+from pipeline.stages.layered.wrong import Path, Wrong
+from pipeline.stages.schemas import all_heads
+from pipeline.stages.set import RELEASE, release, sources
+from pipeline.stages.specs import keys_of_file
+from pipeline.stages.tags import tags
+from pipeline.stages.units import families, unit, units
+
+# Lists of facts whose members are functions: operators, base names or C++ names.
+_OF_FUNCTIONS = (
+    *("functional_without_out", "mutable_without_out", "out_without_functional", "inplace_ungrouped"),
+    *("complex_differentiable", "undifferentiable", "views", "metadata_views", "made_of_views", "untold_views"),
+    *("manual_kernels", "manual_backend", "resets_accumulator", "replacing_tensors"),
+    *("sharing_tensors", "sharing_storage", "foreach_without_derivatives", "foreach_of_other_arity"),
+    *("foreach_inplace_reference", "foreach_tensor_overload", "foreach_skip_length"),
+    *("unrecorded", "recorded_as"),
+)
+_FIELDS = frozenset(Release.__struct_fields__)
+_OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
+_IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types")  # whose members schemas have as text
+
+
+def unmatched(db: Database, said: Description) -> Iterator[Wrong]:
+    """All that meets nothing."""
+    yield from _bounds(said)
+    if not all_participants(db) and all_heads(db):
+        yield Wrong(("functions", "take"), "no function takes part", "take others: all, own, defined", suspected=True)
+    yield from _facts(db, said)
+    for source in sources(db):
+        for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
+            problem = f"no entry has the key '{name}'"
+            yield Wrong((*source.at, key), problem, hint, name, follows=True, suspected=True)
+        for name, hint in missing_lists(db, source.key):
+            yield Wrong((*source.at, "list"), f"the file has no list '{name}'", hint, name, suspected=True)
+    for name, rules in said.family.items():
+        yield from _settings(db, ("family", name), name, rules)
+        if name in families(db):
+            yield from _rules(db, ("family", name), name, rules)
+
+
+# ---- rules
+
+
+@query
+def touched_by(db: Database, family: str, name: str) -> list[str]:
+    """Which replacements and wraps touch a unit; all of them where its text cannot be made."""
+    rules, found, pieces = rules_of(db, family), unit(db, family, name), undressed(db, family, name)
+    if found is None or not pieces:
+        return [each for each, _ in touching(rules)]
+    return touched(family, pieces, rules, about_unit(db, found))
+
+
+@query
+def idle(db: Database, family: str) -> list[str]:
+    """The replacements and wraps that touch no unit. No more units are looked at than it takes."""
+    left = dict(touching(rules_of(db, family)))
+    for each in units(db, family) if left else ():
+        about = about_unit(db, each)
+        if any(about.holds(rule.of) for rule in left.values()):
+            for name in touched_by(db, family, each.name):
+                left.pop(name, None)
+        if not left:
+            break
+    return list(left)
+
+
+@query
+def empty(db: Database, family: str) -> list[Path]:
+    """The selections that no unit is in."""
+    left = dict(_selections(rules_of(db, family)))
+    for each in units(db, family) if left else ():
+        about = about_unit(db, each)
+        left = {path: of for path, of in left.items() if not about.holds(of)}
+        if not left:
+            break
+    return list(left)
+
+
+def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
+    """What is chosen from the units of a family, and where the description says so."""
+    yield ("functions",), rules.functions
+    for name, rule in touching(rules):
+        yield (*name.split(), "of"), rule.of
+    for name, own in rules.file.items():
+        yield ("file", name, "functions"), own.functions
+    for at, slots in (((), rules.slots), *((("file", name), own.slots) for name, own in rules.file.items())):
+        for hole, slot in slots.items():
+            if isinstance(slot, Slot) and not (isinstance(slot.of, str) and REST in slot.of.split()):
+                yield (*at, "slots", hole), slot.of
+
+
+def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+    none = set(empty(db, family))
+    for path in sorted(none):
+        of = dict(_selections(rules))[path]
+        shown = of if isinstance(of, str) else ", ".join(of)
+        if of != "all":
+            problem = f"no function of {family} is '{shown}'"
+            yield Wrong((*at, *path), problem, "choose others, or remove it", shown, follows=True, suspected=True)
+    for name in idle(db, family):
+        kind, place = name.split()
+        if (kind, place, "of") not in none:
+            text = rules.replace[int(place)].from_ if kind == "replace" else ""
+            problem = f"nothing that {family} prints has the text" if text else f"nothing of {family} is wrapped"
+            hint = "compare it with what is printed (show emit): this release may print something else"
+            path = (*at, kind, place, "from" if text else "pieces")
+            yield Wrong(path, problem, hint, text, follows=True, suspected=True)
+    yield from _keys(db, at, family, rules)
+    yield from _templates(db, at, family, rules)
+
+
+def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+    """Holes that no template has, and a library and keys that none registers anything in."""
+    there, texts = sorted(holes(db, family)), template_texts(db, family)
+    for hole in [hole for hole in rules.slots if hole not in there]:
+        hint = nearest(hole, there) or f"holes: {', '.join(there)}"
+        problem = f"no template of {family} has the hole '{hole}'"
+        yield Wrong((*at, "slots", hole), problem, hint, hole, suspected=True)
+    if family == "variable_type" and not _filled_once(rules):
+        return  # the template has no blocks of its own: they are made of keys and libraries
+    if rules.library and not any(f"TORCH_LIBRARY_IMPL({ATEN}, " in text for text in texts):
+        problem, hint = f"no template of {family} registers anything in {ATEN}", "remove it"
+        yield Wrong((*at, "library"), problem, hint, rules.library, suspected=True)
+    for key in rules.keys:
+        if not any(f", {key}, m)" in text for text in texts):
+            problem = f"no template of {family} registers anything for '{key}'"
+            yield Wrong((*at, "keys", key), problem, "name a key that stands in one", key, suspected=True)
+
+
+def _filled_once(rules: Family) -> bool:
+    return bool(rules.slots or rules.file.get("VariableType.cpp", OutputFile()).slots)
+
+
+def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+    known = used_keys(db) if family == "variable_type" and not _filled_once(rules) else list(rules.keys)
+    for key in [key for key in rules.keys if key not in known]:
+        problem = f"no derivatives are for '{key}'"
+        hint = nearest(key, known) or f"there are {', '.join(known[:5])}"
+        yield Wrong((*at, "keys", key), problem, hint, key, follows=True, suspected=True)
+
+
+def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+    """Settings that change nothing in a family."""
+    kind = FAMILIES[family]
+    for key, given in (("shards", rules.shards), ("everything", not rules.everything)):
+        if given and kind.shards is None:
+            yield Wrong((*at, key), f"{family} has no shards", "remove it", suspected=True)
+    if rules.foreach_bindings and family != "nodes":
+        yield Wrong((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected=True)
+    upstreams = templates_of(db, family)
+    for name, own in rules.file.items():
+        if own.sharded and (kind.shards is None or name in upstreams):
+            why = f"{family} has no shards" if kind.shards is None else f"'{name}' is PyTorch's"
+            problem = f"{why}: `sharded` changes nothing"
+            yield Wrong((*at, "file", name, "sharded"), problem, "remove it", suspected=True)
+
+
+# ---- facts
+
+
+def _facts(db: Database, said: Description) -> Iterator[Wrong]:
+    version = (db.input(RELEASE) or b"").decode()
+    names: set[str] | None = None
+    before = resolve(version)
+    for place, facts in enumerate(said.facts):
+        if not holds(version, facts.since, facts.until):
+            continue
+        for field, given in facts.add.items():
+            if field in _OF_FUNCTIONS and names is None:
+                names = _names(db)
+            for member in given:
+                hint = _unknown(db, field, member, names or set())
+                if hint is not None:
+                    path = ("facts", str(place), "add", field)
+                    problem = f"{_WHAT.get(field, 'there is no function')} '{member}'"
+                    yield Wrong(path, problem, hint, member, follows=True, suspected=True)
+        yield from _removed(before, place, facts)
+
+
+_WHAT = {
+    **dict.fromkeys(_OF_KEYS, "there is no dispatch key"),
+    **dict.fromkeys(_IN_SCHEMAS, "no schema has"),
+    "automatic_tags": "there is no tag",
+    "variants_from": "no function is",
+    "seeded_exempt": "no function is called",
+    "keyword_arguments": "no function has the argument",
+}
+
+
+def _unknown(db: Database, field: str, member: str, names: set[str]) -> str | None:
+    """A hint where a member of a list of facts is nothing that exists; None where it is something."""
+    if field in _OF_FUNCTIONS:
+        return None if member in names else nearest(member, sorted(names)) or "name a function of this release"
+    if field in _OF_KEYS:
+        known = sorted(release(db).dispatch_keys)
+        return None if member in known else nearest(member, known) or "name one, or add it to dispatch_keys"
+    if field == "automatic_tags":
+        return None if member in tags(db) else nearest(member, tags(db)) or "name a tag of tags.yaml"
+    if field == "variants_from":
+        kinds = ("functional", "inplace", "mutable", "out")
+        return None if member in kinds else nearest(member, kinds) or f"write {', '.join(kinds)}"
+    schemas = [head.schema for _, head in all_heads(db)] if field in _IN_SCHEMAS else []
+    if field in _IN_SCHEMAS:
+        return None if any(member in schema for schema in schemas) else "name one of this release"
+    if field in ("seeded_exempt", "keyword_arguments"):
+        base, _, argument = member.partition(".") if field == "keyword_arguments" else (member, "", "")
+        found = (base in head.name and f" {argument}" in head.schema for _, head in all_heads(db))
+        return None if any(found) else "name one of this release"
+    return None  # what nothing refuses to know is missed where it is used
+
+
+def _names(db: Database) -> set[str]:
+    """All that lists may call functions by."""
+    found: set[str] = set()
+    for _, head in all_heads(db):
+        found |= {head.name, qualified(head), head.base, head.cpp_name}
+    return found
+
+
+def _removed(before: Release, place: int, facts: Facts) -> Iterator[Wrong]:
+    for field, members in facts.remove.items():
+        known = getattr(before, field) if field in _FIELDS and is_collection(field) else members
+        for member in [member for member in members if member not in known]:
+            hint = nearest(member, sorted(known)) or "remove it"
+            path = ("facts", str(place), "remove", field)
+            yield Wrong(path, f"'{field}' has no '{member}' in this release", hint, member, suspected=True)
+
+
+# ---- releases
+
+
+def _bounds(said: Description) -> Iterator[Wrong]:
+    """Layers and facts that are there for no release that exists."""
+    oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
+    kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": said.layers, "facts": said.facts}
+    for kind, items in kinds.items():
+        for place, item in enumerate(items):
+            if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:
+                key = "since" if minor_of(item.since) > newest else "until"
+                problem = "this holds for no release that is known"
+                hint = f"known releases: {', '.join(KNOWN)}"
+                yield Wrong((kind, str(place), key), problem, hint, getattr(item, key), suspected=True)
