@@ -162,3 +162,103 @@ def test_a_mistake_is_reported_where_something_is_forgotten_too(built: Project, 
 def test_clean_may_forget(built: Project) -> None:
     assert built.run("clean", "--forget", "shard:Functions.h").status == 0
     assert built.run().ran == ["shard:Functions.h"]
+
+
+# ---- info
+
+
+def test_info_names_what_changed(built: Project) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    text = built.path("derivatives.yaml").read_text()
+    line = text[: text.index("- name: exp(")].count("\n") + 1
+    for task in ("infos", "emit:ExpBackward0", "shard:Functions.cpp", "manifest"):
+        run = built.run("info", task)
+        assert (run.status, run.stderr) == (1, "")
+        assert f"status     : run\n * derivatives.yaml:{line} exp changed\n" in run.stdout
+    assert built.run("info", "schemas").status == 0
+
+
+def test_info_of_a_group_has_the_state_of_its_tasks(built: Project) -> None:
+    assert "status     : up-to-date" in built.run("info", "shard").stdout
+    (built.generated / "Functions.h").write_text("mine")
+    run = built.run("info", "shard")
+    assert f"status     : run\n * 1 of its {len(SHARDS)} tasks are to run:\n    - shard:Functions.h\n" in run.stdout
+    assert " * its output was changed or removed\n" in built.run("info", "shard:Functions.h").stdout
+
+
+def test_info_says_why_a_task_would_fail(built: Project) -> None:
+    path = built.path("derivatives.yaml")
+    path.write_text(path.read_text().replace("\n  self:", "\n  slef:", 1))
+    for task in ("infos", "manifest"):
+        run = built.run("info", task)
+        assert run.status == 1
+        assert "It would fail" in run.stdout and "error: add.Tensor: slef" in run.stdout
+
+
+def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -> None:
+    assert " * it has not been made yet\n" in project.run("info", "emit:ExpBackward0").stdout
+    project.build()
+    assert project.run("forget", "specs").status == 0
+    assert " * doit was told to forget it\n" in project.run("info", "specs").stdout
+
+
+# ---- what would do nothing, or what doit ends in a traceback
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("-n", "-1"), "-n -1: there is no such number of processes"),
+        (("-P", "nope"), "-P nope: there is no such way"),
+        (("-o", "/none/file"), "/none/file: No such file or directory"),
+        (("-r", "json", "-o", "/none/file"), "/none/file: No such file or directory"),
+        (("-o", "/dev/full"), "No space left on device"),
+        (("--nope",), "option --nope not recognized\n  doit help run lists the options"),
+        (("specs", "nope"), "there is no task 'nope'"),
+        (("here.cpp",), "there is no command or task 'here.cpp'"),
+        (("shard:functions.h",), "there is no task 'shard:functions.h'\n  did you mean 'shard:Functions.h'?"),
+        (("ignore",), "ignore: name a task"),
+        (("strace", "specs"), "start no commands that could be traced"),
+        (("strace", "nope"), "there is no task 'nope'"),
+        (("reset-dep",), "nothing can be taken for unchanged"),
+        (("forget", "--db-file", "/none/db", "specs"), "for what is to be forgotten"),
+        (("clean", "--forget", "--backend", "json", "specs"), "for what is to be forgotten"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_is_wrong_on_the_command_line_is_refused(built: Project, words: tuple[str, ...], problem: str) -> None:
+    assert_refused(built.run(*words), problem)
+
+
+@pytest.mark.parametrize("backend", ["json", "dbm", "sqlite3"])
+def test_a_backend_of_doits_own_has_a_place(built: Project, backend: str) -> None:
+    run = built.run("--backend", backend)
+    assert (run.status, run.ran, run.stderr) == (0, [], "")
+    assert built.run().ran == []
+
+
+def test_a_task_may_run_alone(built: Project) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    assert built.run("-s", "shard:Functions.cpp").ran == ["shard:Functions.cpp"]
+    assert built.files() == built.clean_build()
+    assert built.run("-s", "manifest").ran == ["manifest"]
+
+
+def test_a_file_is_named_by_any_path(built: Project, tmp_path: Path) -> None:
+    (built.generated / "Functions.h").unlink()
+    (tmp_path / "link").mkdir()
+    assert built.gradmill("generated/../generated/Functions.h").status == 0
+    assert built.files() == built.clean_build()
+    assert built.gradmill("cache/set/manifest.json").stdout.endswith("-- manifest\n")
+
+
+def test_what_is_ignored_stays_as_it_is_however_much_there_is_to_do(core_project: Project) -> None:
+    run = core_project.run("ignore", "emit:Mv*")
+    assert run.stdout == "ignoring emit:MvBackward0\n"
+    run = core_project.gradmill()
+    assert run.status == 0, run.stderr
+    assert "!! emit: 1 unit\n" in run.stdout and "!! manifest\n" in run.stdout
+    assert core_project.files() == {}
+    assert core_project.run("forget", "emit:Mv*").status == 0
+    core_project.build()
+    assert core_project.files() == core_project.clean_build()

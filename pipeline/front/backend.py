@@ -11,6 +11,8 @@ from pipeline.query.files import read_file, replace_file
 
 FORGOTTEN = "forgotten"
 ALL = "*"
+OTHERS = ".db"  # what the name of notes has behind it as a database of doit's own, which is another file
+IGNORED = "ignore:"  # as doit calls it
 AGAIN = "again"  # the tasks that ran since all were forgotten
 
 Notes = dict[str, dict[str, Any]]
@@ -76,7 +78,7 @@ class Backend:
     desc = "the tasks to forget and to ignore; gradmill's rows have the rest"
 
     def __init__(self, name: str, codec: object = None, *, module_name: str | None = None) -> None:
-        self.name = name
+        self.name = name.removesuffix(OTHERS)
         self._notes: Notes | None = None
         self._changed = False
         self._values: dict[str, dict[str, Any]] = {}
@@ -88,12 +90,12 @@ class Backend:
         return self._notes
 
     def get(self, task_id: str, dependency: str) -> Any:
-        if dependency == "ignore:":
+        if dependency == IGNORED:
             return self.notes.get(task_id, {}).get(dependency)
         return self._values.get(task_id, {}).get(dependency)
 
     def set(self, task_id: str, dependency: str, value: Any) -> None:
-        if dependency == "ignore:":
+        if dependency == IGNORED:
             self.notes.setdefault(task_id, {})[dependency] = value
             self._changed = True
         else:

@@ -12,17 +12,19 @@ from pipeline.problems.problem import nearest
 
 REPORTS = ("coverage", "diff")  # commands that have an option of the name of a variable, too
 _ALL_TASKS = "doit list --all lists the tasks"
-_GROUPS = ("emit:", "shard:")  # of tasks that are not known before others have run
+GROUPS = ("emit:", "shard:")  # of tasks that are not known before others have run
 
 
 def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[str]) -> str:
-    """What is wrong with the first word of a run, "" where it may name a task or a file."""
-    word = words[0] if words else ""
-    known = [*commands, *tasks]
-    if not word or word in known or word.startswith(_GROUPS) or "*" in word or "." in word or "/" in word:
-        return ""
-    hint = nearest(word, known) or "doit help lists the commands, doit list --all the tasks"
-    return f"there is no command or task '{word}'\n  {hint}"
+    """What is wrong with the first word of a run that names no task, "" where all may."""
+    tasks = list(tasks)
+    for word in words:
+        known = [*commands, *tasks] if word is words[0] else tasks
+        if word in tasks or word.startswith((*GROUPS, "-")) or "*" in word:
+            continue
+        hint = nearest(word, known) or "doit help lists the commands, doit list --all the tasks"
+        return f"there is no {'command or ' if word is words[0] else ''}task '{word}'\n  {hint}"
+    return ""
 
 
 def unknown_task(name: str, tasks: Sequence[str]) -> str:

@@ -15,10 +15,10 @@ from doit import create_after
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.effect import Effect, IsCurrent, cleaning, plainly
+from pipeline.front.hints import GROUPS, unknown_task
 from pipeline.front.run.build import Build
 from pipeline.front.run.outputs import Written
 from pipeline.front.stale import At, StaleUnits, named_units
-from pipeline.problems.problem import nearest
 
 Task = dict[str, Any]
 
@@ -34,6 +34,7 @@ class Tasks:
         self.selected: Sequence[str] | None = None
         self.each = False  # whether each unit and file is reported, not only how many there are
         self.always = False  # whether what is up to date is to run too
+        self.single = False  # whether tasks are to run without those that they depend on
         self.running: bool | None = None  # whether doit runs tasks, and does not only list them; None: nobody knows
         self._report: str | None = None
         self._done: set[str] = set()  # tasks that were looked at, and did not fail
@@ -101,14 +102,22 @@ class Tasks:
         if self.running:
             self._check_asked("emit", found)
         size = BATCH if self.running and not asked and len(found) > BATCH else 1
-        named = list(found)
+        ignored = self._ignored()
+        named = [name for name in found if f"emit:{name}" not in ignored]
+        alone = [[name] for name in found if f"emit:{name}" in ignored]
         docs = {} if self.running else build.schemas_of(build.units())
-        for batch in (named[i : i + size] for i in range(0, len(named), size)):
+        for batch in (*(named[i : i + size] for i in range(0, len(named), size)), *alone):
             look = lambda effect, units=[found[name][0] for name in batch]: self._units_hold(units, effect)  # noqa: E731
             name = f"{batch[0]} and {len(batch) - 1} more" if len(batch) > 1 else batch[0]
             task = self._task(f"emit:{name}", docs.get(batch[0]) or found[batch[0]][1], look, name=name)
             task["actions"][0].units = len(batch)
             yield task
+
+    def _ignored(self) -> set[str]:
+        """The tasks that doit was told to ignore."""
+        from pipeline.front.backend import IGNORED, read_notes
+
+        return {task for task, note in read_notes(self.build.notes_path).items() if IGNORED in note}
 
     def _units_hold(self, units: Sequence[At], effect: Effect) -> bool:
         from pipeline.stages.emit import text
@@ -135,8 +144,12 @@ class Tasks:
         for name in names:
             look = lambda effect, name=name: self._file_holds(name, effect)  # noqa: E731
             clean = cleaning(build.path(name), own_folder="/" in name)
-            fields = {"name": name, "targets": [build.path(name)], "task_dep": ["emit"], "clean": clean}
+            fields = {"name": name, "targets": [build.path(name)], "task_dep": self._needs("emit"), "clean": clean}
             yield self._task(f"shard:{name}", f"assemble {name}", look, **fields)
+
+    def _needs(self, group: str) -> list[str]:
+        """What a task depends on, but where it is to run alone."""
+        return [] if self.single else [group]
 
     def _stops(self) -> bool:
         """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
@@ -148,7 +161,7 @@ class Tasks:
         for asked in self.selected or ():
             wanted = asked.removeprefix(f"{group}:")
             if wanted != asked and wanted not in known:
-                raise InvalidCommand(f"there is no task '{asked}'\n  {nearest(wanted, known)}".rstrip())
+                raise InvalidCommand(unknown_task(asked, [f"{group}:{name}" for name in known]))
 
     def _file_holds(self, name: str, effect: Effect) -> bool:
         from pipeline.front.run.places import new_bytes
@@ -191,7 +204,11 @@ class Tasks:
         build = self.build
         if self._stops():
             return None
-        fields = {"targets": [build.manifest_path], "task_dep": ["shard"], "clean": cleaning(build.manifest_path)}
+        fields = {
+            "targets": [build.manifest_path],
+            "task_dep": self._needs("shard"),
+            "clean": cleaning(build.manifest_path),
+        }
         return self._task("manifest", "tell other build systems what was generated", self._manifest_holds, **fields)
 
     def _manifest_holds(self, effect: Effect) -> bool:
@@ -207,6 +224,15 @@ class Tasks:
         wrote = write_manifest(build)
         self._told = True
         return not wrote
+
+    def named(self, word: str, tasks: Sequence[str]) -> str:
+        """The name of a task that a word of the command line may be the path of a file of; else the word itself."""
+        if word in tasks or word.startswith((*GROUPS, "-")) or "*" in word or not ("/" in word or "." in word):
+            return word
+        path, folder = os.path.abspath(word), os.path.join(os.path.abspath(self.build.config.generated), "")
+        if path == os.path.abspath(self.build.manifest_path):
+            return "manifest"
+        return f"shard:{path.removeprefix(folder)}" if path.startswith(folder) else word
 
     def members(self) -> list[str]:
         """The names of the tasks of units and files; none where the specs have mistakes."""
@@ -279,7 +305,7 @@ class Tasks:
 
 def namespace(build: Build) -> dict[str, Any]:
     """doit's view of a build: tasks and settings, as a dodo.py has them."""
-    from pipeline.front.backend import Codec
+    from pipeline.front.backend import OTHERS, Codec
     from pipeline.front.console.reporter import reporter_for
 
     tasks = Tasks(build)
@@ -294,7 +320,7 @@ def namespace(build: Build) -> dict[str, Any]:
         with plainly():
             yield from tasks.units()
 
-    @create_after(executed="emit", target_regex=r".*\.(h|cpp)$")  # type: ignore[untyped-decorator]
+    @create_after(executed="emit")  # type: ignore[untyped-decorator]
     def task_shard() -> Iterator[Task]:
         """assemble each generated file"""
         with plainly():
@@ -312,7 +338,7 @@ def namespace(build: Build) -> dict[str, Any]:
             "backend": "gradmill",
             "codec_cls": Codec,
             "default_tasks": [*build.analysis, "emit", "shard", "manifest"],
-            "dep_file": build.notes_path,
+            "dep_file": build.notes_path + OTHERS,
             "reporter": reporter_for(tasks),
             "verbosity": 2,
         },

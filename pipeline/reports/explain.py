@@ -84,9 +84,16 @@ class Explainer:
 
     def edits(self) -> list[Edit]:
         """What changed since the last run, down to the files that would be written."""
+        return [self._edit(end) for end in self._ends()]
+
+    def reasons(self) -> tuple[str, ...]:
+        """Why anything would be made again."""
+        return self._reasons(self._ends())
+
+    def _ends(self) -> Ends:
         edited = [(ITEM, entries.name, role, entry) for role, found in self._trail.edits.items() for entry in found]
         causes = [end for found in (self._stale, self._to_write) for ends in found.values() for end in ends]
-        return [self._edit(end) for end in dict.fromkeys([*edited, *causes])]
+        return dict.fromkeys([*edited, *causes])
 
     def _edit(self, end: Name) -> Edit:
         return Edit(

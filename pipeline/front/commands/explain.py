@@ -35,7 +35,7 @@ class Explain(BuildCommand):
             sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
             return 0
         check(build, map(build.root, (*build.analysis, "shard")))
-        found = _named(build, arguments) if arguments else _explainer(build).edits()
+        found = _named(build, arguments) if arguments else explainer(build).edits()
         sys.stdout.write(json_text(found).decode() if as_json else _text(found))
         return 0
 
@@ -48,12 +48,12 @@ def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
     found: list[Explanation | Line] = []
     places = [place_in(argument) for argument in arguments]
     lines = Lines(build.db, build.layout, _places(build), read_file) if any(places) else None
-    explainer = _explainer(build) if not all(places) else None
+    explained = explainer(build) if not all(places) else None
     for argument, place in zip(arguments, places):
         if place is not None and lines is not None:
             found.append(lines.explain(*place))
-        elif explainer is not None:
-            found += explainer.explain(argument)
+        elif explained is not None:
+            found += explained.explain(argument)
     return found
 
 
@@ -63,7 +63,8 @@ def _text(found: Sequence[Explanation | Line | Edit]) -> str:
     return "".join(map(text_of, found)) or UP_TO_DATE
 
 
-def _explainer(build: Build) -> Explainer:
+def explainer(build: Build) -> Explainer:
+    """What explains a build whose stages are up to date."""
     from pipeline.reports.explain import Explainer
 
     return Explainer(build.db, build.layout, _places(build), stage_rows(build))

@@ -2,53 +2,72 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from doit.cmd_clean import Clean as DoitClean
 from doit.cmd_forget import Forget as DoitForget
 from doit.cmd_ignore import Ignore as DoitIgnore
-from doit.cmd_info import Info as DoitInfo
 from doit.cmd_resetdep import ResetDep as DoitResetDep
 from doit.cmd_strace import Strace as DoitStrace
 from doit.exceptions import InvalidCommand
 
+from pipeline.front.backend import OTHERS
 from pipeline.front.console.on_tasks import OnTasks
 
 
 class Clean(OnTasks, DoitClean):  # type: ignore[misc]
     """doit's command."""
 
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        super().prepare(words, found)
+        if self.given["cleanforget"]:
+            _check_notes(self)
+
 
 class Forget(OnTasks, DoitForget):  # type: ignore[misc]
     """doit's command."""
 
-    def execute(self, params: Any, args: list[str]) -> Any:
-        self._backend = params["backend"]
-        return super().execute(params, args)
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        super().prepare(words, found)
+        _check_notes(self)
 
 
 class Ignore(OnTasks, DoitIgnore):  # type: ignore[misc]
     """doit's command."""
 
-    def prepare(self, words: list[str], names: list[str]) -> None:
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
         if not words:
             raise InvalidCommand("ignore: name a task\n  doit list --all lists the tasks")
-        super().prepare(words, names)
-
-
-class Info(OnTasks, DoitInfo):  # type: ignore[misc]
-    """doit's command."""
+        super().prepare(words, found)
 
 
 class ResetDep(OnTasks, DoitResetDep):  # type: ignore[misc]
-    """doit's command."""
+    """doit's command, which takes the files that tasks depend on for unchanged."""
+
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        super().prepare(words, found)
+        raise InvalidCommand(
+            "reset-dep: gradmill compares what tasks are made from by content: nothing can be taken for unchanged\n"
+            "  doit explain reports what changed"
+        )
 
 
 class Strace(OnTasks, DoitStrace):  # type: ignore[misc]
     """doit's command, which traces the commands that a task starts."""
 
-    def prepare(self, words: list[str], names: list[str]) -> None:
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        super().prepare(words, found)
         raise InvalidCommand(
             "strace: gradmill's tasks start no commands that could be traced\n"
-            f"  doit explain {words[0]} reports what it is made from, and the manifest has every input of every file"
+            f"  doit explain {words[0]} reports what it is made from"
         )
+
+
+def _check_notes(command: OnTasks) -> None:
+    """Refuses to note what is to be forgotten where no run looks."""
+    assert command.tasks is not None
+    place, given = command.tasks.build.notes_path, command.given
+    if given["backend"] != "gradmill" or os.path.abspath(given["dep_file"]) != os.path.abspath(place + OTHERS):
+        raise InvalidCommand(f"runs look in {place} for what is to be forgotten\n  leave out --backend and --db-file")

@@ -18,6 +18,11 @@ def left(stage: str, count: int, what: str) -> str:
     return f"-- {stage}: {counted(count, what)}\n"
 
 
+def ignored(stage: str, count: int, what: str) -> str:
+    """Of what doit was told to ignore: how many there are."""
+    return f"!! {stage}: {counted(count, what)}\n"
+
+
 def counted(count: int, what: str) -> str:
     """`1 file`, `2 files`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

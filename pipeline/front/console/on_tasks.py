@@ -5,8 +5,10 @@ A mixin of commands, not a loader: it is there however doit was started. With ta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.hints import unknown_task, without_patterns
@@ -18,10 +20,20 @@ if TYPE_CHECKING:
 class OnTasks:
     """A command of doit's."""
 
+    name: str
     loader: Any
     execute_tasks: bool
+    given: Any  # the options
+
+    def parse_execute(self, in_args: list[str]) -> Any:
+        try:
+            return super().parse_execute(in_args)  # type: ignore[misc]
+        except CmdParseError as error:  # doit's message ends in all options, as Python prints them
+            problem = str(error).partition(" (parsing options:")[0].strip()
+            raise InvalidCommand(f"{self.name}: {problem}\n  doit help {self.name} lists the options") from None
 
     def execute(self, params: Any, args: list[str]) -> Any:
+        self.given = params
         self.loader = _Loader(self.loader, params)
         return super().execute(params, args)  # type: ignore[misc]
 
@@ -30,9 +42,10 @@ class OnTasks:
         """gradmill's tasks; None for those of others, and before they are loaded."""
         return (getattr(self.loader, "namespace", None) or {}).get("TASKS")
 
-    def prepare(self, words: list[str], names: list[str]) -> None:
-        """Called when gradmill's tasks are loaded, with their names and the words of the command line: a list that doit
-        reads after that. InvalidCommand where they do not go together."""
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        """Called when gradmill's tasks are loaded, with the words of the command line: a list that doit reads after
+        that. InvalidCommand where they do not go together."""
+        names = [task.name for task in found]
         words[:] = without_patterns(words, names)
         problem = next(filter(None, (unknown_task(word, names) for word in words)), "")
         if problem:
@@ -45,6 +58,7 @@ class _Loader:
     def __init__(self, loader: Any, options: Any) -> None:
         self._loader = loader
         self._always = bool(options.get("always", False))
+        self._single = bool(options.get("single", False))
         self._each = (options.get("verbosity", None) or 0) > 1
 
     def __getattr__(self, name: str) -> Any:
@@ -57,7 +71,8 @@ class _Loader:
         tasks.selected = pos_args
         tasks.running = cmd.execute_tasks
         tasks.always = self._always
+        tasks.single = self._single
         tasks.each = self._each
         found = self._loader.load_tasks(cmd, pos_args)
-        cmd.prepare(pos_args, [task.name for task in found])
+        cmd.prepare(pos_args, found)
         return found

@@ -15,7 +15,7 @@ from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
 from pipeline.front.console.ending import end_run
-from pipeline.front.console.lines import done, left
+from pipeline.front.console.lines import done, ignored, left
 from pipeline.front.console.progress import Progress
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class _Group:
         self.begun = 0  # units or files of these
         self.done = 0  # of those that succeeded
         self.left = 0  # of those that are up to date
+        self.ignored = 0
 
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]
@@ -94,6 +95,15 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         if task.subtask_of != "emit" and (self.tasks.each or task.subtask_of != "shard"):
             super().skip_uptodate(task)
 
+    def skip_ignore(self, task: Any) -> None:
+        group = self._groups.get(task.subtask_of)
+        if group is not None:
+            group.ignored += 1
+        if task.name in self._groups:
+            self._sum_up(task.name)
+        if group is None or self.tasks.each:
+            super().skip_ignore(task)
+
     def execute_task(self, task: Any) -> None:
         if task.name in self._groups:  # the group, when all of its tasks are done
             self._sum_up(task.name)
@@ -110,7 +120,9 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         group, what = self._groups[name], _COUNTED[name]
         if group.names and not self.tasks.each:
             self.write(done(name, group.names, group.begun, what))
-        count = self.tasks.count_of_units() - group.done if name == "emit" and whole else group.left
+        if group.ignored and not self.tasks.each:
+            self.write(ignored(name, group.ignored, what))
+        count = self.tasks.count_of_units() - group.done - group.ignored if name == "emit" and whole else group.left
         if count > 0 and not (self.tasks.each and name == "shard"):
             self.write(left(name, count, what))
         self._groups[name] = _Group()

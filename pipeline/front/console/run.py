@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from doit.cmd_run import Run as DoitRun
@@ -20,22 +22,38 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
     def get_reporters(self) -> dict[str, Any]:
         return {**super().get_reporters(), "json": TimedJsonReporter}
 
-    def prepare(self, words: list[str], names: list[str]) -> None:
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        tasks, names = self.tasks, [task.name for task in found]
+        assert tasks is not None
+        self._check_processes()
+        words[:] = [tasks.named(word, names) for word in words]
         problem = unknown_word(words, names, self.loader.cmd_names)
         if problem:
             raise InvalidCommand(problem)
-        if self.tasks is not None and any("*" in word for word in words):
+        if any("*" in word for word in words):
             with plainly():
-                members = self.tasks.members()
+                members = tasks.members()
             # Where there are mistakes nothing matches: they are what the run is to report.
-            words[:] = without_patterns(words, [*names, *members]) if members else [*self.tasks.build.analysis]
+            words[:] = without_patterns(words, [*names, *members]) if members else [*tasks.build.analysis]
+
+    def _check_processes(self) -> None:
+        """Refuses what doit takes for no work at all, or not at all."""
+        count, kind = self.given["num_process"], self.given["par_type"]
+        if count < 0:
+            raise InvalidCommand(f"-n {count}: there is no such number of processes\n  say -n 2, or leave it out")
+        if kind not in ("process", "thread"):
+            raise InvalidCommand(f"-P {kind}: there is no such way\n  say -P process or -P thread")
 
     def execute(self, params: Any, args: list[str]) -> Any:
+        streams = sys.stdout, sys.stderr
         try:
             status = super().execute(params, args)
-        except BaseException:  # Ctrl-C: what was not made is not done, and what was being made is not to be kept
+        except BaseException as error:  # Ctrl-C: what was not made is not done, and what was being made is not kept
+            sys.stdout, sys.stderr = streams  # doit's JSON reporter has its own until a run is complete
             if self.tasks is not None:
                 report_failures(self.tasks)
+                if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+                    raise InvalidCommand(f"{error.filename or 'the output'}: {error.strerror}") from None
             raise
         if self.tasks is not None:
             end_run(self.tasks, self.control.selected_tasks, failed=bool(status))

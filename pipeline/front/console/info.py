@@ -1,0 +1,69 @@
+"""`doit info TASK`: doit's own, which names what changed where a task has work to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from doit.cmd_info import Info as DoitInfo
+
+from pipeline.front.console.on_tasks import OnTasks
+from pipeline.front.effect import Effect
+from pipeline.problems.problem import SpecError
+
+_MANY = 20  # tasks of a group that are counted, not listed
+
+
+class Info(OnTasks, DoitInfo):  # type: ignore[misc]
+    """doit's command. A group has the state of its tasks."""
+
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        super().prepare(words, found)
+        self._named: dict[str, Any] = {task.name: task for task in found}
+        self._to_run: list[str] = []
+        if words:
+            self._task = self._named[words[0]]
+        if words and self._task.has_subtask:
+            self._task.uptodate = [(self._group_holds, [], {})]
+
+    def _group_holds(self) -> bool:
+        inner = [self._named[name] for name in self._task.task_dep if self._named[name].subtask_of == self._task.name]
+        states = {task.name: self.dep_manager.get_status(task, self._named).status for task in inner}
+        self._to_run = [name for name, state in states.items() if state != "up-to-date"]
+        return not self._to_run
+
+    def get_reasons(self, reasons: Any) -> str:
+        if self.tasks is None or not reasons["uptodate_false"]:
+            return str(super().get_reasons(reasons))
+        rest = reasons.copy()
+        rest["uptodate_false"] = []
+        lines = self._of_group() if self._task.has_subtask else self._of_task(self._task.actions[0])
+        return "\n".join(filter(None, (*lines, super().get_reasons(rest))))
+
+    def _of_group(self) -> list[str]:
+        count = len(self._task.task_dep)
+        names = self._to_run if len(self._to_run) <= _MANY else []
+        return [f" * {len(self._to_run)} of its {count} tasks are to run:", *(f"    - {name}" for name in names)]
+
+    def _of_task(self, effect: Effect) -> list[str]:
+        """What changed that the task is made from."""
+        if effect.failure or effect.error:
+            return [" * It would fail:", *(f"    {line}" for line in (effect.failure or effect.error).splitlines())]
+        return [f" * {reason}" for reason in dict.fromkeys(self._reasons())]
+
+    def _reasons(self) -> Sequence[str]:
+        from pipeline.front.commands.explain import explainer
+        from pipeline.front.effect import plainly
+        from pipeline.reports.trail import TOUCHED
+
+        assert self.tasks is not None
+        build, name = self.tasks.build, self._task.name
+        if build.forgotten and name in build.forgotten:
+            return ("doit was told to forget it",)
+        with plainly():
+            found = explainer(build)
+            try:
+                reasons = tuple(reason for each in found.explain(name) for reason in each.reasons)
+            except SpecError:  # the manifest: it is made from all
+                reasons = found.reasons()
+        return reasons or (str(TOUCHED[1]),)
