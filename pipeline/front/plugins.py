@@ -13,7 +13,7 @@ PLUGINS = {
         "forget": "pipeline.front.console.by_name:Forget",
         "gc": "pipeline.front.commands.gc:Gc",
         "ignore": "pipeline.front.console.by_name:Ignore",
-        "info": "pipeline.front.console.info:Info",
+        "info": "pipeline.front.commands.info:Info",
         "list": "pipeline.front.console.listing:List",
         "lsp": "pipeline.front.lsp.command:Lsp",
         "page": "pipeline.front.page.command:Page",
