@@ -18,7 +18,16 @@ import msgspec
 from msgspec import Struct
 from xxhash import xxh3_64_digest
 
-from pipeline.query.files import Stat, is_file, make_way, move_file, overwrite_file, read_file, stat_of
+from pipeline.query.files import (
+    Stat,
+    is_file,
+    leave_files_only,
+    make_way,
+    move_file,
+    overwrite_file,
+    read_file,
+    stat_of,
+)
 from pipeline.query.row import ID, Record, Trace, digest, encode, places
 from pipeline.query.values import Place, StoreDamaged, Values
 
@@ -125,8 +134,7 @@ class Store:
             self._create()
             return
         for end in _BESIDE:
-            if os.path.isdir(self.path + end):
-                make_way(self.path + end)
+            leave_files_only(self.path + end)
         self._connect()
         if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
             self._create()
