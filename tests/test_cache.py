@@ -23,7 +23,9 @@ FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
 
 # The files of a set's folder in the cache, and those beside it.
-FILES = "rows rows.seal rows.values rows-wal rows-shm last doit set manifest.json manifest.json.d ../outputs".split()
+FILES = (
+    "rows rows.seal rows.values rows-wal rows-shm last lock doit set manifest.json manifest.json.d ../outputs".split()
+)
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from project import Project, Run
 
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
-from pipeline.front.run.last import RACY_NS
 from pipeline.front.start.answer import answer_to, note_path
 from pipeline.front.start.unchanged import note_unchanged
+from pipeline.query.files import TICK
 from pipeline.specs.spec_set import TEMPLATES
 
 
@@ -33,7 +33,7 @@ class Noted:
 
     def run(self) -> Run:
         """Builds, some time after the last change: what was saved just now may be saved again unnoticed."""
-        time.sleep(1.2 * RACY_NS / 1e9)
+        time.sleep(1.2 * TICK / 1e9)
         return self.project.gradmill(generated="generated", cache="cache")
 
     def answer(self) -> tuple[bytes, bytes] | None:

@@ -12,7 +12,8 @@ from typing import IO
 from project import Project
 
 from pipeline.front.run import last as last_run
-from pipeline.query.files import stat_of
+from pipeline.query.files import read_file
+from pipeline.query.row import digest
 
 
 class Watching:
@@ -63,4 +64,6 @@ class Watching:
 def _is_kept(project: Project) -> bool:
     (path,) = project.rows.parent.glob("last-*")
     last = last_run.load(str(path))
-    return last is not None and all(stat_of(file) == made.stat for file, made in last.outputs.items())
+    if last is None:
+        return False
+    return all(digest(read_file(file) or b"") == made.digest for file, made in last.outputs.items())

@@ -71,6 +71,11 @@ class Config(Struct, frozen=True):
         """The set's own folder in the cache."""
         return os.path.join(self.cache, self.specs.name)
 
+    @property
+    def lock_path(self) -> str:
+        """The file that a run locks which writes there."""
+        return os.path.join(self.folder, "lock")
+
 
 def no_such_variable(name: str, value: str) -> tuple[str, str]:
     """What is wrong with a variable that there is not, and what may have been meant."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -27,6 +28,22 @@ class Stat(NamedTuple):
     device: int
 
 
+UNSETTLED = Stat(-1, 0, 0, 0, 0)  # in the place of a stat that says nothing: no file has it
+
+# Nanoseconds after which a file that changes has other times, where the clock of its file system is not known: it ticks
+# every few milliseconds, or, where it has no parts of seconds, every one or two seconds.
+TICK, COARSE_TICK = 20_000_000, 2_000_000_000
+_SECOND = 1_000_000_000
+
+
+class Moment(NamedTuple):
+    """When files were about to be read: by the clock of this machine, and by that of one file system."""
+
+    ns: int
+    device: int = -1
+    own_ns: int = 0
+
+
 class Input:
     """Something that queries may read: its digest, and its bytes as they were when the round began."""
 
@@ -48,6 +65,31 @@ def stat_of(path: str) -> Stat | None:
     except OSError:
         return None
     return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+
+
+def moment(path: str = "") -> Moment:
+    """Now. `path`: a file that is touched, so that the clock of its file system is asked; it need not exist."""
+    now = time.time_ns()
+    try:
+        os.utime(path)
+        found = os.stat(path)
+    except OSError:
+        return Moment(now)
+    return Moment(now, found.st_dev, found.st_mtime_ns)
+
+
+def is_settled(found: Stat, since: Moment) -> bool:
+    """Whether a file with a stat that changes after a moment gets another stat: the clock has ticked since its last
+    change. Its time of change says when that was, which no program can set."""
+    if found.device == since.device:
+        return found.ctime_ns < since.own_ns
+    return found.ctime_ns < since.ns - (TICK if found.ctime_ns % _SECOND else COARSE_TICK)
+
+
+def evidence(found: Stat | None, since: Moment) -> Stat | None:
+    """A stat by which a file is known to be unchanged later on, where its contents were read after a moment; UNSETTLED
+    where it may change, or may have changed, and keep that stat."""
+    return found if found is None or is_settled(found, since) else UNSETTLED
 
 
 def is_file(path: str) -> bool:

@@ -13,8 +13,8 @@ from watching import Watching
 
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
-from pipeline.front.run.last import RACY_NS
 from pipeline.front.start.answer import answer_to
+from pipeline.query.files import TICK
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 FIRST = """\
@@ -258,7 +258,7 @@ def test_the_answer_to_a_run_with_nothing_to_do_is_gone_after(
     monkeypatch.chdir(graphs.project.folder)
     given = {"graphs": graphs.folder, "families": "graphs", "generated": "generated", "cache": "cache"}
     for _ in range(2):
-        time.sleep(2 * RACY_NS / 1e9)
+        time.sleep(2 * TICK / 1e9)
         run = graphs.project.gradmill(**given)
         assert run.status == 0, run.stderr
     answer = answer_to(words)

@@ -25,7 +25,7 @@ from random import Random
 from typing import NamedTuple
 
 import forked
-from project import CORE, files_in
+from project import CORE, KERNEL_TEMPLATES, files_in
 
 from .seed import seeded
 from .specset import DERIVATIVES, Specs, make_folder, of_families, read_specs
@@ -140,6 +140,8 @@ class Trials:
         self._random = random
         self._folder = folder
         self._set = make_folder(folder / "set", CORE, (CORE / "RELEASE").read_text())
+        for template in KERNEL_TEMPLATES:  # they take most of the time
+            (self._set / "templates" / template).unlink(missing_ok=True)
         self._texts = [_edited(number) for number in range(TEXTS)]
         self._text, self._settings = 0, LAYOUTS[0]
         self._clean: dict[str, dict[str, bytes]] = {}

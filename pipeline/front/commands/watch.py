@@ -89,6 +89,7 @@ class Watch(BuildCommand):
             print(_said(error), file=sys.stderr, flush=True)
         except OSError as error:
             print(reason(error), file=sys.stderr, flush=True)
+        resident.rest()
         gc.collect()  # nobody waits now
 
 

@@ -69,7 +69,7 @@ class _Loader:
         if tasks is None:
             return self._loader.load_tasks(cmd, pos_args)
         tasks.selected = pos_args
-        tasks.running = cmd.execute_tasks
+        tasks.running = tasks.build.writes = cmd.execute_tasks
         tasks.always = self._always
         tasks.single = self._single
         tasks.each = self._each

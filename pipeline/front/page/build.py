@@ -149,17 +149,13 @@ class PageBuild(Build):
         if not self.inputs.code_is_the_same():
             return
         kept = self.db.commit()
-        code = self.inputs.code()
-        beside = (*last_run.folders(code), self.store_path, f"{self.store_path}.values")
-        stats = self.inputs.other_stats() | self.stats | {path: stat_of(path) for path in beside}
-        outputs = self.outputs.there()
-        complete = kept and len(outputs) == names and last_run.settled(self.inputs.spec_paths())
+        beside = (self.store_path, f"{self.store_path}.values")
+        stats = self.inputs.evidence() | self.stats | {path: stat_of(path) for path in beside}
+        outputs = self.outputs.there(self.inputs.now)
+        complete = kept and len(outputs) == names
         how, whose = (self.warned, self.config.format), self.inputs.whose()
-        self.last = Last(stats, code, outputs, (), names, report, complete, *how, whose)
-        try:
-            last_run.save(self.last_path, self.last)
-        except OSError as error:
-            sys.stderr.write(f"{self.folder}: {error.strerror}; the next run will do everything again\n")
+        self.last = Last(stats, self.inputs.code(), outputs, (), names, report, complete, *how, whose)
+        last_run.keep(self.last_path, self.last, "" if kept else self.db.problem)
 
 
 def set_name(config: Config) -> str:
@@ -184,4 +180,4 @@ def facts_of(config: Config) -> tuple[bytes, dict[str, Stat | None], str]:
         facts = encode(autograd(build.db))
         if build.inputs.code_is_the_same():
             build.db.commit()
-        return facts, {path: stat_of(path) for path in build.inputs.spec_paths()}, ""
+        return facts, build.inputs.evidence(), ""

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pipeline.front.config import Config
 from pipeline.front.run import last as last_run
 from pipeline.front.run.inputs import Inputs
+from pipeline.front.run.lock import Lock
 from pipeline.front.run.outputs import Outputs
 from pipeline.problems.problem import Problem
 from pipeline.query.files import CodeChanged
+from pipeline.query.row import digest, encode
 
 if TYPE_CHECKING:
     from pipeline.families.file import File
@@ -59,6 +61,8 @@ class Build:
         self.nothing_changed = self.last is not None and self._serves(self.last)
         self.outputs = Outputs(self.last.outputs if self.last is not None else {})
         self.warned = False  # whether the last report had anything to report
+        self.writes = False  # whether this is to write to the cache, and not only to look: then others wait
+        self._lock = Lock(config.lock_path)
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._db: Database | None = None
         self.forgotten: Forgotten | None = None  # the tasks that doit was told to forget before this run
@@ -72,9 +76,11 @@ class Build:
         return last.stats.keys() >= set(self.inputs.spec_paths()) and last_run.unchanged(last)
 
     def _spelt(self) -> tuple[str, ...]:
-        """How the places are spelt that depfiles name."""
-        place = self.config.generated
-        return (self.manifest_path, place, "" if os.path.isabs(place) else os.getcwd())
+        """How the places are spelt that depfiles name, and what the description said when it was read: the file may
+        have changed by the time of its stat."""
+        place, described = self.config.generated, self.config.specs.described
+        said = digest(encode(described)).hex() if described is not None else ""
+        return (self.manifest_path, place, "" if os.path.isabs(place) else os.getcwd(), said)
 
     # ---- where things are
 
@@ -104,6 +110,7 @@ class Build:
             from pipeline.query.database import Database
             from pipeline.query.store import Store
 
+            self.lock()
             collect_if_large(self.store_path)
             self._db = Database(Store(self.store_path), find_query, code, self.room, sys.stderr.write)
             try:
@@ -113,13 +120,25 @@ class Build:
                 raise
         return self._db
 
+    def lock(self) -> None:
+        """Waits for other runs that write to the cache, and for what these leave."""
+        if self.writes and self._lock.take(sys.stderr.write):
+            self.last = last_run.load(self.last_path)
+            self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+
+    def unlock(self) -> None:
+        """Lets other runs write to the cache."""
+        self._lock.release()
+
     def refresh(self, *, again: bool = False) -> None:
         """Takes the inputs anew, and starts a round. `again`: all but gradmill's own code."""
         assert self._db is not None
         layered = _LAYERED if self.config.specs.described is not None else ()
         for name in (*_MODULES, *layered, *(_FOR_GRAPHS if self.config.graphs.given else ())):
             import_module(name)
-        self._db.begin(self.inputs.take_again() if again else self.inputs.take(self.last))
+        taken = self.inputs.take_again() if again else self.inputs.take(self.last)
+        self.outputs.moment = self.inputs.moment
+        self._db.begin(taken)
         self._forget()
 
     def _forget(self) -> None:
@@ -249,46 +268,40 @@ class Build:
     # ---- the end
 
     def commit(self, report: str = "", *, complete: bool = False) -> None:
-        """Keeps what this run found, unless gradmill's own code changed since it began."""
-        if self._db is None:
+        """Keeps what this run found, unless gradmill's own code changed since it began, or another run, for which this
+        one did not wait, is about to."""
+        if self._db is None or not self.inputs.code_is_the_same() or not self._lock.try_to_take():
             return
         from pipeline.query.files import stat_of
 
-        if not self.inputs.code_is_the_same():
-            return
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
         files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
         kept = self._db.commit()
-        if not kept and self._db.problem:
-            sys.stderr.write(f"{self._db.problem}; the next run will do everything again\n")
-        code = self.inputs.code()
-        beside = (*last_run.folders(code), self.store_path, f"{self.store_path}.values", self.notes_path)
-        outputs = self.outputs.there()
+        beside = (self.store_path, f"{self.store_path}.values", self.notes_path)
+        outputs = self.outputs.there(self.inputs.now)
         places = map(os.path.abspath, (*map(self.path, files), self.manifest_path))
         complete = complete and all(path in outputs for path in places)
         last = last_run.Last(
-            self.inputs.other_stats() | {path: stat_of(path) for path in beside},
-            code,
+            self.inputs.evidence() | {path: stat_of(path) for path in beside},
+            self.inputs.code(),
             outputs,
             files,
             units,
             report,
-            complete and kept and last_run.settled(self.inputs.spec_paths()),
+            complete and kept,
             self.warned,
             self.config.format,
             self.inputs.whose(),
             self._spelt(),
         )
-        try:
-            last_run.save(self.last_path, last)
-        except OSError as error:
-            sys.stderr.write(f"{self.config.folder}: {error.strerror}; the next run will do everything again\n")
         self.last = last
+        last_run.keep(self.last_path, last, "" if kept else self._db.problem)
 
     def close(self) -> None:
         """Lets go of the database; what was not kept is dropped."""
         if self._db is not None:
             self._db.close()
+        self.unlock()
 
 
 def stage_module(stage: str) -> Any:

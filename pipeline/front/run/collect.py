@@ -10,7 +10,7 @@ from pipeline.front.run.outputs import remove_abandoned
 from pipeline.query.account import Collected, collect, size_of
 from pipeline.query.row import Name
 
-_OWN = ("rows", "rows.seal", "rows.values", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
+_OWN = ("lock", "rows", "rows.seal", "rows.values", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
 
 
 PAGES = "page"  # the folder of a set's pages in that of the set

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pipeline import STARTED
 from pipeline.front.config import Config
-from pipeline.front.run.last import Last, settled
+from pipeline.front.run.last import Last, folders
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import CodeChanged, Stat, stat_of
+from pipeline.query.files import CodeChanged, Moment, Stat, evidence, is_settled, moment, stat_of
 from pipeline.specs.spec_set import FOR_GRAPHS, OPTIONAL
 
 if TYPE_CHECKING:
@@ -27,10 +27,11 @@ LIBRARIES = ("msgspec", "xxhash", "yaml")
 
 
 class Inputs:
-    """The inputs of one configuration. `stats` are those of their files when they were taken."""
+    """The inputs of one configuration. `stats` are those of their files when they were taken, at `moment`."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self.moment = Moment(0)
         self._code: dict[str, str] = {}
         self._sources: dict[str, Source] = {}
         self._taken: dict[str, Taken] = {}  # of code
@@ -41,6 +42,7 @@ class Inputs:
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there."""
+        self.moment = self.now()
         self._taken, specs = self._take_code(last), self._take_specs()
         for source in self._sources.values():
             _ = source.digest  # read by now: it is not that of another moment than the rest
@@ -51,7 +53,12 @@ class Inputs:
 
     def take_again(self) -> Mapping[str, Taken]:
         """The same with the code as it was taken, which whoever asks looks at before anything is kept."""
+        self.moment = self.now()
         return self._taken | self._take_specs()
+
+    def now(self) -> Moment:
+        """Now, by the clock of the cache too."""
+        return moment(self._config.lock_path)
 
     def check_code(self) -> None:
         """CodeChanged where modules that were loaded meanwhile, or texts beside them, may be others than were taken.
@@ -72,7 +79,8 @@ class Inputs:
     def specs_are_the_same(self) -> bool:
         """Whether the files of the spec set are as they were when the inputs were taken."""
         paths = self.spec_paths()
-        return paths == self._paths and all(stat_of(path) == self.stats.get(path) for path in paths)
+        known = {path: evidence(self.stats.get(path), self.moment) for path in paths}
+        return paths == self._paths and all(stat_of(path) == stat for path, stat in known.items())
 
     def whose(self) -> tuple[str, ...]:
         """Which gradmill this is, of those that one cache may serve: its folder, its Python, where libraries are."""
@@ -84,10 +92,12 @@ class Inputs:
         files = ((path, self.stats[path], self._sources[label]) for label, path in self._code.items())
         return {path: Written(stat, source.digest) for path, stat, source in files if stat is not None}
 
-    def other_stats(self) -> dict[str, Stat | None]:
-        """The stats of all other files."""
+    def evidence(self) -> dict[str, Stat | None]:
+        """By what a later run knows that all other files are unchanged, and that no file of gradmill's was added."""
         code = set(self._code.values())
-        return {path: stat for path, stat in self.stats.items() if path not in code}
+        stats = {path: stat for path, stat in self.stats.items() if path not in code}
+        stats |= {path: stat_of(path) for path in folders(code)}
+        return {path: evidence(stat, self.moment) for path, stat in stats.items()}
 
     def _take_code(self, last: Last | None) -> dict[str, Taken]:
         from pipeline.query.code import FILES, Source, library_files, runs_as_older
@@ -98,7 +108,7 @@ class Inputs:
         libraries = library_files(LIBRARIES)
         known = last.code if last is not None else {}
         self.stats = {path: stat_of(path) for path in (*self._code.values(), *libraries.values())}
-        if not settled(self.stats, STARTED):
+        if not all(stat is None or is_settled(stat, Moment(STARTED)) for stat in self.stats.values()):
             raise CodeChanged
         new = [path for path in self._code.values() if path not in known or known[path].stat != self.stats[path]]
         if [path for path in new if path.endswith(".py") and runs_as_older(path)]:

@@ -1,7 +1,7 @@
 """The last run, as one file: when nothing that it looked at has changed since, nothing else needs to be read."""
 
 import os
-import time
+import sys
 from collections.abc import Iterable
 
 import msgspec
@@ -11,15 +11,11 @@ from pipeline.front.run.outputs import Written
 from pipeline.query.files import Stat, overwrite_file, read_file, stat_of
 from pipeline.query.row import digest
 
-# File systems stamp times from a clock that ticks every few milliseconds: a file that changed this shortly before it
-# was looked at may change again without its times moving.
-RACY_NS = 20_000_000
 
-
-class Last(Struct, frozen=True, array_like=True, tag="last/4"):
+class Last(Struct, frozen=True, array_like=True, tag="last/5"):
     """What a run saw and left."""
 
-    stats: dict[str, Stat | None]  # of all that it read, and of the store
+    stats: dict[str, Stat | None]  # of all that it read, as evidence, and of the store
     code: dict[str, Written]  # of the source files
     outputs: dict[str, Written]
     files: tuple[str, ...]  # the names of the generated files
@@ -49,6 +45,17 @@ def save(path: str, last: Last) -> None:
     overwrite_file(path, digest(data) + data)
 
 
+def keep(path: str, last: Last, problem: str) -> None:
+    """Saves it, unless there is a `problem` already, of the store: what cannot be kept is reported once."""
+    if not problem:
+        try:
+            save(path, last)
+        except OSError as error:
+            problem = f"{os.path.dirname(path)}: {error.strerror}"
+    if problem:
+        sys.stderr.write(f"{problem}; nothing of this run is kept in the cache\n")
+
+
 def unchanged(last: Last) -> bool:
     """Whether all that the run saw and left is as it was."""
     return (
@@ -56,13 +63,6 @@ def unchanged(last: Last) -> bool:
         and all(stat_of(path) == stat for path, stat in last.stats.items())
         and all(stat_of(path) == made.stat for made_of in (last.code, last.outputs) for path, made in made_of.items())
     )
-
-
-def settled(paths: Iterable[str], before_ns: int = 0) -> bool:
-    """Whether files have not been changed just now, or since a moment."""
-    limit = (before_ns or time.time_ns()) - RACY_NS
-    stats = (stat_of(path) for path in paths)
-    return all(stat is None or stat[2] < limit for stat in stats)  # nobody can set this time
 
 
 def folders(paths: Iterable[str]) -> list[str]:

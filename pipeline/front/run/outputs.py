@@ -2,13 +2,14 @@
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from msgspec import Struct
 
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import Stat, read_file, replace_file, stat_of
+from pipeline.query.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_file, replace_file, stat_of
 from pipeline.query.query import Parts
 from pipeline.query.row import digest
 
@@ -18,7 +19,7 @@ _HEAD = 4096
 
 
 class Written(Struct, frozen=True, array_like=True):
-    """A file as it was left: what the system says of it, and the digest of its bytes."""
+    """A file as it was left: what the system says of it, where that is evidence, and the digest of its bytes."""
 
     stat: Stat
     digest: bytes
@@ -30,6 +31,7 @@ class Outputs:
 
     def __init__(self, known: Mapping[str, Written]) -> None:
         self.known = {os.path.abspath(path): made for path, made in known.items()}
+        self.moment = Moment(0)  # when the run began
 
     def __contains__(self, path: str) -> bool:
         return os.path.abspath(path) in self.known
@@ -58,9 +60,21 @@ class Outputs:
         if stat is not None:
             self.known[os.path.abspath(path)] = Written(stat, found)
 
-    def there(self) -> dict[str, Written]:
-        """What is still there."""
-        return {path: made for path, made in self.known.items() if stat_of(path) is not None}
+    def there(self, clock: Callable[[], Moment]) -> dict[str, Written]:
+        """What is still there. What was written in this run is read once more, when the clock has ticked: else it may
+        change again, or have changed, and have the stat that it was written with."""
+        there = {path: stat for path in self.known if (stat := stat_of(path)) is not None}
+        recent = {path: stat for path, stat in there.items() if not is_settled(stat, self.moment)}
+        now, end = clock(), time.monotonic_ns() + TICK
+        while not all(is_settled(stat, now) for stat in recent.values()) and time.monotonic_ns() < end:
+            time.sleep(TICK / 20e9)
+            now = clock()
+        for path, stat in recent.items():
+            made = self.known[path]
+            if stat == made.stat and not (is_settled(stat, now) and digest(read_file(path) or b"") == made.digest):
+                self.known[path] = Written(UNSETTLED, made.digest)
+        self.known = {path: self.known[path] for path in there}
+        return dict(self.known)
 
     def check(self, path: str, of: str = "") -> None:
         """Refuses a place where there is something that no generator made. `of`: whose depfile is to be there."""

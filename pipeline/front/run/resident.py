@@ -31,13 +31,14 @@ class Resident:
         self._build = build
         self._names: list[str] = []  # of the files whose places were checked
         self._last: Updated | None = None
-        build.room = ROOM
+        build.room, build.writes = ROOM, True
         self.format = build.config.format  # of the reports
         build.nothing_changed = False  # what was true at the start says nothing of later
 
     def update(self, *, anew: bool = True) -> Updated:
         """Takes the inputs and writes the files whose bytes changed; none where the specs have mistakes."""
         build = self._build
+        build.lock()
         if anew:
             build.refresh()
         problems = build.problems()
@@ -77,3 +78,7 @@ class Resident:
             write_manifest(self._build)
         if done is not None:
             self._build.commit(done.report, complete=not done.failed)
+
+    def rest(self) -> None:
+        """Lets other runs write, until the next pass."""
+        self._build.unlock()

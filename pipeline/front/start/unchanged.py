@@ -12,7 +12,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
 from pipeline.front.start.answer import NOTE, note, note_path
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import Stat, overwrite_file, stat_of
+from pipeline.query.files import Stat, evidence, overwrite_file, stat_of
 
 
 def note_unchanged(build: Build, words: list[str]) -> None:
@@ -24,8 +24,9 @@ def note_unchanged(build: Build, words: list[str]) -> None:
     stats |= {path: made.stat for made_of in (last.code, last.outputs) for path, made in made_of.items()}
     # A folder in which something is added may give another set: asked for before the set is looked for once more.
     graphs = [build.config.graphs.given] if build.config.graphs.given else []
-    beside = (build.last_path, *build.config.specs.looked_for, *graphs, *sys.path)
-    stats = {path: stat_of(path) for path in beside} | stats
+    beside, now = (*build.config.specs.looked_for, *graphs, *sys.path), build.inputs.now()
+    stats = {path: evidence(stat_of(path), now) for path in beside} | stats
+    stats[build.last_path] = stat_of(build.last_path)
     with suppress(OSError, SpecError):
         if read_config(dict(word.split("=", 1) for word in words)) == build.config:
             overwrite_file(note_path(words), note(words, said(build, last), build.config.said + last.report, stats))

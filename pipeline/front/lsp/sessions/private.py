@@ -15,7 +15,7 @@ from xxhash import xxh3_64_hexdigest
 from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import runs
 from pipeline.query.files import read_file
-from pipeline.query.store import is_sealed, stats_of
+from pipeline.query.store import Seal, is_sealed, seal_of, stats_of
 
 _FOLDER = "editor."  # then the number of the process, and what tells sets of one name apart
 _VALUES = ".values"
@@ -26,11 +26,15 @@ class Private:
 
     def __init__(self, shared: str, owner: str, mark: str = "") -> None:
         self._shared = shared
-        self.seal = f"{shared}.seal"  # changes with every run
         self._owner = owner
         name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}{mark}"  # two sets may have one name
         self._folder = os.path.join(os.path.dirname(shared), name)
         self.path = os.path.join(self._folder, os.path.basename(shared))
+
+    @property
+    def left(self) -> Seal | None:
+        """What the last run left: another one with every run that found something."""
+        return seal_of(self._shared)
 
     def take(self, *, runs: bool) -> bool:
         """Starts anew, or as a copy of what `runs` left; whether there was something that is whole."""

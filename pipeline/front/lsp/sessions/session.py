@@ -20,7 +20,6 @@ from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
 from pipeline.query.database import Database
-from pipeline.query.files import Stat, stat_of
 from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
@@ -40,7 +39,7 @@ class Session:
     def _open(self) -> None:
         """Starts from what the last run left."""
         private = self._place("")
-        self._last_run: Stat | None = stat_of(private.seal)
+        self._last_run = private.left
         self._whole = Rounds(self.config, Build.roots, private, runs=True)
         self._quick: Rounds | None = None
         self._current = self._whole  # what answers are made from
@@ -104,7 +103,7 @@ class Session:
     @property
     def is_outrun(self) -> bool:
         """Whether somebody ran since this began with what the last run left."""
-        return stat_of(self._place("").seal) != self._last_run
+        return self._place("").left != self._last_run
 
     def complete(self) -> None:
         """Brings up to date what a look leaves out."""

@@ -1,0 +1,68 @@
+"""One run at a time writes to the cache of a set: another one waits, for a while, and finds its work done.
+
+The lock is a file in the cache that a process holds as long as it lives: a killed one holds nothing. Where there can be
+no such file, or no lock, runs go on without: each of them ends right, and the store keeps what the first of them found.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+try:
+    import fcntl
+except ImportError:  # a system that has none
+    fcntl = None  # type: ignore[assignment]
+
+LIMIT = 60.0  # seconds that a run waits for others
+_STEP = 0.02
+_IN_USE = (errno.EACCES, errno.EAGAIN)
+
+
+class Lock:
+    """The lock of a folder."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def take(self, warn: Callable[[str], object]) -> bool:
+        """Takes the lock, where there can be one; waits while another process has it, and reports that to `warn`.
+        Whether it had to wait."""
+        if not self.try_to_take():
+            warn(f"waiting for another run, which has locked {self.path}\n")
+            end = time.monotonic() + LIMIT
+            while not self.try_to_take():
+                if time.monotonic() > end:
+                    warn(f"{self.path} is still locked after {LIMIT:.0f} s: going on without it\n")
+                    break
+                time.sleep(_STEP)
+            return True
+        return False
+
+    def try_to_take(self) -> bool:
+        """False where another process has the lock."""
+        if self._file is not None or fcntl is None:
+            return True
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o666)
+        except OSError:
+            return True
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(file)
+            return error.errno not in _IN_USE
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Lets others have it."""
+        if self._file is not None:
+            with suppress(OSError):
+                os.close(self._file)
+            self._file = None

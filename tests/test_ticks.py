@@ -1,0 +1,123 @@
+"""A save in the clock tick of the read before it: the file keeps its stat, and the next run sees it all the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from copies import copy_of
+from never_wrong.builds import Kept, clean_build
+from project import Project
+
+from pipeline.front.run.inputs import Inputs
+from pipeline.query import files
+from pipeline.query.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
+from pipeline.query.row import Taken
+from pipeline.specs.location import Location
+
+REWRITES = 500
+OLD, NEW = b"result.conj()\n", b"result.real()\n"  # of one length
+
+
+@pytest.fixture
+def coarse(tmp_path: Path) -> Iterator[Path]:
+    """A folder of a file system whose clock ticks every few milliseconds."""
+    place = tmp_path / "ramfs"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "ramfs", "none", place], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def rewrites_are_seen(project: Project, count: int) -> int:
+    """Saves an input just before it is read and just after that, and runs again: in how many of the saves the file kept
+    its stat."""
+    path, kept_stat = project.path("derivatives.yaml"), 0
+    texts = [path.read_bytes(), path.read_bytes().replace(OLD, NEW, 1)]
+    assert texts[0] != texts[1] and len(texts[0]) == len(texts[1])
+    clean = []
+    for text in texts:
+        path.write_bytes(text)
+        clean.append(clean_build(project.specs, project.folder / "clean"))
+    for number in range(count):
+        same: list[bool] = []
+        path.touch()  # else nothing would be read
+        with closing(Kept(project.specs, project.folder)) as kept, pytest.MonkeyPatch.context() as patch:
+            _save_around_a_read(patch, path, texts[number % 2], texts[1 - number % 2], same)
+            assert kept.update() == clean[number % 2]
+        kept_stat += same == [True]
+        with closing(Kept(project.specs, project.folder)) as kept:
+            assert kept.update() == clean[1 - number % 2], f"save {number}"
+    return kept_stat
+
+
+def _save_around_a_read(patch: pytest.MonkeyPatch, path: Path, before: bytes, after: bytes, same: list[bool]) -> None:
+    """Has a file say one thing when it is read, and another right after that."""
+    take, read = Inputs._take_specs, Location.read
+
+    def taken(inputs: Inputs) -> Mapping[str, Taken]:
+        _overwrite(path, before)
+        return take(inputs)
+
+    def read_and_saved(location: Location) -> bytes:
+        data, stat = read(location), stat_of(location.path)
+        if location.path == str(path):
+            _overwrite(path, after)
+            same.append(stat_of(str(path)) == stat)
+        return data
+
+    patch.setattr(Inputs, "_take_specs", taken)
+    patch.setattr(Location, "read", read_and_saved)
+
+
+def _overwrite(path: Path, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(data)
+
+
+@pytest.mark.parametrize("count", [5, pytest.param(REWRITES, marks=pytest.mark.slow)])
+def test_a_save_within_a_tick_is_seen_by_the_next_run(coarse: Path, tiny_built: Project, count: int) -> None:
+    kept_stat = rewrites_are_seen(copy_of(tiny_built, coarse / "project"), count)
+    assert kept_stat >= count // 2, "this file system has fine times: nothing was tried"
+
+
+@pytest.mark.parametrize("tick", [10_000_000, 2_000_000_000])
+def test_a_save_within_a_long_tick_is_seen_by_the_next_run(
+    tiny_built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tick: int
+) -> None:
+    """As where times are whole seconds; nothing has to be mounted for that."""
+
+    class Coarse:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(os, name)
+
+        def stat(self, path: str) -> SimpleNamespace:
+            found = os.stat(path)
+            named = {name: getattr(found, name) for name in dir(found) if name.startswith("st_")}
+            times = {name: named[name] // tick * tick for name in ("st_mtime_ns", "st_ctime_ns")}
+            return SimpleNamespace(**{**named, **times})
+
+    project = copy_of(tiny_built, tmp_path)
+    monkeypatch.setattr(files, "os", Coarse())
+    assert rewrites_are_seen(project, 4) >= 1
+
+
+def test_a_stat_is_evidence_once_the_clock_has_ticked(tmp_path: Path) -> None:
+    at = 1_700_000_000_123_456_789
+    fine, whole = Stat(1, 0, at, 2, 3), Stat(1, 0, at // 10**9 * 10**9, 2, 3)
+    assert [is_settled(fine, Moment(at + after)) for after in (0, TICK, TICK + 1)] == [False, False, True]
+    assert [is_settled(whole, Moment(at + after)) for after in (TICK + 1, COARSE_TICK)] == [False, True]
+    assert [is_settled(fine, Moment(0, 3, at + after)) for after in (0, 1)] == [False, True]  # by its own clock
+    assert evidence(fine, Moment(at)) == UNSETTLED
+    assert evidence(None, Moment(at)) is None
+    clock = tmp_path / "clock"
+    assert moment(str(clock)).device == -1
+    clock.touch()
+    assert moment(str(clock)).device == clock.stat().st_dev
