@@ -20,6 +20,13 @@ def test_along_a_chain_of_edits_an_incremental_build_equals_a_clean_one(tmp_path
     assert not wrong, f"{REPEAT}\n" + "\n".join(f"{step}: {step.wrong}" for step in wrong)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["accel", "toy"])
+def test_along_a_chain_of_edits_of_a_described_set_too(name: str, tmp_path: Path) -> None:
+    wrong = [step for step in Chain(tmp_path, seeded(SEED), name).steps(5 * EDITS) if step.wrong]
+    assert not wrong, f"{REPEAT}\n" + "\n".join(f"{step}: {step.wrong}" for step in wrong)
+
+
 def test_an_edit_during_a_run_is_the_next_runs_business(tmp_path: Path) -> None:
     moments = [moment for moment, _ in zip(Trials(tmp_path, seeded(SEED)).trials(), range(MOMENTS))]
     assert [moment for moment in moments if moment.wrong] == [], REPEAT

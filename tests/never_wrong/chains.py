@@ -1,8 +1,9 @@
 """Incremental equals clean, on one cache, along a chain of edits that is never reset.
 
-    python -m tests.never_wrong.chains [--edits N] [--seed S]
+    python -m tests.never_wrong.chains [--set core|accel|toy] [--edits N] [--seed S]
 
-Edits of all kinds pile up on the embedded set; releases, layouts, numbers of shards and `strict` change on the way,
+Edits of all kinds pile up on the embedded set, or on a described one: that of tests/vendors, over a small base, or
+examples/vendor, over the installed torch. Releases, layouts, numbers of shards and `strict` change on the way,
 and now and then the set goes back to what it was some edits ago, as another branch is checked out. After each edit a
 run is compared with one that knows nothing: generated files, manifest, exit status, report. A second run must find
 nothing to do.
@@ -25,6 +26,7 @@ from project import CORE
 
 from pipeline.releases import KNOWN
 
+from . import described
 from .edits import edit
 from .runs import Made, Place, clean_run, difference
 from .seed import seeded
@@ -52,16 +54,26 @@ class Step(NamedTuple):
 class Chain:
     """A set, its one cache, and a folder for clean runs."""
 
-    def __init__(self, folder: Path, random: Random) -> None:
+    def __init__(self, folder: Path, random: Random, name: str = "core") -> None:
         self._random = random
         self._folder = folder / "set"
-        shutil.copytree(CORE / "templates", self._folder / "templates")
         self._place = Place(folder)
         self._clean = folder / "clean"
-        self._specs = read_specs(CORE)
-        self._states: deque[Specs] = deque([self._specs], maxlen=BACK)  # those that were accepted
+        self._releases = described.RELEASES.get(name, KNOWN)
+        self._specs: Specs | described.Files
+        if name == "core":
+            shutil.copytree(CORE / "templates", self._folder / "templates")
+            self._specs = read_specs(CORE)
+        else:
+            self._specs = described.begin(name, folder)
+        self._states: deque[Specs | described.Files] = deque([self._specs], maxlen=BACK)  # those that were accepted
         self._refused = 0
-        self._variables: dict[str, object] = {"release": KNOWN[-1], "layout": "upstream", "shards": 16, "strict": 0}
+        self._variables: dict[str, object] = {
+            "release": self._releases[-1],
+            "layout": "upstream",
+            "shards": 16,
+            "strict": 0,
+        }
         self._files: dict[str, bytes] = {}
 
     def steps(self, count: int) -> Iterator[Step]:
@@ -106,17 +118,17 @@ class Chain:
         if random.random() < 0.08:
             self._specs = random.choice(self._states)
             return "earlier state"
-        edited = self._specs.copy()
+        self._specs = edited = self._specs.copy()
+        if isinstance(edited, described.Files):
+            return described.edit(edited, random)
         name = random.choice([DERIVATIVES, DERIVATIVES, NATIVE])
-        kind = edit(edited, name, random.randrange(len(edited.entries[name])), random)
-        self._specs = edited
-        return kind
+        return edit(edited, name, random.randrange(len(edited.entries[name])), random)
 
     def _turn(self) -> None:
         """Changes how the set is read, now and then."""
         random = self._random
         if random.random() < 0.2:
-            self._variables["release"] = random.choice([KNOWN[-1], random.choice(KNOWN)])
+            self._variables["release"] = random.choice([self._releases[-1], random.choice(self._releases)])
         if random.random() < 0.2:
             self._variables["layout"] = random.choice(["upstream", "split"])
         if random.random() < 0.15:
@@ -138,13 +150,14 @@ def table(steps: list[Step]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", default="core", choices=("core", "accel", "toy"))
     parser.add_argument("--edits", type=int, default=EDITS, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     steps, begin = [], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
-        for step in Chain(Path(name), seeded(options.seed)).steps(options.edits):
+        for step in Chain(Path(name), seeded(options.seed), options.set).steps(options.edits):
             steps.append(step)
             if step.wrong:
                 print(f"{step}: {step.wrong}", flush=True)

@@ -6,12 +6,16 @@ To write the messages anew, and read them in the diff: UPDATE_GOLDEN=1 pytest te
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from pipeline.model import layers
+from pipeline.specs.layers import description
 from vendors.vendor import Vendor
 
 GOLDEN = Path(__file__).parent / "mistakes"
@@ -135,6 +139,9 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
     "slot-misspelt": [(TOML, 'registrations_accel = {', 'registration_accel = {')],
     "output-of-another-family": [(TOML, "[family.nodes]\n", '[family.nodes]\nfiles = ["Functions.h", "VariableType.cpp"]\n')],
     "name-in-text-unknown": [(TOML, 'to = "accel::redispatch::${function}_out("', 'to = "accel::redispatch::${functoin}_out("'), (TOML, '${namespace}::${operator}\\n', '${namespce}::${operator}\\n'), (TOML, 'comment = "@generated from templates/${template}"', 'comment = "@generated from templates/${templat}"')],
+    "families-unknown": [(TOML, 'name = "accel"\ncomment', 'families = ["nodez", "variable_type"]\nname = "accel"\ncomment')],
+    "helpers-missing": [(TOML, 'namespace = "plugin"\n', 'namespace = "plugin"\nhelpers = ["formulas.h"]\n')],
+    "not-unpacked-unknown": [(TOML, 'not_unpacked = ["mm"]', 'not_unpacked = ["mn", "swihs"]')],
     "sharded-without-shard": [(TOML, "raw = true\n", "raw = true\nsharded = true\n")],
 }  # fmt: skip
 
@@ -142,6 +149,7 @@ CASES: dict[str, list[tuple[str, str | None, str]]] = {
 SUSPICIONS: dict[str, list[tuple[str, str | None, str]]] = {
     "unmatched-replacement": [(TOML, '{ from = "at::redispatch", to', '{ from = "at::redispach", to')],
     "unmatched-second-replacement": [(TOML, '{ from = "at::redispatch", to', '{ from = "at::redispatch::${function}_outf(", to')],
+    "unmatched-base-release": [(TOML, 'specs = "../base"', 'specs = "../base"\nreleases = { "2.31" = "../other" }')],
     "unmatched-replacement-of-nodes": [(TOML, 'from = "_symint"', 'from = "_symnit"')],
     "unmatched-wrap": [(TOML, 'of = ["mm"]\n', 'of = ["mm"]\npieces = "declaration"\n')],
     "unmatched-words": [(TOML, 'of = "own out" }', 'of = "own scratch" }'), (TOML, 'declarations = { piece = "declaration", of = "own" }', 'declarations = { piece = "declaration", of = "own foreach" }')],
@@ -200,6 +208,21 @@ def test_a_mistake_is_told_and_nothing_is_written(name: str, built: Vendor) -> N
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(message)
     assert message == golden.read_text()
+
+
+def test_every_key_of_descriptions_has_a_mistake() -> None:
+    edits = (edit for edits in (CASES | SUSPICIONS).values() for edit in edits)
+    texts = [*(f"{old} {new}" for _, old, new in edits), *(path.read_text() for path in GOLDEN.glob("*.txt"))]
+    known = set(re.findall(r"\w+", "\n".join(texts)))
+    tables = [type_ for module in (description, layers) for type_ in vars(module).values() if is_table(type_)]
+    assert len(tables) > 12
+    keys = {field.encode_name for table in tables for field in msgspec.structs.fields(table)}
+    assert keys <= known
+
+
+def is_table(type_: object) -> bool:
+    config = getattr(type_, "__struct_config__", None)
+    return config is not None and config.forbid_unknown_fields
 
 
 def test_a_suspicion_is_told_on_every_run_that_has_it(built: Vendor) -> None:

@@ -253,15 +253,18 @@ def _removed(before: Release, place: int, facts: Facts) -> Iterator[Wrong]:
 
 # ---- releases
 
+_KNOWN = f"known releases: {', '.join(KNOWN)}"
+
 
 def _bounds(said: Description) -> Iterator[Wrong]:
     """Layers and facts that are there for no release that exists."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
+    for key in [key for key in said.base.releases if minor_of(key) > newest]:
+        yield Wrong(("base", "releases", key), "this is no release that is known", _KNOWN, key, suspected=True)
     kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": said.layers, "facts": said.facts}
     for kind, items in kinds.items():
         for place, item in enumerate(items):
             if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:
                 key = "since" if minor_of(item.since) > newest else "until"
                 problem = "this holds for no release that is known"
-                hint = f"known releases: {', '.join(KNOWN)}"
-                yield Wrong((kind, str(place), key), problem, hint, getattr(item, key), suspected=True)
+                yield Wrong((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected=True)
