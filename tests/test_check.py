@@ -347,10 +347,10 @@ def test_what_is_not_certain_stays_and_is_told(project: Project) -> None:
     assert project.path("derivatives.yaml").read_bytes() == before
 
 
-def test_a_link_to_a_file_stays_one(project: Project, tmp_path: Path) -> None:
+def test_a_link_to_a_file_stays_one(project: Project) -> None:
     warn(project)
     path = project.path("derivatives.yaml")
-    elsewhere = path.rename(tmp_path / "elsewhere.yaml")
+    elsewhere = path.rename(project.specs / "elsewhere.yaml")
     path.symlink_to(elsewhere)
     assert project.run("check", fix=1).status == 0
     assert path.is_symlink()

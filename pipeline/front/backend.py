@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from doit.exceptions import InvalidCommand
 
+from pipeline.problems.plain import line
 from pipeline.query.files import read_file, replace_file
 
 FORGOTTEN = "forgotten"
@@ -31,7 +32,7 @@ def write_notes(path: str, notes: Notes) -> None:
     try:
         replace_file(path, msgspec.json.encode(notes) if notes else b"")
     except OSError as error:
-        raise InvalidCommand(f"{error.filename}: {error.strerror}") from None
+        raise InvalidCommand(line(f"{error.filename}: {error.strerror}")) from None
 
 
 class Forgotten:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from pipeline.front.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
+from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.spec_set import SpecSet, find_spec_set
 
@@ -64,7 +65,7 @@ class Config(Struct, frozen=True):
     @property
     def said(self) -> str:
         """The warning, as a line of its own where reports are no documents, which have it in them."""
-        return f"warning: {self.warning}\n" if self.warning and self.format in ("text", "github") else ""
+        return lines([f"warning: {self.warning}"]) if self.warning and self.format in ("text", "github") else ""
 
     @property
     def folder(self) -> str:
@@ -139,6 +140,8 @@ def read_against(variables: Mapping[str, str]) -> Config:
     try:
         return read_config({**other, "specs": variables["against"], "release": variables.get("against_release", "")})
     except SpecError as error:
+        if error.rendered:
+            raise
         problem = error.problem.replace("specs=", "against=", 1)
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
 

@@ -11,9 +11,8 @@ from typing import Any, TextIO
 
 from doit.action import BaseAction
 from doit.exceptions import InvalidCommand, TaskError, TaskFailed
-from doit.task import clean_targets
 
-from pipeline.front.run.outputs import is_rule_for
+from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import CodeChanged, Stat, replace_file, stat_of
 
@@ -52,7 +51,8 @@ class Effect(BaseAction):  # type: ignore[misc]
                 replace_file(self.path, *self.data)
                 self.written, self.data = stat_of(self.path), []
             except OSError as error:
-                return f"{error.filename or self.path}: {error.strerror or error}\n  nothing was half-written"
+                text = line(f"{error.filename or self.path}: {error.strerror or error}")
+                return f"{text}\n  nothing was half-written"
         return ""
 
     def __str__(self) -> str:
@@ -83,11 +83,11 @@ class IsCurrent:
         try:
             return self._look(effect)
         except SpecError as error:
-            effect.error = error.problem + (f"\n  {error.hint}" if error.hint else "")
+            effect.error = message_of(error)
         except CodeChanged:
             effect.error = CHANGED
         except OSError as error:
-            effect.error = f"{error.filename or ''}: {error.strerror or error}"
+            effect.error = line(f"{error.filename or ''}: {error.strerror or error}")
         return False
 
 
@@ -106,18 +106,6 @@ def plainly() -> Iterator[None]:
         yield
     except CodeChanged:
         raise InvalidCommand(CHANGED) from None
-
-
-def cleaning(path: str, *, own_folder: bool = False) -> list[Any]:
-    """How `clean` removes a file: with its depfile, and with its folder where that has nothing else."""
-    return [clean_targets, (_remove_beside, [path, own_folder])]
-
-
-def _remove_beside(path: str, own_folder: bool) -> None:
-    if is_rule_for(f"{path}.d", path):
-        os.unlink(f"{path}.d")
-    if own_folder:
-        remove_empty(os.path.dirname(path))
 
 
 def remove_empty(folder: str) -> None:

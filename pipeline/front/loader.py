@@ -11,6 +11,7 @@ from doit.exceptions import InvalidDodoFile
 
 from pipeline.front.config import VARIABLES, Config, read_config
 from pipeline.front.run.build import Build
+from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 
 MISUSED = 3  # doit's exit status for a command line that makes no sense
@@ -42,7 +43,7 @@ def open_build(
         config = read_config(variables)
     except SpecError as error:
         _tell(error, variables.get("format", "text"), stream or sys.stderr)
-        raise InvalidDodoFile(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
+        raise InvalidDodoFile(message_of(error)) from None
     sys.stderr.write(config.said)
     return make(config)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from doit.doit_cmd import DoitMain
 
-from pipeline.front.hints import empty_word, unknown_option, unknown_variable
+from pipeline.front.hints import empty_word, odd_word, unknown_option, unknown_variable
 from pipeline.front.loader import PackageLoader
 from pipeline.front.plugins import PLUGINS
 from pipeline.front.start.answer import is_plain
@@ -37,6 +37,7 @@ class Main(DoitMain):  # type: ignore[misc]
 
     def run(self, all_args: list[str]) -> Any:
         problem = empty_word(all_args) or unknown_option(all_args, exact=True) or unknown_variable(all_args)
+        problem = problem or odd_word(word for word in all_args if word.startswith("-") or "=" not in word)
         if problem:
             sys.stderr.write(f"ERROR: {problem}\n")
             return 3

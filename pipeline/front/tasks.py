@@ -14,11 +14,14 @@ from typing import Any
 from doit import create_after
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.effect import Effect, IsCurrent, cleaning, plainly
-from pipeline.front.hints import GROUPS, unknown_task
+from pipeline.front.effect import Effect, IsCurrent, plainly
+from pipeline.front.hints import GROUPS, two_lines, unknown_task
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_claims
 from pipeline.front.run.outputs import Written
 from pipeline.front.stale import At, StaleUnits, named_units
+from pipeline.problems.plain import line, message_of
+from pipeline.problems.problem import SpecError
 
 Task = dict[str, Any]
 
@@ -50,6 +53,11 @@ class Tasks:
             from pipeline.front.config import NO_FIX, NO_FIX_HINT
 
             raise InvalidCommand(f"{NO_FIX}\n  {NO_FIX_HINT}")
+        if not self.build.nothing_changed:
+            try:
+                check_claims(self.build.config)
+            except SpecError as error:
+                raise InvalidCommand(message_of(error)) from None
         for name, (doc, *needed) in self.build.analysis.items():
             look = lambda effect, name=name: self._stage_holds(name, effect)  # noqa: E731
             yield self._task(name, doc, look, basename=name, task_dep=needed)
@@ -143,8 +151,7 @@ class Tasks:
             self._check_asked("shard", names)
         for name in names:
             look = lambda effect, name=name: self._file_holds(name, effect)  # noqa: E731
-            clean = cleaning(build.path(name), own_folder="/" in name)
-            fields = {"name": name, "targets": [build.path(name)], "task_dep": self._needs("emit"), "clean": clean}
+            fields = {"name": name, "targets": [build.path(name)], "task_dep": self._needs("emit")}
             yield self._task(f"shard:{name}", f"assemble {name}", look, **fields)
 
     def _needs(self, group: str) -> list[str]:
@@ -204,11 +211,7 @@ class Tasks:
         build = self.build
         if self._stops():
             return None
-        fields = {
-            "targets": [build.manifest_path],
-            "task_dep": self._needs("shard"),
-            "clean": cleaning(build.manifest_path),
-        }
+        fields = {"targets": [build.manifest_path], "task_dep": self._needs("shard")}
         return self._task("manifest", "tell other build systems what was generated", self._manifest_holds, **fields)
 
     def _manifest_holds(self, effect: Effect) -> bool:
@@ -289,18 +292,18 @@ class Tasks:
         build = self.build
         if not build.config.stamp:
             return
-        from pipeline.front.run.stamp import is_stamp, stamp_of
+        from pipeline.front.run.places import stamp_refusal
+        from pipeline.front.run.stamp import stamp_of
         from pipeline.query.files import read_file, replace_file
 
-        data = stamp_of(build, selected)
-        path = build.config.stamp
+        data, path = stamp_of(build, selected), build.config.stamp
+        if problem := stamp_refusal(build):
+            raise InvalidCommand(two_lines(f"stamp={path}: {problem}", "move it, or name another place: stamp=FILE"))
         try:
-            if os.path.lexists(path) and not is_stamp(path):
-                raise InvalidCommand(f"stamp={path}: there is a file that gradmill did not make")
             if read_file(path) != data:
                 replace_file(path, data)
         except OSError as error:
-            raise InvalidCommand(f"stamp={path}: {error.strerror}") from None
+            raise InvalidCommand(line(f"stamp={path}: {error.strerror}")) from None
 
 
 def namespace(build: Build) -> dict[str, Any]:

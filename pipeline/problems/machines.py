@@ -11,6 +11,7 @@ from pathlib import PurePath
 import msgspec
 from msgspec import Struct
 
+from pipeline.problems.plain import escaped, line
 from pipeline.problems.report import Placed, Report
 
 
@@ -76,15 +77,15 @@ def _found(placed: Placed) -> Found:
 def github(report: Report) -> str:
     """A line for each problem; "" where there is none."""
     found = (_command(report.level(placed.problem), placed) for placed in report.placed)
-    return "".join((*found, *(f"::notice::{_data(note)}\n" for note in report.notes)))
+    return "".join((*found, *(f"::notice::{_data(line(note))}\n" for note in report.notes)))
 
 
 def _command(level: str, placed: Placed) -> str:
     place, problem = placed.place, placed.problem
-    properties = {"file": near(place.file), "title": problem.op or problem.rule or problem.role}
+    properties = {"file": near(place.file), "title": line(problem.op or problem.rule or problem.role)}
     if place.line:
         properties |= {"line": str(place.line), "col": str(max(place.column, 1))}
-    message = "\n".join(filter(None, (placed.message, problem.hint and f"hint: {problem.hint}")))
+    message = "\n".join(map(line, filter(None, (placed.message, problem.hint and f"hint: {problem.hint}"))))
     return (
         f"::{level} {','.join(f'{name}={_property(value)}' for name, value in properties.items())}::{_data(message)}\n"
     )
@@ -97,7 +98,8 @@ def near(path: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    found = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escaped(found)  # what has no escape of the runner's own
 
 
 def _property(text: str) -> str:

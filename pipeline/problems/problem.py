@@ -25,8 +25,10 @@ class SpecError(Exception):
     is in another file than what the rule was run for, `follows` where it may follow from any other mistake. `rule` is
     what programs know this kind of mistake by. `fix` is what stands at the place and what to write there, where that
     is certain: a hint that is sure of a name says so itself. `see` is a function, and what to look for in its entry,
-    that the mistake has to do with.
+    that the mistake has to do with. `rendered` says that `problem` is a report, ready to be printed.
     """
+
+    rendered = False
 
     def __init__(
         self,

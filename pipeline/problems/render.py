@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.problems.plain import line, lines
 from pipeline.problems.report import Placed, Report
 
 MAX_SHOWN = 100  # problems; who has more has made one mistake many times
@@ -24,13 +25,13 @@ def _render(found: Placed) -> str:
     place, problem = found.place, found.problem
     source = place.shown
     where = place.file if not place.line else f"{place.file}:{place.line}:{max(place.column, 1)}"
-    lines = [f"{where}: {'warning' if problem.warning else 'error'}: {found.message}"]
+    told = [f"{where}: {'warning' if problem.warning else 'error'}: {found.message}"]
     if source:
         number = f"{place.line:>6}"
-        lines += [f"{number} | {source[:300]}"]
+        told += [f"{number} | {source[:300]}"]
         if place.column <= 300:
-            indent = "".join("\t" if c == "\t" else " " for c in source[: max(place.column, 1) - 1])
-            lines += [f"{' ' * len(number)} | {indent}^"]
+            indent = "".join("\t" if c == "\t" else " " for c in line(source[: max(place.column, 1) - 1]))
+            told += [f"{' ' * len(number)} | {indent}^"]
     if problem.hint:
-        lines.append(f"  hint: {problem.hint}")
-    return "\n".join(lines) + "\n"
+        told.append(f"  hint: {problem.hint}")
+    return lines(told)

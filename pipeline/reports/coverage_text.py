@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pipeline.problems.plain import lines
 from pipeline.reports.coverage import Coverage, Row, Saved
 
 _COLUMNS = ("operator", "Node", "forward", "not implemented", "saves")
@@ -13,7 +14,7 @@ _NOTHING = "-"
 
 def render(coverage: Coverage) -> str:
     """The totals and the table."""
-    return "\n".join([*_totals(coverage), "", *_table(coverage.rows)]) + "\n"
+    return lines([*_totals(coverage), "", *_table(coverage.rows)])
 
 
 def _totals(coverage: Coverage) -> Iterator[str]:
@@ -39,9 +40,9 @@ def _totals(coverage: Coverage) -> Iterator[str]:
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
     """Columns as wide as their content, within limits; the last one as long as it needs."""
-    lines = [_COLUMNS, *(_cells(row) for row in rows)]
-    widths = [min(widest, max(len(line[i]) for line in lines)) for i, widest in enumerate(_WIDEST)]
-    for line in lines:
+    table = [_COLUMNS, *(_cells(row) for row in rows)]
+    widths = [min(widest, max(len(line[i]) for line in table)) for i, widest in enumerate(_WIDEST)]
+    for line in table:
         yield "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]])
 
 

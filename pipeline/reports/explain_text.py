@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipeline.problems import plain
 from pipeline.reports.explain import Edit, Explanation, listed
 
 if TYPE_CHECKING:
@@ -26,19 +27,19 @@ def render(explanation: Explanation) -> str:
         lines += [f"  to be made again: {'; '.join(explanation.reasons)}"]
     else:
         lines += ["  up to date"]
-    return "\n".join(lines) + "\n"
+    return plain.lines(lines)
 
 
 def render_line(line: Line) -> str:
     """A line of a generated file: what it is, and what it is made from."""
     sources = [f"{each.file}{f':{each.line}' if each.line else ''} {each.name}".rstrip() for each in line.made_from]
     lines = [f"  {'made from' if i == 0 else ' ' * len('made from')}  {source}" for i, source in enumerate(sources)]
-    return "\n".join((f"{line.file}:{line.line}: {line.what}", *lines)) + "\n"
+    return plain.lines((f"{line.file}:{line.line}: {line.what}", *lines))
 
 
 def render_edit(edit: Edit) -> str:
     """A change and what follows from it, as one chain."""
     units = listed(edit.units, "units")
     if not units and not edit.files:
-        return f"{edit.what} → nothing\n"
-    return " → ".join(filter(None, (edit.what, units, ", ".join(edit.files) or "no file"))) + "\n"
+        return plain.lines([f"{edit.what} → nothing"])
+    return plain.lines([" → ".join(filter(None, (edit.what, units, ", ".join(edit.files) or "no file")))])

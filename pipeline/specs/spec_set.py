@@ -97,6 +97,17 @@ class SpecSet(Struct, frozen=True):
         folder, name = os.path.split(found.path)
         return os.path.join(os.path.realpath(folder), name)
 
+    def former_owner(self) -> str:
+        """What the owner was before the set's folder had its `specset.toml`, "" where it was no spec set then."""
+        described = self.files.get(DESCRIPTION)
+        folder, name = os.path.split(described.path if described is not None else "")
+        if name != NAME:
+            return ""
+        try:
+            return _folder(folder or os.curdir, self.name).owner
+        except SpecError:
+            return ""
+
 
 def find_spec_set(specs: str, release: str = "") -> SpecSet:
     """The set that `specs` names: `core`, `torch`, the path of a folder, of a wheel or of a description. `release`: as

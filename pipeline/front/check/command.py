@@ -10,6 +10,7 @@ from pipeline.front.commands.command import BuildCommand, say
 from pipeline.front.effect import remove_empty
 from pipeline.front.loader import open_build
 from pipeline.front.run.build import Build
+from pipeline.problems.plain import lines
 
 _ROUNDS = 20  # of fixes: one tells of a name at the first of its places in a formula
 
@@ -36,14 +37,14 @@ class Check(BuildCommand):
         from pipeline.front.check.fixes import apply_fixes
 
         for _ in range(_ROUNDS):
-            done = apply_fixes(build)
-            for line in done:
-                sys.stderr.write(f"{line}\n")
+            done, left = apply_fixes(build)
+            sys.stderr.write(lines(done))
             if not done:
                 break
             build.close()
             build = open_build(self.variables())
-        return _report(build)
+        sys.stderr.write(lines(left))
+        return max(_report(build), int(bool(left)))
 
 
 def _report(build: Build) -> int:

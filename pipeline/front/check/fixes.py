@@ -38,16 +38,41 @@ class Fix(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}: fixed: {what}"
 
 
-def apply_fixes(build: Build) -> list[str]:
-    """Mends what is certain; gives a line for each thing that was done, after which more may be certain. A SpecError
-    where the files of the set are not the author's, or cannot be written."""
+class Applied(NamedTuple):
+    """A line for each thing that was done, and for each file that was left as it is."""
+
+    done: list[str]
+    left: list[str]
+
+
+def apply_fixes(build: Build) -> Applied:
+    """Mends what is certain, after which more may be certain. A SpecError where the files of the set are not the
+    author's, or cannot be written."""
     _check_owned(build)
     report = report_of(build.problems(), Sources(build))
     wanted: dict[str, set[Fix]] = {}
     for fix in map(_fix, _apart(report.placed)):
-        if fix is not None and not _is_foreign(fix.file) and os.path.isfile(fix.file):
+        if fix is not None and os.path.isfile(fix.file):
             wanted.setdefault(fix.file, set()).add(fix)
-    return [str(fix) for file, fixes in wanted.items() for fix in _mend(file, fixes)]
+    kept = {file: problem for file in wanted if (problem := _refusal(build, file))}
+    done = [str(fix) for file, fixes in wanted.items() if file not in kept for fix in _mend(file, fixes)]
+    return Applied(done, [f"{file}: {problem}; it was not mended" for file, problem in kept.items()])
+
+
+def _refusal(build: Build, file: str) -> str:
+    """Why a file of the set is not the author's to mend, "" where it is."""
+    specs = build.config.specs
+    if _is_foreign(file):
+        return "it belongs to an installed package or a wheel"
+    if any(str(at) == file and key.endswith(":base") for key, at in specs.files.items()):
+        return "it is a file of the base"
+    real = os.path.realpath(file)
+    own = [os.path.realpath(os.path.dirname(at.path)) for at in specs.files.values() if not at.member]
+    if os.path.islink(file) and not any(real.startswith(os.path.join(folder, "")) for folder in own):
+        return f"it is a link to {real}, which is outside of the set"
+    if not os.stat(real).st_mode & 0o222 or not os.access(real, os.W_OK):
+        return "it is read-only"
+    return ""
 
 
 def _apart(placed: Iterable[Placed]) -> Iterator[Placed]:
@@ -73,8 +98,8 @@ def _check_owned(build: Build) -> None:
 
 def _is_foreign(path: str) -> bool:
     """Whether a file belongs to an installed package, or is a member of a zip file."""
-    real = os.path.realpath(path)
-    return ".whl!" in path or not os.path.lexists(path) or any(part in _INSTALLED for part in PurePath(real).parts)
+    parts = (*PurePath(os.path.abspath(path)).parts, *PurePath(os.path.realpath(path)).parts)  # links lead to caches
+    return ".whl!" in path or not os.path.lexists(path) or any(part in _INSTALLED for part in parts)
 
 
 def _fix(found: Placed) -> Fix | None:

@@ -18,6 +18,8 @@ from pipeline.front.effect import CHANGED
 from pipeline.front.hints import unknown_option
 from pipeline.front.loader import open_build, variables_of
 from pipeline.front.run.build import Build, Root
+from pipeline.front.run.claims import check_cache
+from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import problems
 from pipeline.query.files import CodeChanged
@@ -38,17 +40,22 @@ class Failed(Exception):
 class BuildCommand(Command):  # type: ignore[misc]
     """A doit command that needs no tasks, only a build. Subclasses implement `work`."""
 
+    of_set = True  # whether it works on the set's folder in the cache, and on no other one's
+
     def parse_execute(self, in_args: list[str]) -> int:
         try:
             status: int = super().parse_execute(in_args)
             return status
         except CmdParseError as error:
-            problem = unknown_option(in_args) or str(error).partition(" (parsing options:")[0]
-            raise InvalidCommand(f"{self.name}: {problem}") from None
+            hinted = unknown_option(in_args)
+            problem = hinted or str(error).partition(" (parsing options:")[0]
+            raise InvalidCommand(f"{self.name}: {problem if hinted else line(problem)}") from None
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:
         try:
             with closing(self.open()) as build:
+                if self.of_set and not build.nothing_changed:
+                    check_cache(build.config)
                 if build.config.fix and self.name != "check":
                     raise SpecError(NO_FIX, NO_FIX_HINT)
                 return self.work(build, opt_values, pos_args)
@@ -56,7 +63,7 @@ class BuildCommand(Command):  # type: ignore[misc]
             say(failed.report, failed.format)
             return 1
         except SpecError as error:
-            raise InvalidCommand(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
+            raise InvalidCommand(message_of(error)) from None
         except CodeChanged:
             raise InvalidCommand(CHANGED) from None
         except OSError as error:
@@ -80,7 +87,8 @@ class BuildCommand(Command):  # type: ignore[misc]
     def expect_none(self, arguments: list[str], usage: str) -> None:
         """Refuses words that are neither variables nor options; `usage` is what to say."""
         if arguments:
-            raise InvalidCommand(f"{self.name}: '{arguments[0]}' is not expected here\n  say {usage}")
+            problem = line(f"{self.name}: '{arguments[0]}' is not expected here")
+            raise InvalidCommand(f"{problem}\n  say {usage}")
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         """Does the command; gives the exit status."""
@@ -146,4 +154,4 @@ def stage_rows(build: Build) -> dict[str, Name]:
 
 def reason(error: OSError) -> str:
     """An error of the system, as one line."""
-    return f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
+    return line(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))

@@ -27,6 +27,7 @@ class Coverage(BuildCommand):
         check(build, [build.root("match")])
         measured = coverage.measure(build.db, arguments)
         as_json = format_of(options, build) == "json"
-        write_output(json_text(measured) if as_json else coverage_text.render(measured).encode(), options["output"])
+        report = json_text(measured) if as_json else coverage_text.render(measured).encode()
+        write_output(build, report, options["output"])
         keep(build)
         return 0

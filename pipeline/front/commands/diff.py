@@ -18,6 +18,7 @@ class Diff(BuildCommand):
     """Compares the derivatives of two spec sets."""
 
     name = "diff"
+    of_set = False  # of two sets, which may have one name
     doc_purpose = "report what changed in autograd between two spec sets or releases"
     doc_usage = "against=SET [against_release=X.Y.Z] [specs=SET …]"
     doc_description = (
@@ -31,7 +32,7 @@ class Diff(BuildCommand):
         with closing(_against(self.variables())) as against:
             before = _facts(against)
         report = render(_compared(before, _facts(build)), format_of(options, build))
-        write_output(report, options["output"])
+        write_output(build, report, options["output"])
         return 0
 
 

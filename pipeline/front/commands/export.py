@@ -6,7 +6,9 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
+from pipeline.front.exports.ninja import absolute
 from pipeline.front.run.build import Build
+from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
 
 FORMATS = ("ninja", "cmake", "cmakedir")
@@ -34,6 +36,11 @@ class Export(BuildCommand):
 
             sys.stdout.write(f"{FOLDER}\n")
             return 0
+        for value in (*absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
+            if escaped(value) != value:
+                raise SpecError(
+                    f"export {wanted}: {value}: a name has a control character", "rename the file or folder"
+                )
         check(build, map(build.root, build.analysis))
         sys.stdout.write(self._text(build, wanted))
         keep(build)
@@ -41,7 +48,7 @@ class Export(BuildCommand):
 
     def _text(self, build: Build, wanted: str) -> str:
         if wanted == "ninja":
-            from pipeline.front.exports.ninja import absolute, ninja_file
+            from pipeline.front.exports.ninja import ninja_file
 
             return ninja_file(build, absolute(build, self.variables()))
         from pipeline.front.exports.cmake import cmake_variables

@@ -7,12 +7,14 @@ from typing import Any
 
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.run.build import Build
+from pipeline.problems.plain import lines
 
 
 class Gc(BuildCommand):
     """Drops all rows and values that the last runs of the spec sets do not need."""
 
     name = "gc"
+    of_set = False
     doc_purpose = "drop what nothing needs from the cache"
     doc_usage = "[--grace SECONDS] [cache=DIR]"
     doc_description = "What the spec sets made last is kept, in whatever layout; what they made before that is not."
@@ -32,13 +34,13 @@ class Gc(BuildCommand):
 
         self.expect_none(arguments, "doit gc [cache=DIR]")
         removed = removed_bytes = kept = kept_bytes = 0
-        remove_notes(build.config.cache)
         for name, done in collect_cache(build.config.cache, options["grace"]):
-            if done is None:
-                sys.stdout.write(f"{name}: in use, or just built: left as it is\n")
+            if isinstance(done, str):
+                sys.stdout.write(lines([f"{name}: {done}: left as it is"]))
                 continue
             removed, removed_bytes = removed + done.removed, removed_bytes + done.removed_bytes
             kept, kept_bytes = kept + done.kept, kept_bytes + done.kept_bytes
+        remove_notes(build.config.cache)
         left = f"kept {kept} rows ({kept_bytes / 1e6:.1f} MB)"
         sys.stdout.write(f"removed {removed} rows and values ({removed_bytes / 1e6:.1f} MB), {left}\n")
         return 0

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from pipeline.front.run.build import Build
+from pipeline.front.run.ownership import identities, refusal, refused, says
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import replace_file
 
@@ -40,12 +41,15 @@ def output_option() -> dict[str, Any]:
     return {"name": "output", "short": "o", "long": "output", "type": str, "default": "", "help": "write to this file"}
 
 
-def write_output(data: bytes, path: str) -> None:
-    """Writes to the file called `path`, to standard output when it is empty."""
+def write_output(build: Build, data: bytes, path: str) -> None:
+    """Writes to the file called `path`, to standard output when it is empty; SpecError where it is an input, or no
+    file. A file that is there is written over, as its name was given for that."""
     if not path:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
+    if problem := refusal(path, identities(build.inputs.spec_paths()), says(b"")):
+        raise refused(path, problem, "--output FILE")
     try:
         replace_file(path, data)
     except OSError as error:

@@ -16,6 +16,7 @@ class Schema(BuildCommand):
     """Prints a JSON Schema, generated from the data types."""
 
     name = "schema"
+    of_set = False
     doc_purpose = "print the JSON Schema of a spec file, of the manifest or of an artifact type"
     doc_usage = "TYPE"
     doc_description = (

@@ -14,8 +14,10 @@ from pipeline.front.commands.command import BuildCommand, reason, say
 from pipeline.front.config import Config, read_config
 from pipeline.front.main import start_anew
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_claims
 from pipeline.front.run.inputs import PACKAGE
 from pipeline.front.run.resident import Resident
+from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import CodeChanged
 
@@ -41,6 +43,7 @@ class Watch(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "doit watch [specs=SET]")
+        check_claims(build.config)
         gc.disable()
         with suppress(KeyboardInterrupt):  # in the middle of a pass: what was written is whole
             self._watch(build, self.variables())
@@ -69,7 +72,7 @@ class Watch(BuildCommand):
             if not watching:  # what was saved before the watcher was there has been seen by now
                 watching = True
                 gc.freeze()
-                print(f"watching {build.config.specs.name}; Ctrl-C ends", flush=True)
+                print(line(f"watching {build.config.specs.name}; Ctrl-C ends"), flush=True)
 
     def _pass(self, resident: Resident, *, first: bool = False) -> None:
         """One pass, and a line about what it did."""
@@ -80,13 +83,13 @@ class Watch(BuildCommand):
             if done.news:
                 say(done.report, resident.format)
             if done.units or done.files:
-                line = f"{took:.0f} ms: {_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
-                print(line, flush=True)
+                what = f"{_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
+                print(line(f"{took:.0f} ms: {what}"), flush=True)
             resident.save()
         except CodeChanged:
             _start_anew()
         except SpecError as error:
-            print(_said(error), file=sys.stderr, flush=True)
+            print(message_of(error), file=sys.stderr, flush=True)
         except OSError as error:
             print(reason(error), file=sys.stderr, flush=True)
         resident.rest()
@@ -125,11 +128,7 @@ def _wanted(variables: Mapping[str, str]) -> Config | str:
     try:
         return read_config(variables)
     except SpecError as error:
-        return _said(error)
-
-
-def _said(error: SpecError) -> str:
-    return "\n  ".join(filter(None, (error.problem, error.hint)))
+        return message_of(error)
 
 
 def _start_anew(why: str = "gradmill's own code changed") -> None:

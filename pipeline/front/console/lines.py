@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.problems.plain import lines
+
 _FEW = 8  # names that a line has room for
 
 
 def done(stage: str, names: Sequence[str], count: int, what: str) -> str:
     """Of what was made: the names, or how many there are."""
     few = len(names) == count <= _FEW
-    return f".  {stage}: {', '.join(names) if few else counted(count, what)}\n"
+    return lines([f".  {stage}: {', '.join(names) if few else counted(count, what)}"])
 
 
 def left(stage: str, count: int, what: str) -> str:

@@ -11,6 +11,7 @@ from doit.cmd_list import List as DoitList
 from msgspec import Struct
 
 from pipeline.front.console.on_tasks import OnTasks
+from pipeline.problems.plain import lines
 
 _STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
 _FIELD, _END = "\0", "\1"  # around what doit prints: in no name and in no text
@@ -80,4 +81,4 @@ def _text(tasks: Sequence[Listed], *, quiet: bool) -> str:
     letters = {state: letter for letter, state in _STATES.items()}
     width = max((len(task.name) for task in tasks), default=0) + 3
     heads = [f"{letters[task.status]} " if task.status else "" for task in tasks]
-    return "".join(f"{head}{task.name:<{width}}{'' if quiet else task.doc}\n" for head, task in zip(heads, tasks))
+    return lines(f"{head}{task.name:<{width}}{'' if quiet else task.doc}" for head, task in zip(heads, tasks))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.hints import unknown_task, without_patterns
+from pipeline.front.hints import odd_word, two_lines, unknown_task, without_patterns
 
 if TYPE_CHECKING:
     from pipeline.front.tasks import Tasks
@@ -30,7 +30,9 @@ class OnTasks:
             return super().parse_execute(in_args)  # type: ignore[misc]
         except CmdParseError as error:  # doit's message ends in all options, as Python prints them
             problem = str(error).partition(" (parsing options:")[0].strip()
-            raise InvalidCommand(f"{self.name}: {problem}\n  doit help {self.name} lists the options") from None
+            raise InvalidCommand(
+                two_lines(f"{self.name}: {problem}", f"doit help {self.name} lists the options")
+            ) from None
 
     def execute(self, params: Any, args: list[str]) -> Any:
         self.given = params
@@ -68,6 +70,8 @@ class _Loader:
         tasks = cmd.tasks
         if tasks is None:
             return self._loader.load_tasks(cmd, pos_args)
+        if problem := odd_word(pos_args):
+            raise InvalidCommand(problem)
         tasks.selected = pos_args
         tasks.running = tasks.build.writes = cmd.execute_tasks
         tasks.always = self._always

@@ -9,6 +9,8 @@ import os
 import time
 from typing import Any
 
+from pipeline.problems.plain import line
+
 _PAUSE = 0.05  # seconds between two lines: nobody reads faster
 _ERASE = "\r\033[K"
 
@@ -27,7 +29,7 @@ class Progress:
         if not self.on or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _PAUSE
-        self._stream.write(f"{_ERASE}{text[: _width(self._stream) - 1]}")
+        self._stream.write(f"{_ERASE}{line(text)[: _width(self._stream) - 1]}")
         self._stream.flush()
         self._shown = True
 

@@ -8,6 +8,7 @@ from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.config import read_config
+from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 
 _MISSING = "lsp: pygls is not installed\n  pip install 'gradmill[lsp]'"
@@ -37,5 +38,5 @@ class Lsp(BuildCommand):
             try:
                 read_config(variables)
             except SpecError as error:
-                raise InvalidCommand(error.problem + (f"\n  {error.hint}" if error.hint else "")) from None
+                raise InvalidCommand(message_of(error)) from None
         return serve(variables)

@@ -10,6 +10,8 @@ from pipeline.front.config import Config, read_against
 from pipeline.front.loader import open_build
 from pipeline.front.page.build import PageBuild, facts_of, set_name
 from pipeline.front.run.build import Build
+from pipeline.front.run.claims import check_claims
+from pipeline.problems.plain import lines
 
 
 class Page(BuildCommand):
@@ -29,7 +31,7 @@ class Page(BuildCommand):
         if "against" in variables:
             self._against = read_against(variables)
             if self._against.warning:
-                sys.stderr.write(f"warning: {self._against.warning}\n")
+                sys.stderr.write(lines([f"warning: {self._against.warning}"]))
         named = set_name(self._against) if self._against is not None else ""
         return open_build(variables, lambda config: PageBuild(config, named))
 
@@ -39,8 +41,9 @@ class Page(BuildCommand):
         index = build.path("index.html")
         if build.nothing_changed and build.last is not None:
             say(build.last.report, build.config.format)
-            sys.stdout.write(f"{index}: {build.last.units} files, none written\n")
+            sys.stdout.write(lines([f"{index}: {build.last.units} files, none written"]))
             return 0
+        check_claims(build.config)
         if self._against is not None:
             facts, build.stats, mistakes = facts_of(self._against)
             if mistakes:
@@ -51,7 +54,7 @@ class Page(BuildCommand):
         build.keep(report, done.files)
         say(report, build.config.format)
         removed = f", {done.removed} removed" if done.removed else ""
-        sys.stdout.write(f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}\n")
+        sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
         return 0
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pipeline.front.config import Config
 from pipeline.front.run import last as last_run
+from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.outputs import Outputs
+from pipeline.problems.plain import warn
 from pipeline.problems.problem import Problem
 from pipeline.query.files import CodeChanged
 from pipeline.query.row import digest, encode
@@ -59,7 +60,8 @@ class Build:
         self.inputs = Inputs(config)
         self.last = last_run.load(self.last_path)
         self.nothing_changed = self.last is not None and self._serves(self.last)
-        self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+        self.has_cache = self.last is not None or any(map(os.path.lexists, self._own_files()))
+        self.outputs = Outputs(self.last.outputs if self.last is not None else {}, self.inputs.spec_paths)
         self.warned = False  # whether the last report had anything to report
         self.writes = False  # whether this is to write to the cache, and not only to look: then others wait
         self._lock = Lock(config.lock_path)
@@ -95,6 +97,10 @@ class Build:
 
         return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")
 
+    def _own_files(self) -> list[str]:
+        """Files that every run leaves in the set's folder of the cache: where none is, a manifest may be another's."""
+        return [os.path.join(self.config.folder, name) for name in ("set", "rows", "rows.values", "rows.seal")]
+
     def path(self, name: str) -> str:
         """Where a generated file goes."""
         return os.path.join(self.config.generated, name)
@@ -112,7 +118,7 @@ class Build:
 
             self.lock()
             collect_if_large(self.store_path)
-            self._db = Database(Store(self.store_path), find_query, code, self.room, sys.stderr.write)
+            self._db = Database(Store(self.store_path), find_query, code, self.room, warn)
             try:
                 self.refresh()
             except CodeChanged:
@@ -122,7 +128,7 @@ class Build:
 
     def lock(self) -> None:
         """Waits for other runs that write to the cache, and for what these leave."""
-        if self.writes and self._lock.take(sys.stderr.write):
+        if self.writes and self._lock.take(warn):
             self.last = last_run.load(self.last_path)
             self.outputs = Outputs(self.last.outputs if self.last is not None else {})
 
@@ -277,6 +283,8 @@ class Build:
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
         files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
         kept = self._db.commit()
+        if kept:
+            claim_cache(self.config)
         beside = (self.store_path, f"{self.store_path}.values", self.notes_path)
         outputs = self.outputs.there(self.inputs.now)
         places = map(os.path.abspath, (*map(self.path, files), self.manifest_path))

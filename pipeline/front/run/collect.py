@@ -6,12 +6,15 @@ import os
 import time
 from collections.abc import Iterator
 
+from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import remove_abandoned
+from pipeline.problems.problem import SpecError
 from pipeline.query.account import Collected, collect, size_of
+from pipeline.query.files import read_file
 from pipeline.query.row import Name
 
-_OWN = ("lock", "rows", "rows.seal", "rows.values", "doit", "set", "outputs", "manifest.json", "manifest.json.d")
-
+_OWN = ("lock", "rows", "rows.seal", "rows.values", "doit", "set", "manifest.json", "manifest.json.d")
+BUSY = "in use, or just built"
 
 PAGES = "page"  # the folder of a set's pages in that of the set
 LARGE = 1 << 30  # bytes of a store that is collected without anybody asking
@@ -29,17 +32,45 @@ def collect_if_large(path: str) -> None:
         collect(path, is_root)
 
 
-def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | None]]:
-    """Collects each spec set's rows: what whole runs need stays. None for a set that is left as it is:
-    another process uses it, or it was written to less than `grace` seconds ago."""
-    remove_abandoned(cache, _OWN)
+def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | str]]:
+    """Collects each spec set's rows: what whole runs need stays. In place of what was collected, why a folder is left
+    as it is: another process uses it, it was written to less than `grace` seconds ago, or it may be another's. A
+    SpecError where nothing in `cache` is known as gradmill's."""
+    if not is_cache(cache):
+        raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
+    remove_abandoned(cache, ("outputs",))
     for name in _folders(cache):
         folder = os.path.join(cache, name)
         path = os.path.join(folder, "rows")
-        if os.path.isfile(path) and os.path.isfile(f"{path}.seal"):
-            remove_abandoned(folder, [*_OWN, *(file for file in os.listdir(folder) if file.startswith("last-"))])
-            young = os.path.getmtime(path) > time.time() - grace
-            yield name, None if young else collect(path, is_root)
+        if not (os.path.isfile(path) and os.path.isfile(f"{path}.seal")):
+            continue
+        if problem := _problem(cache, name):
+            yield name, problem
+            continue
+        remove_abandoned(folder, [*_OWN, *(file for file in os.listdir(folder) if file.startswith("last-"))])
+        young = os.path.getmtime(path) > time.time() - grace
+        yield name, BUSY if young else collect(path, is_root) or BUSY
+
+
+def is_cache(cache: str) -> bool:
+    """Whether a folder is a cache, or has nothing in it that could be another's."""
+    try:
+        names = os.listdir(cache)
+    except FileNotFoundError:
+        return True
+    noted = [os.path.join(cache, "outputs"), *(os.path.join(cache, name, "set") for name in names)]
+    return not names or any(owners_in(read_file(path) or b"") for path in noted)
+
+
+def _problem(cache: str, name: str) -> str:
+    """Why the rows in a folder of the cache may be another's, "" where they are a set's."""
+    at = cache
+    for part in name.split(os.sep):
+        at = os.path.join(at, part)
+        if os.path.islink(at):
+            return "a link"
+    noted = os.path.join(cache, name.split(os.sep, maxsplit=1)[0], "set")
+    return "" if owners_in(read_file(noted) or b"") else "no spec set is noted as its owner"
 
 
 def _folders(cache: str) -> list[str]:

@@ -1,13 +1,13 @@
 """The last run, as one file: when nothing that it looked at has changed since, nothing else needs to be read."""
 
 import os
-import sys
 from collections.abc import Iterable
 
 import msgspec
 from msgspec import Struct
 
 from pipeline.front.run.outputs import Written
+from pipeline.problems.plain import warn
 from pipeline.query.files import Stat, overwrite_file, read_file, stat_of
 from pipeline.query.row import digest
 
@@ -53,7 +53,7 @@ def keep(path: str, last: Last, problem: str) -> None:
         except OSError as error:
             problem = f"{os.path.dirname(path)}: {error.strerror}"
     if problem:
-        sys.stderr.write(f"{problem}; nothing of this run is kept in the cache\n")
+        warn(f"{problem}; nothing of this run is kept in the cache")
 
 
 def unchanged(last: Last) -> bool:

@@ -1,21 +1,17 @@
 """Generated files: written when their bytes change, and never over what gradmill did not make."""
 
 import os
-import re
+import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 
 from msgspec import Struct
 
-from pipeline.problems.problem import SpecError
+from pipeline.front.run.ownership import Identity, Knows, Says, identities, nothing, refusal, refused
 from pipeline.query.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_file, replace_file, stat_of
 from pipeline.query.query import Parts
 from pipeline.query.row import digest
-
-_MARK = re.compile(rb"@ ?generated (from|by) ")  # in the first lines of every generated file
-_FROM = re.compile(rb"@ ?generated (?:from|by \S+ from) (\S+)")
-_HEAD = 4096
 
 
 class Written(Struct, frozen=True, array_like=True):
@@ -25,40 +21,54 @@ class Written(Struct, frozen=True, array_like=True):
     digest: bytes
 
 
-class Outputs:
-    """The files that gradmill made in one place. `known` is what earlier runs left, by path; a path may be spelt in
-    another way from run to run."""
+def _unknown(_: str) -> Knows:
+    return nothing
 
-    def __init__(self, known: Mapping[str, Written]) -> None:
-        self.known = {os.path.abspath(path): made for path, made in known.items()}
+
+class Outputs:
+    """The files that gradmill made in one place. `known` is what earlier runs left, by path; the path of a folder may
+    differ from run to run. `inputs` gives the paths of files that are never written over nor deleted."""
+
+    def __init__(self, known: Mapping[str, Written], inputs: Callable[[], Iterable[str]] = list) -> None:
+        self._inputs = inputs
+        self._folders: dict[str, str] = {}
+        self.known = {self.place(path): made for path, made in known.items()}
         self.moment = Moment(0)  # when the run began
 
     def __contains__(self, path: str) -> bool:
-        return os.path.abspath(path) in self.known
+        return self.place(path) in self.known
+
+    def place(self, path: str) -> str:
+        """A path by which a file is known, whatever links lead to its folder."""
+        folder, name = os.path.split(path)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(self._folders[folder], name)
 
     def holds(self, path: str, wanted: bytes) -> bool:
         """Whether a file has the bytes with a digest."""
-        stat, place = stat_of(path), os.path.abspath(path)
+        now, place = stat_of(path), self.place(path)
         known = self.known.get(place)
-        if stat is not None and known is not None and known.stat == stat:
+        if now is not None and known is not None and known.stat == now:
             return known.digest == wanted
-        data = read_file(path) if stat is not None else None
-        if stat is None or data is None or digest(data) != wanted:
+        data = read_file(path) if now is not None else None
+        if now is None or data is None or digest(data) != wanted:
             return False
-        self.known[place] = Written(stat, wanted)
+        self.known[place] = Written(now, wanted)
         return True
 
-    def write(self, path: str, data: Parts) -> None:
+    def write(self, path: str, data: Parts, says: Says = nothing) -> None:
         """Puts bytes into a file of ours; a SpecError where another file stands at its place."""
-        self.check(path)
+        if problem := self.refusal(path, says):
+            raise refused(path, problem)
         replace_file(path, *data)
         self.note(path, data.digest)
 
     def note(self, path: str, found: bytes) -> None:
         """Notes a file that was written."""
-        stat = stat_of(path)
-        if stat is not None:
-            self.known[os.path.abspath(path)] = Written(stat, found)
+        now = stat_of(path)
+        if now is not None:
+            self.known[self.place(path)] = Written(now, found)
 
     def there(self, clock: Callable[[], Moment]) -> dict[str, Written]:
         """What is still there. What was written in this run is read once more, when the clock has ticked: else it may
@@ -76,51 +86,50 @@ class Outputs:
         self.known = {path: self.known[path] for path in there}
         return dict(self.known)
 
-    def check(self, path: str, of: str = "") -> None:
-        """Refuses a place where there is something that no generator made. `of`: whose depfile is to be there."""
-        if path not in self and os.path.lexists(path) and not (is_rule_for(path, of) if of else is_generated(path)):
-            raise SpecError(
-                f"{path}: there is a file that gradmill did not make", "move it, or name another folder: generated=DIR"
-            )
+    def refusal(
+        self,
+        path: str,
+        says: Says = nothing,
+        knows: Knows = nothing,
+        *,
+        deletes: bool = False,
+        inputs: Set[Identity] | None = None,
+    ) -> str:
+        """Why a file may not be written over, or deleted; "" where it may. `inputs`: for callers who ask often."""
+        known = self.known.get(self.place(path))
 
-    def remove(self, paths: Iterable[str], made: Callable[[str, bytes], bool] | None = None) -> None:
-        """Removes files that are no longer part of the output, unless somebody changed them since. `made`: whether
-        another run, in another layout, may have left a file with the bytes of this digest."""
+        def ours(found: bytes) -> bool:
+            return (known is not None and known.digest == found) or knows(found)
+
+        inputs = identities(self._inputs()) if inputs is None else inputs
+        return refusal(path, inputs, says, ours, recorded=known is not None, deletes=deletes)
+
+    def remove(self, paths: Iterable[str], says: Says = nothing, knows: Callable[[str], Knows] = _unknown) -> None:
+        """Removes files that are no longer part of the output, unless they were changed since. `says`: whether a file
+        of which there is no record says that it is ours; `knows`: whether the record of another run has it."""
         for path in paths:
-            known = self.known.pop(os.path.abspath(path), None)
-            if known is not None and stat_of(path) != known.stat:
-                data = read_file(path)
-                if data is None or (digest(data) != known.digest and not (made and made(path, digest(data)))):
-                    continue
-            with suppress(OSError):
-                os.unlink(path)
-
-
-def is_generated(path: str) -> bool:
-    """Whether a file says of itself that a generator made it."""
-    return _MARK.search(read_file(path, _HEAD) or b"") is not None
-
-
-def source_of(path: str) -> str:
-    """What a file says that it was generated from, "" where it says nothing of that."""
-    found = _FROM.search(read_file(path, _HEAD) or b"")
-    return found[1].decode(errors="replace") if found is not None else ""
-
-
-def is_rule_for(path: str, target: str) -> bool:
-    """Whether a file is a depfile that says what `target`, however it is spelt, is made from."""
-    head = (read_file(path, _HEAD) or b"").split(b": ", 1)[0]
-    return os.path.basename(os.fsdecode(head.replace(b"\\ ", b" "))) == os.path.basename(target)
+            recorded = path in self
+            kept = self.refusal(path, nothing if recorded else says, knows(path), deletes=True)
+            self.known.pop(self.place(path), None)
+            if not kept:
+                with suppress(OSError):
+                    os.unlink(path)
 
 
 def remove_abandoned(folder: str, names: Iterable[str]) -> None:
     """Removes what killed writers of the files called `names` left in a folder."""
     wanted = set(names)
-    with suppress(OSError):
-        for found in os.listdir(folder):
-            name, _, writer = found.removesuffix(".tmp").rpartition(".")
-            if found.endswith(".tmp") and name in wanted and writer.isdecimal() and not runs(int(writer)):
-                os.unlink(os.path.join(folder, found))
+    try:
+        there = os.listdir(folder)
+    except OSError:
+        return
+    for found in there:
+        name, _, writer = found.removesuffix(".tmp").rpartition(".")
+        if found.endswith(".tmp") and name in wanted and writer.isdecimal() and not runs(int(writer)):
+            path = os.path.join(folder, found)
+            with suppress(OSError):
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    os.unlink(path)
 
 
 def runs(process: int) -> bool:

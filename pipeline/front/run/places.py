@@ -4,82 +4,139 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import claim
-from pipeline.front.run.outputs import Written, is_rule_for, remove_abandoned, source_of
-from pipeline.problems.problem import SpecError
+from pipeline.front.run.claims import check_claims, claim_places
+from pipeline.front.run.outputs import Written, remove_abandoned
+from pipeline.front.run.ownership import (
+    INPUT,
+    Knows,
+    Says,
+    head_of,
+    identities,
+    is_manifest,
+    is_rule_for,
+    is_stamp,
+    nothing,
+    refused,
+    source_in,
+    source_of,
+)
+from pipeline.problems.problem import SpecError, all_of
 from pipeline.specs.spec_set import FOR_GRAPHS, TEMPLATES
 
 if TYPE_CHECKING:
     from pipeline.query.query import Parts
 
-_SHARED = "generated"  # the folder in which every set has its own, unless it is told another
-_OWNERS = ".owners"  # a note in it, which those see too who have another cache
-
 
 def check_places(build: Build) -> None:
-    """Refuses to write over an input, over a file that gradmill did not make, or where nothing can be remembered."""
+    """Refuses to write over an input, over a file that gradmill did not make, or where nothing can be remembered;
+    reports each place."""
     config = build.config
     if build.db.problem:
         raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
-    inputs = {os.path.realpath(path) for path in build.inputs.spec_paths()}
-    targets = [build.path(name) for name in build.file_names()]
-    for path in (*targets, *([config.stamp] if config.stamp else []), build.manifest_path):
-        if os.path.realpath(path) in inputs:
-            raise SpecError(f"{path}: this is an input", "name another place for the output")
-    claim_places(build)
-    for path in targets:
-        build.outputs.check(path)
-        if config.layout == "split":
-            build.outputs.check(f"{path}.d", of=path)
+    check_claims(config)
+    inputs = identities(build.inputs.spec_paths())
+    errors = []
+    targets = list(_targets(build))
+    places = {build.outputs.place(path) for path, *_ in targets} - build.outputs.known.keys()
+    if any(map(os.path.lexists, places)):  # another configuration may have the same names
+        for place, made in left_by_runs(build):
+            if place in places:
+                build.outputs.known.setdefault(place, made)
+    for path, says, knows in targets:
+        if problem := build.outputs.refusal(path, says, knows, inputs=inputs):
+            errors.append(refused(path, problem))
+    for path, says in _of_manifest(build):
+        problem = build.outputs.refusal(path, says, inputs=inputs)
+        if problem and (problem == INPUT or not build.has_cache):
+            errors.append(refused(path, problem, "cache=DIR"))
+    if problem := stamp_refusal(build):
+        errors.append(refused(config.stamp, problem, "stamp=FILE"))
+    if errors:
+        raise all_of(errors)
+    claim_places(config)
 
 
-def claim_places(build: Build) -> None:
-    """Notes which set the folders in the cache and of the output belong to; refuses those of another one."""
-    config = build.config
-    own = config.specs.owner
-    claim(os.path.join(config.folder, "set"), {"": own}, "cache=DIR")
-    generated = os.path.abspath(config.generated)
-    beside = os.path.join(os.path.dirname(generated), _OWNERS)
-    if generated == os.path.abspath(os.path.join(_SHARED, config.specs.name)) or os.path.exists(beside):
-        claim(beside, {generated: own}, "generated=DIR")
-    claim(os.path.join(config.cache, "outputs"), {generated: own}, "generated=DIR")
+def stamp_refusal(build: Build) -> str:
+    """Why the file that `stamp=` names may not be written, "" where it may."""
+    if not build.config.stamp:
+        return ""
+    place = build.outputs.place
+    made = (*map(build.path, build.file_names()), *(path for path, _ in _of_manifest(build)))
+    if place(build.config.stamp) in map(place, made):
+        return "this is a generated file"
+    return build.outputs.refusal(build.config.stamp, is_stamp)
+
+
+def left_by_runs(build: Build) -> Iterator[tuple[str, Written]]:
+    """The files that runs of this set left, in any configuration, by place."""
+    try:
+        names = os.listdir(build.config.folder)
+    except OSError:
+        return
+    for name in names:
+        last = last_run.load(os.path.join(build.config.folder, name)) if name.startswith("last-") else None
+        for path, made in last.outputs.items() if last is not None else ():
+            yield build.outputs.place(path), made
+
+
+def records(build: Build) -> dict[str, set[bytes]]:
+    """The digests of these files."""
+    found: dict[str, set[bytes]] = {}
+    for place, made in left_by_runs(build):
+        found.setdefault(place, set()).add(made.digest)
+    return found
+
+
+def wanted(build: Build, name: str) -> bytes:
+    """The digest of the bytes that a generated file should have."""
+    from pipeline.stages.shard import made
+
+    return made(build.db, *build.layout, name).xxh3
+
+
+def _targets(build: Build) -> Iterator[tuple[str, Says, Knows]]:
+    """The generated files and their depfiles: each place, and how a file of ours is known there."""
+    for name in build.file_names():
+        path = build.path(name)
+        yield path, partial(is_made_of, build, name), partial(_is_wanted, build, name)
+        if build.config.layout == "split":
+            yield f"{path}.d", is_rule_for(path), nothing
+
+
+def _is_wanted(build: Build, name: str, found: bytes) -> bool:
+    return found == wanted(build, name)
+
+
+def _of_manifest(build: Build) -> tuple[tuple[str, Says], tuple[str, Says]]:
+    path = build.manifest_path
+    return (path, is_manifest), (f"{path}.d", is_rule_for(path))
 
 
 def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and what killed runs left half-written."""
     names = build.file_names()
     build.inputs.check_code()
-    made = [*map(build.path, names)]
-    made += [f"{path}.d" for path in made] if build.config.layout == "split" else []
-    made += [build.manifest_path, f"{build.manifest_path}.d"]  # which may be put among them
-    current = {os.path.abspath(path) for path in made}
-    inputs = {os.path.realpath(path) for path in build.inputs.spec_paths()}
-    folders = {os.path.abspath(folder) for folder in _folders(build)}
-    left = [(path, written) for path, written in _left(build) if os.path.dirname(path) in folders]
-    for path, written in left:  # whatever a description calls it
-        if path not in current:
-            build.outputs.known.setdefault(path, written)
-    known = [path for path in build.outputs.known if os.path.dirname(path) in folders]
-    lost = [path for path in map(os.path.abspath, _lookalikes(build)) if path not in build.outputs]
-    old = (path for path in (*known, *lost) if path not in current and os.path.realpath(path) not in inputs)
-    digests = {(path, written.digest) for path, written in left}
-    build.outputs.remove(old, lambda path, found: (path, found) in digests)
+    made = [path for path, *_ in _targets(build)] + [path for path, _ in _of_manifest(build)]  # which may be among them
+    current = set(map(build.outputs.place, made))
+    folders = set(map(os.path.realpath, _folders(build)))
+    earlier = records(build)  # whatever a description called these files
+    known = [path for path in (*build.outputs.known, *earlier) if os.path.dirname(path) in folders]
+    lost = [path for path in map(build.outputs.place, _lookalikes(build)) if path not in known]
+    build.outputs.remove(
+        (path for path in dict.fromkeys(known) if path not in current),
+        knows=lambda path: lambda found: found in earlier.get(path, ()),
+    )
+    build.outputs.remove((path for path in lost if path not in current), lambda head: True)  # chosen by what they say
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
     own = (build.store_path, f"{build.store_path}.values", build.manifest_path, build.notes_path)
     remove_abandoned(build.config.folder, map(os.path.basename, own))
-
-
-def _left(build: Build) -> Iterator[tuple[str, Written]]:
-    """The files that runs in all configurations of this set left, with their digests."""
-    for name in os.listdir(build.config.folder):
-        last = last_run.load(os.path.join(build.config.folder, name)) if name.startswith("last-") else None
-        yield from last.outputs.items() if last is not None else ()
 
 
 def _lookalikes(build: Build) -> Iterator[str]:
@@ -95,17 +152,30 @@ def _lookalikes(build: Build) -> Iterator[str]:
             source = path.removesuffix(".d")
             name = os.path.relpath(source, build.config.generated)
             if any(family.owns(name) for family in FAMILIES.values()) and (
-                is_rule_for(path, source) if path != source else _is_made_of(name, source_of(path))
+                is_rule_for(source)(head_of(path)) if path != source else _is_of(name, source_of(path))
             ):
                 yield path
 
 
-def _is_made_of(name: str, source: str) -> bool:
+def _is_of(name: str, source: str) -> bool:
     """Whether what a file is generated from, as it says, is what one of this name is made of in some layout."""
     template = os.path.basename(source)
     if os.path.dirname(name) == "graphs":
         return os.path.dirname(source) == "graphs" or template in FOR_GRAPHS
     return template in TEMPLATES
+
+
+def is_made_of(build: Build, name: str, head: bytes) -> bool:
+    """Whether a file says that it is generated from what the one called `name` is generated from."""
+    from pipeline.stages.shard import files
+
+    source = source_in(head)
+    file = files.item(build.db, *build.layout, name) if source else None
+    if file is None:
+        return False
+    if os.path.dirname(name) == "graphs":
+        return _is_of(name, source)
+    return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)
 
 
 def _folders(build: Build) -> list[str]:
@@ -119,7 +189,7 @@ def new_bytes(build: Build, name: str) -> Parts | None:
 
     db, at = build.db, (*build.layout, name)
     data = None if db.holds(made, *at) else contents(db, *at)  # kept here: it is too large to stay in memory
-    if build.outputs.holds(build.path(name), made(db, *at).xxh3):
+    if build.outputs.holds(build.path(name), wanted(build, name)):
         return None
     data = contents(db, *at) if data is None else data
     build.inputs.check_code()
@@ -132,24 +202,24 @@ def write_files(build: Build) -> list[str]:
     for name in build.file_names():
         data = new_bytes(build, name)
         if data is not None:
-            build.outputs.write(build.path(name), data)
+            build.outputs.write(build.path(name), data, partial(is_made_of, build, name))
             written.append(name)
     return written
 
 
 def write_manifest(build: Build) -> bool:
     """Writes the manifest and the depfiles; says whether anything was written."""
-    found = _told(build)
+    found = told_of(build)
     build.inputs.check_code()
     return sum(put(build, path, data) for path, data in found.items()) > 0
 
 
 def manifest_is_there(build: Build) -> bool:
     """Whether the manifest and the depfiles say what there is."""
-    return all(build.outputs.holds(path, data.digest) for path, data in _told(build).items())
+    return all(build.outputs.holds(path, data.digest) for path, data in told_of(build).items())
 
 
-def _told(build: Build) -> dict[str, Parts]:
+def told_of(build: Build) -> dict[str, Parts]:
     """What others are told of the generated files: the manifest and the depfiles, by their paths."""
     from pipeline.stages.manifest import depfiles, manifest
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.query.account import digest_of_all
-from pipeline.query.files import read_file
 from pipeline.query.row import digest_of
 
 if TYPE_CHECKING:
@@ -45,8 +44,3 @@ def stage_digest(build: Build, stage: str) -> bytes:
     build.db.digest(query, *args)
     module = query.name.partition(":")[0]
     return digest_of_all(build.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)
-
-
-def is_stamp(path: str) -> bool:
-    """Whether a file is a stamp of gradmill's."""
-    return (read_file(path) or b"").startswith(b"gradmill ")

@@ -36,13 +36,18 @@ def note(words: list[str], out: str, error: str, stats: Mapping[str, Stat | None
     return _sealed(_encoded([_surroundings(words), out, error, *told]))
 
 
+def is_note(data: bytes) -> bool:
+    """Whether bytes are what was noted of a run."""
+    return _sealed(data[8:]) == data
+
+
 def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
     """What a run would say to standard output and error, None where anything is not as noted."""
     try:
         with open(note_path(words), "rb", buffering=0, opener=_at_once) as file:
             data = file.read() or b""
         noted, out, error, *told = data[8:].split(b"\0")
-        if _sealed(data[8:]) != data or noted != _encoded([_surroundings(words)]):
+        if not is_note(data) or noted != _encoded([_surroundings(words)]):
             return None
     except (OSError, ValueError):
         return None

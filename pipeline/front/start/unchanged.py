@@ -10,9 +10,9 @@ from pipeline.front.config import read_config
 from pipeline.front.console.lines import left
 from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
-from pipeline.front.start.answer import NOTE, note, note_path
+from pipeline.front.start.answer import NOTE, is_note, note, note_path
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import Stat, evidence, overwrite_file, stat_of
+from pipeline.query.files import Stat, evidence, overwrite_file, read_file, stat_of
 
 
 def note_unchanged(build: Build, words: list[str]) -> None:
@@ -44,5 +44,6 @@ def remove_notes(cache: str) -> None:
     """Removes the answers to command lines: the next run of each notes its own again."""
     with suppress(OSError):
         for name in os.listdir(cache):
-            if name.startswith(NOTE):
-                os.unlink(os.path.join(cache, name))
+            path = os.path.join(cache, name)
+            if name.startswith(NOTE) and not os.path.islink(path) and is_note(read_file(path) or b""):
+                os.unlink(path)

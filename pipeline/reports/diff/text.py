@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pipeline.problems.plain import lines
 from pipeline.reports.diff.model import LABELS, Change, Kind, OpChange, Part, Report, Seen, Side
 
 _ROOM = 60
@@ -23,7 +24,7 @@ LISTED = (Part.SAVED, Part.VARIANTS)  # their changes stand on one line each
 
 def render(report: Report) -> str:
     """The report: who is compared, how much changed, then every operator."""
-    return "\n".join(_lines(report)) + "\n"
+    return lines(_lines(report))
 
 
 def describe(side: Side) -> str:

@@ -75,6 +75,8 @@ class Mistake(msgspec.Struct, frozen=True):
 class Misdescribed(SpecError):
     """All mistakes of a description, as text and each by itself."""
 
+    rendered = True
+
     def __init__(self, text: str, placed: list[Placed]) -> None:
         super().__init__(text)
         self.placed = placed
@@ -83,6 +85,7 @@ class Misdescribed(SpecError):
 def mistakes_in(file: str, text: str, found: list[Mistake]) -> SpecError:
     """One error for all mistakes, each at its place in the file."""
     from pipeline.problems.locate import Place
+    from pipeline.problems.plain import lines
     from pipeline.problems.report import Placed
 
     said, placed = [], []
@@ -91,9 +94,10 @@ def mistakes_in(file: str, text: str, found: list[Mistake]) -> SpecError:
         where = ".".join(mistake.path)
         problem = Problem("set", "", "", mistake.problem, mistake.hint, mistake.path)
         placed.append(Placed(Place(0, file, line, column), problem))
-        hint = f"\n  hint: {mistake.hint}" if mistake.hint else ""
-        said.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{mistake.problem}{hint}")
-    return Misdescribed("\n".join(said), placed)
+        said.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{mistake.problem}")
+        if mistake.hint:
+            said.append(f"  hint: {mistake.hint}")
+    return Misdescribed(lines(said).rstrip("\n"), placed)
 
 
 def read_description(file: str, data: bytes) -> tuple[Description, str]:

@@ -1,0 +1,84 @@
+"""`clean`: deletes the generated files that the set made, and leaves all others."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from pipeline.front.effect import remove_empty
+from pipeline.front.run.build import Build
+from pipeline.front.run.claims import is_claimed
+from pipeline.front.run.ownership import is_manifest, is_rule_for, nothing
+from pipeline.front.run.places import is_made_of, records, told_of, wanted
+from pipeline.problems.plain import lines
+from pipeline.problems.problem import SpecError
+
+if TYPE_CHECKING:
+    from pipeline.query.query import Parts
+
+
+class Cleaner:
+    """Deletes generated files. What a file says of itself counts in a folder that is known as the set's. Elsewhere
+    there has to be the record of a run, or the file has the very bytes that a run would write."""
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+
+    def clean(self, task: str, name: str, *, dryrun: bool) -> list[str]:
+        """Deletes a generated file called `name`, or the manifest, and its depfile; gives a line for each that
+        stays."""
+        path = self._build.path(name) if name else self._build.manifest_path
+        paths = [path, f"{path}.d"] if not name or self._build.config.layout == "split" else [path]
+        paths = [each for each in paths if os.path.lexists(each)]
+        problems = [(each, self._delete(task, each, name, dryrun=dryrun)) for each in paths]
+        if "/" in name and paths and not dryrun:
+            remove_empty(os.path.dirname(path))
+        return [f"{each}: {problem}; it was not deleted" for each, problem in problems if problem]
+
+    def _delete(self, task: str, path: str, name: str, *, dryrun: bool) -> str:
+        """Deletes a file; why it has to stay, "" where it does not."""
+        if problem := self.refusal(path, name):
+            return problem
+        sys.stdout.write(lines([f"{task} - removing file '{path}'"]))
+        try:
+            if not dryrun:
+                os.unlink(path)
+        except OSError as error:
+            return error.strerror or str(error)
+        return ""
+
+    def refusal(self, path: str, name: str = "") -> str:
+        """Why a generated file called `name`, the manifest, or a depfile may not be deleted; "" where it may."""
+        build = self._build
+        recorded = self._records.get(build.outputs.place(path), set())
+        source = path.removesuffix(".d")
+        says = is_rule_for(source) if path != source else partial(is_made_of, build, name) if name else is_manifest
+        trusted = recorded or (self._claimed if name else build.has_cache)
+
+        def knows(found: bytes) -> bool:
+            return found in recorded or self._wanted(path, name) == found
+
+        return build.outputs.refusal(path, says if trusted else nothing, knows, deletes=True)
+
+    @cached_property
+    def _records(self) -> dict[str, set[bytes]]:
+        return records(self._build)
+
+    @cached_property
+    def _claimed(self) -> bool:
+        return is_claimed(self._build.config)
+
+    @cached_property
+    def _manifest(self) -> dict[str, Parts]:
+        try:
+            return told_of(self._build)
+        except SpecError:
+            return {}
+
+    def _wanted(self, path: str, name: str) -> bytes:
+        """The digest of what a run would write."""
+        if name and path == self._build.path(name):
+            return wanted(self._build, name)
+        return self._manifest[path].digest if path in self._manifest else b""

@@ -1,0 +1,315 @@
+"""What is gradmill's: whatever writes or deletes a file refuses the same places, and names each of them.
+
+A folder of output has one place of each kind; the rest is gradmill's own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from copies import copy_of
+from project import NODE_FILES, Project, Run
+
+MARKED = "// @generated from my own template\n"
+ELSEWHERE = "elsewhere"  # a folder outside of the output
+
+
+def _input(path: Path, project: Project) -> None:
+    os.link(project.path("derivatives.yaml"), path)
+
+
+def _foreign(path: Path, project: Project) -> None:
+    path.write_text("written by hand\n")
+
+
+def _marked(path: Path, project: Project) -> None:
+    path.write_text(MARKED)
+
+
+def _link_to_an_input(path: Path, project: Project) -> None:
+    path.symlink_to(project.path("tags.yaml"))
+
+
+def _link_to_foreign(path: Path, project: Project) -> None:
+    (project.folder / ELSEWHERE / path.name).write_text("written by hand\n")
+    path.symlink_to(project.folder / ELSEWHERE / path.name)
+
+
+def _link_to_nothing(path: Path, project: Project) -> None:
+    path.symlink_to(project.folder / ELSEWHERE / "nothing")
+
+
+def _folder(path: Path, project: Project) -> None:
+    path.mkdir()
+
+
+def _pipe(path: Path, project: Project) -> None:
+    os.mkfifo(path)
+
+
+KINDS: dict[str, Callable[[Path, Project], None]] = {
+    "an input": _input,
+    "a foreign file": _foreign,
+    "a foreign file with a mark": _marked,
+    "a link to an input": _link_to_an_input,
+    "a link to a foreign file": _link_to_foreign,
+    "a link to nothing": _link_to_nothing,
+    "an empty folder": _folder,
+    "a pipe": _pipe,
+}
+OURS = "a link to a file of ours"
+GENERATED = dict(zip((*KINDS, OURS), NODE_FILES))  # where each kind is, among generated files
+
+
+def put(kind: str, path: Path, project: Project) -> None:
+    """Puts something of a kind in the place of one of gradmill's files."""
+    (project.folder / ELSEWHERE).mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == OURS:
+        shutil.move(path, project.folder / ELSEWHERE / path.name)
+        path.symlink_to(project.folder / ELSEWHERE / path.name)
+        return
+    path.unlink(missing_ok=True)
+    KINDS[kind](path, project)
+
+
+def seen(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """All that there is in a folder: kind and inode of each, and what is in it or where it leads to."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        kind = stat.S_IFMT(status.st_mode)
+        inside = os.readlink(path).encode() if path.is_symlink() else b""
+        inside = path.read_bytes() if stat.S_ISREG(status.st_mode) else inside
+        found[path.relative_to(folder).as_posix()] = kind, status.st_ino, inside
+    return found
+
+
+class Done(NamedTuple):
+    """What a command left of a folder with places of each kind."""
+
+    name: str
+    run: Run
+    places: dict[str, Path]
+    before: dict[str, tuple[int, int, bytes]]
+    after: dict[str, tuple[int, int, bytes]]
+    folder: Path
+
+
+COMMANDS: dict[str, tuple[tuple[str, ...], bool]] = {  # words, and whether the cache of an earlier run is there
+    "a run": ((), False),
+    "clean": (("clean",), True),
+    "clean without the cache": (("clean",), False),
+    "clean of nothing": (("clean", "-n"), True),
+    "clean of all": (("clean", "-a"), True),
+    "page": (("page",), False),
+}
+_DONE: dict[str, Done] = {}
+
+
+@pytest.fixture
+def done(request: pytest.FixtureRequest, tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """A command's end, once for all kinds of places."""
+    name = request.param
+    if name not in _DONE:
+        words, with_cache = COMMANDS[name]
+        project = copy_of(tiny_built, tmp_path_factory.mktemp("ownership"))
+        places = {kind: project.generated / file for kind, file in GENERATED.items()}
+        if name == "page":
+            assert project.gradmill("page").status == 0
+            found = sorted(path for path in (project.generated / "page").rglob("*") if path.is_file())
+            places = dict(zip((*KINDS, OURS), found))
+        if not with_cache:
+            shutil.rmtree(project.cache)
+        for kind, path in places.items():
+            put(kind, path, project)
+        before = seen(project.folder)
+        _DONE[name] = Done(name, project.gradmill(*words), places, before, seen(project.folder), project.folder)
+    return _DONE[name]
+
+
+@pytest.mark.parametrize("kind", (*KINDS, OURS))
+@pytest.mark.parametrize("done", COMMANDS, indirect=True)
+def test_what_is_not_ours_stays_and_is_named(done: Done, kind: str) -> None:
+    place = done.places[kind].relative_to(done.folder).as_posix()
+    assert done.after.get(place) == done.before[place]
+    assert done.run.status not in (0, None)
+    assert [line for line in done.run.stderr.splitlines() if f"{done.places[kind]}: " in line] != [], done.run.stderr
+    assert "Traceback" not in done.run.stderr
+
+
+@pytest.mark.parametrize("done", COMMANDS, indirect=True)
+def test_what_lies_elsewhere_stays(done: Done) -> None:
+    outside = {path: found for path, found in done.before.items() if path.startswith((ELSEWHERE, "set"))}
+    assert {path: done.after.get(path) for path in outside} == outside
+
+
+@pytest.mark.parametrize("done", COMMANDS, indirect=True)
+def test_clean_deletes_the_rest_and_other_commands_nothing(done: Done) -> None:
+    theirs = {path.relative_to(done.folder).as_posix() for path in done.places.values()}
+    own = {path for path, (kind, *_) in done.before.items() if path.startswith("generated/") and kind == stat.S_IFREG}
+    left = {path for path in own - theirs if path in done.after}
+    deletes = done.name.startswith("clean") and done.name != "clean of nothing"
+    assert left == (set() if deletes else own - theirs)
+
+
+# ---- places that a command line names, and those of the cache
+
+
+def _stamp(project: Project) -> tuple[Path, tuple[str, ...]]:
+    path = project.folder / "out.stamp"
+    return path, (f"stamp={path}",)
+
+
+def _manifest(project: Project) -> tuple[Path, tuple[str, ...]]:
+    """Of a folder that is no cache yet."""
+    shutil.rmtree(project.cache)
+    return project.cache / project.specs.name / "manifest.json", ()
+
+
+def _depfile(project: Project) -> tuple[Path, tuple[str, ...]]:
+    return project.generated / "Functions.h.d", ("layout=split",)
+
+
+def _report(project: Project) -> tuple[Path, tuple[str, ...]]:
+    path = project.folder / "report.txt"
+    return path, ("coverage", "-o", str(path))
+
+
+NAMED = {"stamp": _stamp, "manifest": _manifest, "depfile": _depfile, "report": _report}
+NO_REFUSAL = [("report", "a foreign file"), ("report", "a foreign file with a mark")]  # it was named to be written
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMED)
+def test_a_place_that_is_named_and_not_ours_stays(tiny_built: Project, tmp_path: Path, name: str, kind: str) -> None:
+    if (name, kind) in NO_REFUSAL:
+        return
+    project = copy_of(tiny_built, tmp_path)
+    path, words = NAMED[name](project)
+    put(kind, path, project)
+    before, outside = seen(path.parent)[path.name], seen(project.specs)
+    run = project.gradmill(*words)
+    assert (run.status not in (0, None), seen(path.parent).get(path.name), seen(project.specs)) == (
+        True,
+        before,
+        outside,
+    )
+    assert f"{path}: " in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_gc_touches_no_folder_that_is_not_noted_as_a_set_s(tiny_built: Project, tmp_path: Path) -> None:
+    project, other = (copy_of(tiny_built, tmp_path / name) for name in ("one", "other"))
+    theirs = {
+        project.cache / "theirs" / "rows": b"rows",
+        project.cache / "theirs" / "rows.seal": b"seal",
+        project.cache / "unchanged-notes.txt": b"mine",
+        project.cache / "unchanged-1234abcd": b"mine",
+    }
+    for path, data in theirs.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    (project.cache / "linked").symlink_to(other.cache / "set")
+    other.set_formula("exp", "self", "grad * result")
+    other.build()
+    before = seen(other.cache)
+    run = project.gradmill("gc")
+    assert run.status == 0, run.stderr
+    assert {path: path.read_bytes() for path in theirs} == theirs
+    assert seen(other.cache) == before
+    assert "linked: a link: left as it is" in run.stdout
+    assert "theirs: no spec set is noted as its owner: left as it is" in run.stdout
+
+
+def test_gc_of_a_folder_that_is_no_cache_is_refused(project: Project) -> None:
+    project.cache.mkdir()
+    (project.cache / "unchanged-notes.txt").write_text("mine")
+    run = project.gradmill("gc")
+    assert run.status == 3
+    assert f"{project.cache}: no run of gradmill noted anything here" in run.stderr
+
+
+@pytest.mark.parametrize("kind", ["a link to a foreign file", "read-only", "of the base"])
+def test_a_fix_changes_no_file_of_others(project: Project, kind: str) -> None:
+    project.set_formula("exp", "self", "grad * reslt.conj()")
+    path = project.path("derivatives.yaml")
+    specs = project.specs
+    if kind == "read-only":
+        path.chmod(0o444)
+    elif kind == "of the base":
+        specs = project.folder / "described"
+        specs.mkdir()
+        (specs / "specset.toml").write_text('[base]\nspecs = "../set"\n')
+    else:
+        elsewhere = path.rename(project.folder / "elsewhere.yaml")
+        path.symlink_to(elsewhere)
+    before = path.read_bytes()
+    run = project.gradmill("check", specs=specs, fix=1)
+    assert run.status == 1, run
+    assert path.read_bytes() == before
+    assert "derivatives.yaml: it is " in run.stderr
+    assert "it was not mended" in run.stderr
+
+
+# ---- one cache, many sets
+
+
+LOOKS = ["", "check", "list", "explain", "page", "clean", "show match"]
+
+
+@pytest.mark.parametrize("words", LOOKS)
+@pytest.mark.parametrize("described", [False, True])
+def test_another_set_of_the_same_name_is_refused_before_any_work(
+    tiny_built: Project, tmp_path: Path, words: str, described: bool
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    other = project.folder / "elsewhere" / "set"
+    other.parent.mkdir()
+    if described:
+        other = other.with_name("described")
+        other.mkdir()
+        (other / "specset.toml").write_text('name = "set"\n[base]\nspecs = "../../set"\n')
+    else:
+        shutil.copytree(project.specs, other)
+    before = seen(project.cache), seen(project.generated)
+    run = project.gradmill(*words.split(), specs=other)
+    assert (run.status, run.stdout) == (3, "")
+    assert (
+        f"{project.rows.parent} belongs to another spec set, that of {project.path('native_functions.yaml')}"
+        in run.stderr
+    )
+    assert "give one of them another name" in run.stderr
+    assert "or name another place: cache=DIR" in run.stderr
+    assert (seen(project.cache), seen(project.generated)) == before
+
+
+def test_a_folder_that_gets_a_description_stays_the_same_set(tiny_built: Project, tmp_path: Path) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    before = project.files()
+    (project.specs / "specset.toml").write_text('name = "set"\n[base]\nspecs = "."\n')
+    run = project.gradmill()
+    assert run.status == 0, run.stderr
+    assert project.files() == before
+    (project.specs / "specset.toml").unlink()
+    assert project.gradmill().status == 0
+    assert project.files() == before
+
+
+def test_a_folder_that_another_set_writes_to_is_neither_cleaned_nor_written_to(
+    tiny_built: Project, tmp_path: Path
+) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    shutil.copytree(project.specs, project.folder / "other")
+    before = seen(project.generated)
+    for words in ((), ("clean",), ("page",)):
+        run = project.gradmill(*words, specs=project.folder / "other")
+        assert run.status == 3
+        assert f"{project.generated} belongs to another spec set" in run.stderr
+    assert seen(project.generated) == before

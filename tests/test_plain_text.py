@@ -1,0 +1,206 @@
+"""Names that would be commands to a GitHub runner, or move the cursor of a terminal, are shown and obeyed by none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import forked
+import pytest
+from conftest import RELEASE
+from copies import copy_of
+from project import Project, Run
+
+EVIL = "evil\n::error::obeyed\r##[add-mask]obeyed\x1b[2J\u2028\u202e"
+QUOTED = json.dumps(EVIL)  # as YAML and TOML write it
+OWN = re.compile(r"::(error|warning) file=[^:]*,title=[^:]*::\S|::notice::\S")  # what gradmill says to a runner
+
+Words = tuple[str, ...]
+
+
+def _key(project: Project) -> Words:
+    project.append("derivatives.yaml", f"- name: neg(Tensor self) -> Tensor\n  {QUOTED}: grad")
+    return ()
+
+
+def _formula(project: Project) -> Words:
+    project.set_formula("exp", "self", json.dumps(f"grad * {EVIL}"))
+    return ()
+
+
+def _operator(project: Project) -> Words:
+    project.append("native_functions.yaml", f"- func: {json.dumps(EVIL + '(Tensor self) -> Tensor')}")
+    return ()
+
+
+def _definition(project: Project) -> Words:
+    project.append("derivatives.yaml", f"- name: {json.dumps(EVIL + '(Tensor self) -> Tensor')}\n  self: grad")
+    return ()
+
+
+def _tag(project: Project) -> Words:
+    project.append("tags.yaml", f"- tag: {QUOTED}\n  desc: {QUOTED}")
+    project.append("native_functions.yaml", f"- func: mine(Tensor self) -> Tensor\n  tags: {QUOTED}")
+    return ()
+
+
+def _hole(project: Project) -> Words:
+    project.append("templates/Functions.h", "// ${" + "hole}\x1b[2J ::error::")
+    return ()
+
+
+def _folder(project: Project) -> Words:
+    folder = project.folder / EVIL.replace("/", "")
+    project.specs.rename(folder)
+    project.specs = folder
+    project.replace("derivatives.yaml", "- name: exp(Tensor self)", "- name: exq(Tensor self)")
+    return ()
+
+
+def _folder_at_the_start_of_a_line(project: Project) -> Words:
+    project.specs.rename(project.folder / "::error::x")
+    project.specs = Path("::error::x")
+    (project.folder / "::error::x" / "derivatives.yaml").write_text("- name: [\n")
+    return ()
+
+
+def _described(project: Project, text: str) -> Words:
+    folder = project.folder / "described"
+    folder.mkdir()
+    (folder / "specset.toml").write_text(text)
+    project.specs = folder
+    return ()
+
+
+def _toml_key(project: Project) -> Words:
+    return _described(project, f'{QUOTED} = 1\n[base]\nspecs = "../set"\n')
+
+
+def _toml_file(project: Project) -> Words:
+    return _described(
+        project,
+        f'[base]\nspecs = "../set"\n[[layer]]\nname = "mine"\nnamespace = "mine"\n[layer.native]\nfile = {QUOTED}\n',
+    )
+
+
+def _toml_base(project: Project) -> Words:
+    return _described(project, f"[base]\nspecs = {QUOTED}\n")
+
+
+def _toml_name(project: Project) -> Words:
+    return _described(project, f'name = {QUOTED}\n[base]\nspecs = "../set"\n')
+
+
+def _toml_template(project: Project) -> Words:
+    return _described(project, f'[base]\nspecs = "../set"\n[family.nodes]\ntemplates = {QUOTED}\n')
+
+
+def _graph(project: Project) -> Words:
+    folder = project.folder / "graphs"
+    folder.mkdir()
+    (folder / f"{EVIL}.py".replace("/", "")).write_text("def f(x: Tensor) -> Tensor:\n    return torch.nonsense(x)\n")
+    return (f"graphs={folder}",)
+
+
+NAMES: dict[str, Callable[[Project], Words]] = {
+    "a key of an entry": _key,
+    "a formula": _formula,
+    "an operator": _operator,
+    "the operator of a definition": _definition,
+    "a tag": _tag,
+    "a hole of a template": _hole,
+    "a folder": _folder,
+    "a folder at the start of a line": _folder_at_the_start_of_a_line,
+    "a key of a description": _toml_key,
+    "a file of a description": _toml_file,
+    "a base of a description": _toml_base,
+    "the name of a description": _toml_name,
+    "a template of a description": _toml_template,
+    "a file of graphs": _graph,
+}
+
+WORDS: dict[str, Callable[[Project], Words]] = {
+    **{f"{name}=": lambda _, name=name: (f"{name}={EVIL}",) for name in ("release", "families", "layout", "shards")},
+    **{f"{name}=": lambda _, name=name: (f"{name}={EVIL}/x",) for name in ("graphs", "namespace", "lines")},
+    "against=": lambda _: ("diff", f"against={EVIL}/x"),
+    "stamp=": lambda project: (f"stamp={project.specs}/RELEASE/{EVIL}",),
+    "cache=": lambda project: (f"cache={project.specs}/RELEASE/{EVIL}",),
+    "generated=": lambda project: (f"generated={project.specs}/RELEASE/{EVIL}",),
+    "format=": lambda _: (f"format={EVIL}",),
+    "a variable": lambda _: (f"{EVIL}=1",),
+    "an option": lambda _: (f"--{EVIL}",),
+    "a task": lambda _: (EVIL,),
+    "a file": lambda _: (f"shard:{EVIL}.h",),
+    "a file that is a target": lambda _: (f"./{EVIL}.h",),
+    "a unit": lambda _: (f"emit:{EVIL}",),
+    **{f"what {word} is given": lambda _, word=word: (word, EVIL) for word in ("explain", "show", "list", "info")},
+    **{f"what {word} is not given": lambda _, word=word: (word, EVIL) for word in ("export", "check", "gc", "schema")},
+    **{f"a task to {word}": lambda _, word=word: (word, EVIL) for word in ("clean", "forget", "ignore", "help")},
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A set that no test of this file changes."""
+    return copy_of(tiny_built, tmp_path_factory.mktemp("whole"))
+
+
+@pytest.mark.parametrize("format_", ["text", "github"])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_name_in_a_file_is_a_command_or_moves_the_cursor(
+    tiny_built: Project, tmp_path: Path, name: str, format_: str
+) -> None:
+    project = Project(tmp_path, tiny_built.specs, RELEASE)
+    run = _gradmill(project, "check", *NAMES[name](project), f"format={format_}")
+    assert run.status != 0 or name in WARNED, run
+    _assert_harmless(run)
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_no_word_of_the_command_line_is_a_command_or_moves_the_cursor(whole: Project, name: str) -> None:
+    words = WORDS[name](whole)
+    run = _gradmill(whole, *words)
+    assert run.status != 0 or words[0] == "help", run
+    _assert_harmless(run)
+
+
+WARNED = ("a formula", "a tag", "the name of a description")
+
+
+def _gradmill(project: Project, *words: str) -> Run:
+    values = {word.partition("=")[0] for word in words}
+    more = [f"{key}={getattr(project, key)}" for key in ("specs", "generated", "cache") if key not in values]
+    return Run(*forked.gradmill([*words, *more], project.folder))
+
+
+def _assert_harmless(run: Run) -> None:
+    text = run.stdout + run.stderr
+    assert "Traceback" not in text, text
+    assert re.findall("[^\n\t -~\u00a1-\u2027\u2030-\u205f\u2070-\ud7ff]", text) == [], text
+    told = [each for each in re.split("[\n\r]", text) if not OWN.match(each)]
+    assert [each for each in told if each.lstrip().startswith("::") or "##[" in each] == []
+
+
+@pytest.fixture(scope="module")
+def odd(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A set without an error, in a folder with such a name, and a file of graphs."""
+    project = Project(tmp_path_factory.mktemp("odd"), tiny_built.specs, RELEASE)
+    project.specs = project.specs.rename(project.folder / EVIL)
+    for name in ("generated", "cache"):
+        setattr(project, name, project.folder / f"{name} {EVIL}")
+    project.set_formula("exp", "self", "grad * rezult")
+    _assert_harmless(_gradmill(project))
+    return project
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "-v2", "check", "check fix=1", "list --all --status", "explain exp", "explain", "coverage",
+     "diff against=core", "page", "gc", "show match exp", "export ninja", "export cmake", "clean -n", "clean"],
+)  # fmt: skip
+def test_a_set_of_such_a_name_is_harmless_in_every_output(odd: Project, command: str) -> None:
+    run = _gradmill(odd, *command.split())
+    assert run.status == (3 if command.startswith("export") else 0), run
+    _assert_harmless(run)
