@@ -13,7 +13,8 @@ from doit.reporter import JsonReporter, TaskResult
 from pipeline.front.console.ending import end_run, report_failures
 from pipeline.front.console.on_tasks import OnTasks
 from pipeline.front.effect import Effect, plainly
-from pipeline.front.hints import unknown_word, without_patterns
+from pipeline.front.hints import two_lines, unknown_word, without_patterns
+from pipeline.problems.plain import line
 
 
 class Run(OnTasks, DoitRun):  # type: ignore[misc]
@@ -40,9 +41,11 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
         """Refuses what doit takes for no work at all, or not at all."""
         count, kind = self.given["num_process"], self.given["par_type"]
         if count < 0:
-            raise InvalidCommand(f"-n {count}: there is no such number of processes\n  say -n 2, or leave it out")
+            raise InvalidCommand(
+                two_lines(f"-n {count}: there is no such number of processes", "say -n 2, or leave it out")
+            )
         if kind not in ("process", "thread"):
-            raise InvalidCommand(f"-P {kind}: there is no such way\n  say -P process or -P thread")
+            raise InvalidCommand(two_lines(f"-P {kind}: there is no such way", "say -P process or -P thread"))
 
     def execute(self, params: Any, args: list[str]) -> Any:
         streams = sys.stdout, sys.stderr
@@ -53,7 +56,7 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
             if self.tasks is not None:
                 report_failures(self.tasks)
                 if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-                    raise InvalidCommand(f"{error.filename or 'the output'}: {error.strerror}") from None
+                    raise InvalidCommand(line(f"{error.filename or 'the output'}: {error.strerror}")) from None
             raise
         if self.tasks is not None:
             end_run(self.tasks, self.control.selected_tasks, failed=bool(status))
