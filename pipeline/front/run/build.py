@@ -61,7 +61,7 @@ class Build:
         self.last = last_run.load(self.last_path)
         self.nothing_changed = self.last is not None and self._serves(self.last)
         self.has_cache = self.last is not None or any(map(os.path.lexists, self._own_files()))
-        self.outputs = Outputs(self.last.outputs if self.last is not None else {}, self.inputs.spec_paths)
+        self.outputs = self._outputs()
         self.warned = False  # whether the last report had anything to report
         self.writes = False  # whether this is to write to the cache, and not only to look: then others wait
         self._lock = Lock(config.lock_path)
@@ -97,6 +97,10 @@ class Build:
 
         return os.path.join(config.folder, f"last-{xxh3_64_hexdigest(named.encode())[:12]}")
 
+    def _outputs(self) -> Outputs:
+        """What the last run left."""
+        return Outputs(self.last.outputs if self.last is not None else {}, self.inputs.spec_paths)
+
     def _own_files(self) -> list[str]:
         """Files that every run leaves in the set's folder of the cache: where none is, a manifest may be another's."""
         return [os.path.join(self.config.folder, name) for name in ("set", "rows", "rows.values", "rows.seal")]
@@ -130,7 +134,7 @@ class Build:
         """Waits for other runs that write to the cache, and for what these leave."""
         if self.writes and self._lock.take(warn):
             self.last = last_run.load(self.last_path)
-            self.outputs = Outputs(self.last.outputs if self.last is not None else {})
+            self.outputs = self._outputs()
 
     def unlock(self) -> None:
         """Lets other runs write to the cache."""
