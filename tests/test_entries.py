@@ -44,7 +44,7 @@ def yaml_value(text: str) -> object:
     nodes = load_document(f"{text}\n") or []
     if len(nodes) != 1:
         raise TextMistake("not one entry", "", 1, 1)
-    return plain_value(nodes[0], NodeBudget(text), any_key=False)
+    return plain_value(nodes[0], NodeBudget(text), "native")
 
 
 def cut_values(text: str, role: Role = "derivatives") -> list[object]:

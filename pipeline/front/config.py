@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from pipeline.front.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
+from pipeline.model.regex import regex
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.spec_set import SpecSet, find_spec_set
@@ -35,6 +36,7 @@ GRAPHS_SINCE = "2.13"  # the first release that whole graphs are printed for
 NO_FIX, NO_FIX_HINT = "fix=1: only check mends files", "say doit check fix=1, then run"
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
+_NUMBER = regex(r"[0-9]{1,9}")
 
 
 class Config(Struct, frozen=True):
@@ -203,7 +205,7 @@ def _layout(value: str) -> str:
 
 
 def _shards(value: str) -> int:
-    if not value.isdecimal() or not 0 < int(value) <= MAX_SHARDS:
+    if _NUMBER.fullmatch(value) is None or not 0 < int(value) <= MAX_SHARDS:
         raise SpecError(f"shards={value}", f"write a number from 1 to {MAX_SHARDS}")
     return int(value)
 

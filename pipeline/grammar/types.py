@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
 
+MOST_SUFFIXES = 50  # upstream has two
 _SUFFIX = regex(r"\?|\[(\d*)\]")
 _CUSTOM_CLASS = regex(r"__torch__\.torch\.classes\.[a-zA-Z0-9_.]+")
 _ANNOTATION = regex(r"([a-z])((?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
@@ -19,8 +20,12 @@ def check_type(text: str, base_types: Collection[str]) -> None:
     if text in base_types:
         return
     base = base_type(text)
-    position = len(base)
+    position, depth = len(base), 0
     while position < len(text):
+        depth += 1
+        if depth > MOST_SUFFIXES:
+            what = f"more than {MOST_SUFFIXES} lists and optionals of one another in a type"
+            raise SpecError(what, f"write {base}[] or {base}?", needle=f"{text[:position]}")
         suffix = _SUFFIX.match(text, position)
         if suffix is None:
             raise SpecError(f"unrecognized type '{text}'", nearest(text, base_types), needle=text)

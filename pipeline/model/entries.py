@@ -9,6 +9,7 @@ PAIRS = "!pairs"
 
 # Starts the only key of a mapping that stands for a value which no key of a spec file takes, a date for example.
 ODD_VALUE = "!yaml "
+ODD_SET = f"{ODD_VALUE}set"  # with the items in their order
 
 GROUP = 32  # names in a group, on average
 

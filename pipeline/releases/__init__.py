@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import msgspec
 
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Change, Release
 from pipeline.releases.table import CHANGES, KNOWN, NAMES_OF, OLDEST
 
 __all__ = ["KNOWN", "Release", "agreed_version", "minor", "newest_at", "resolve", "resolve_version"]
+
+
+_VERSION = regex(r"\d{1,9}\.\d{1,9}(?:\.\w+)*(?:\+[\w.-]+)?", re.ASCII)
 
 
 def minor(version: str) -> str:
@@ -26,13 +31,10 @@ def resolve_version(version: str, source: str = "") -> tuple[str, str]:
     """
     known = [minor(v) for v in KNOWN]
     wanted = minor(version)
-    if wanted in known:
+    is_version = _VERSION.fullmatch(version) is not None
+    if is_version and wanted in known:
         return wanted, _unread(wanted)
-    try:
-        newer = _key(wanted) > _key(known[-1])
-    except ValueError:
-        newer = False
-    if not newer:
+    if not is_version or _key(wanted) < _key(known[-1]):
         raise SpecError(
             f"{source and f'{source}: '}PyTorch release '{version}' is not known",
             f"known releases: {', '.join(KNOWN)}{'' if source else '; say release=X.Y.Z'}",

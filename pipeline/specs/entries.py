@@ -19,7 +19,7 @@ from pipeline.model.entries import PAIRS
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, SpecError, TextMistake
 from pipeline.specs import plain
-from pipeline.specs.text import check_characters, check_shape, conflict_marker, decode_text
+from pipeline.specs.text import check_characters, conflict_marker, decode_text
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
@@ -122,7 +122,6 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
     """All entries of a file with their values; a TextMistake at its place, or a SpecError when there is no entry."""
     from pipeline.specs.values import check_written_out, load_document
 
-    check_shape(text)
     try:
         nodes = load_document(text)
         if nodes is None:
@@ -143,7 +142,6 @@ def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
     if any(map(refers, pieces)):
         raise TextMistake("an entry refers to another one", "", 1, 1)
     text = "\n".join(pieces)
-    check_shape(text)
     build = _builder(text, role)
     batches = [pieces[start : start + _BATCH] for start in range(0, len(pieces), _BATCH)]
     return {piece: build(node) for batch in batches for piece, node in zip(batch, _nodes_of(batch))}
@@ -153,7 +151,7 @@ def _builder(text: str, role: Role) -> Callable[[Node], object]:
     """From the YAML nodes of `text` to plain values."""
     from pipeline.specs.values import NodeBudget, plain_value
 
-    return partial(plain_value, budget=NodeBudget(text), any_key=role == "tags")
+    return partial(plain_value, budget=NodeBudget(text), role=role)
 
 
 def _nodes_of(pieces: list[str]) -> list[Node]:

@@ -12,8 +12,7 @@ MAX_DEPTH = 200  # nested collections; upstream's files nest four deep
 
 _ASCII = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _NOT_TEXT = r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-_NESTED_LINE = regex(rf"(?:[-?:] *){{{MAX_DEPTH},}}")
-_BRACKETS = regex(r"[\[\]{}]")
+_INDENTED = regex(rf"^[-?: ]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
 
 
 def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
@@ -56,31 +55,14 @@ def conflict_marker(text: str, marks: str = "<>=") -> TextMistake | None:
     return mistake
 
 
-def check_shape(text: str) -> None:
-    """Refuses text with bottomless nesting."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if len(line) >= MAX_DEPTH and _NESTED_LINE.match(line):
-            raise too_deep(number, 1)
-    at = _too_many_brackets(text)
-    if at is not None:
-        raise too_deep(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+def may_be_deep(text: str) -> bool:
+    """Whether collections of YAML may be nested deeper than MAX_DEPTH: by brackets within an entry, or by what starts a
+    line, which two levels take a character of at least."""
+    crowded = (entry.count("[") + entry.count("{") > MAX_DEPTH for entry in text.split("\n- "))
+    return _INDENTED.search(text) is not None or any(crowded)
 
 
 def too_deep(line: int, column: int) -> TextMistake:
     """The refusal of bottomless nesting."""
     problem = f"collections are nested deeper than {MAX_DEPTH}"
     return TextMistake(problem, "spec files are lists of flat mappings", line, column)
-
-
-def _too_many_brackets(text: str) -> int | None:
-    """Where brackets are nested too deep within one entry, quotes and comments not told apart."""
-    start = 0
-    for entry in text.split("\n- "):
-        if entry.count("[") + entry.count("{") > MAX_DEPTH:
-            depth = 0
-            for bracket in _BRACKETS.finditer(entry):
-                depth = depth + 1 if bracket.group() in "[{" else max(depth - 1, 0)
-                if depth > MAX_DEPTH:
-                    return start + bracket.start()
-        start += len(entry) + 3
-    return None

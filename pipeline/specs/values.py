@@ -5,16 +5,18 @@ Only PyYAML's safe resolver decides what a scalar is. Duplicate keys are refused
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from pipeline.model.entries import ODD_VALUE
+from pipeline.model.entries import ODD_SET, ODD_VALUE
 from pipeline.model.regex import regex
-from pipeline.problems.problem import TextMistake
+from pipeline.problems.problem import Role, TextMistake
 from pipeline.specs.plain import WORDS
-from pipeline.specs.text import MAX_DEPTH, too_deep
+from pipeline.specs.text import MAX_DEPTH, may_be_deep, too_deep
 
 _STR = "tag:yaml.org,2002:str"
 
@@ -34,10 +36,13 @@ class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
         return str(super().resolve(kind, value, implicit))
 
 
-# What makes an empty list of an empty list.
+# What makes a list of pairs.
 _LISTS = ("tag:yaml.org,2002:omap", "tag:yaml.org,2002:pairs")
+_SET = "tag:yaml.org,2002:set"
 # Whatever this key has, upstream iterates over it: a mapping may have keys that are no text.
 _LISTED = "output_differentiability"
+_DISPATCH = "dispatch"
+_READ_WITH_DISPATCH = ("name", _DISPATCH, _LISTED)  # of a derivative that has it
 _ALIASED_NODES = 50_000  # what the aliases of one file may stand for
 _INT_DIGITS = 100  # PyYAML's time for numbers to the base 60 grows with the square of their length
 _CONSTRUCTORS = {
@@ -52,6 +57,8 @@ _OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary"
 
 def load_document(text: str) -> list[Node] | None:
     """The items of the list that `text` writes; None when the text writes nothing."""
+    if may_be_deep(text):
+        _check_depth(text)
     try:
         node = yaml.compose(text, Loader=Loader)
     except yaml.MarkedYAMLError as error:
@@ -67,6 +74,17 @@ def load_document(text: str) -> list[Node] | None:
         )
     _check_tag(node, "seq")
     return list(node.value)
+
+
+def _check_depth(text: str) -> None:
+    """Refuses bottomless nesting, by events: who composes values of them needs a level of the stack for each."""
+    depth = 0
+    with suppress(yaml.YAMLError):  # which who composes finds again
+        for event in yaml.parse(text, Loader=Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                assert event.start_mark is not None
+                raise too_deep(event.start_mark.line + 1, event.start_mark.column + 1)
 
 
 def check_written_out(text: str) -> None:
@@ -121,9 +139,11 @@ class NodeBudget:
             raise _at(node, "aliases expand without end", "write the values out")
 
 
-def plain_value(node: Node, budget: NodeBudget, *, any_key: bool = False) -> object:
-    """Dicts, lists, text, numbers, booleans and None. `any_key`: keys that are not text are read as text."""
-    return _Builder(any_key, budget).build(node)
+def plain_value(node: Node, budget: NodeBudget, role: Role | None = None) -> object:
+    """Dicts, lists, text, numbers, booleans and None: an entry of a role's file, or any other value. What upstream does
+    not look at may have keys that are not text; they are read as text."""
+    keys = [key.value for key, _ in node.value] if isinstance(node, MappingNode) and role == "derivatives" else []
+    return _Builder(role == "tags", budget).build(node, _READ_WITH_DISPATCH if _DISPATCH in keys else None)
 
 
 class _Builder:
@@ -132,7 +152,8 @@ class _Builder:
         self._budget = budget
         self._open: set[int] = set()
 
-    def build(self, node: Node) -> object:
+    def build(self, node: Node, read: Collection[str] | None = None) -> object:
+        """The value. `read`: of a mapping, the only keys that upstream looks at, where it leaves others alone."""
         if isinstance(node, ScalarNode):
             return node.value if node.tag == _STR else _scalar(node)
         self._budget.take(node, 1 + len(node.value))
@@ -142,18 +163,22 @@ class _Builder:
             raise too_deep(node.start_mark.line + 1, node.start_mark.column + 1)
         self._open.add(id(node))
         if isinstance(node, MappingNode):
-            value = self._mapping(node)
+            value = self._mapping(node, read)
         else:
             assert isinstance(node, SequenceNode)
             value = self._sequence(node)
         self._open.discard(id(node))
         return value
 
-    def _mapping(self, node: MappingNode) -> object:
+    def _mapping(self, node: MappingNode, read: Collection[str] | None) -> object:
+        if node.tag == _SET:
+            return {ODD_SET: self._keys(node)}
         _check_tag(node, "map")
         mapping: dict[str, object] = {}
+        outside = self._any_key
         for key_node, value_node in node.value:
             key = self._key(key_node)
+            self._any_key = outside or (read is not None and key not in read)
             if not isinstance(key, str):
                 if not self._any_key:
                     raise _at(key_node, f"key {key_node.value} is not text", "quote it")
@@ -162,11 +187,13 @@ class _Builder:
                 raise twice(key_node, key)
             listed = key == _LISTED and isinstance(value_node, MappingNode) and not _has_text_keys(value_node)
             mapping[key] = self._keys(value_node) if listed else self.build(value_node)
+        self._any_key = outside
         return mapping
 
     def _keys(self, node: MappingNode) -> list[object]:
         """The keys of a mapping whose values count for nothing, but must be right."""
-        _check_tag(node, "map")
+        if node.tag != _SET:
+            _check_tag(node, "map")
         keys: list[object] = []
         for key_node, value_node in node.value:
             key = self._key(key_node)
@@ -183,6 +210,8 @@ class _Builder:
         return key
 
     def _sequence(self, node: SequenceNode) -> object:
+        if node.tag in _LISTS and all(isinstance(item, MappingNode) and len(item.value) == 1 for item in node.value):
+            return [[self.build(part) for part in item.value[0]] for item in node.value]
         _check_tag(node, "seq")
         return [self.build(item) for item in node.value]
 
@@ -192,7 +221,7 @@ def _scalar(node: ScalarNode) -> object:
     if name is not None and (len(node.value) <= _INT_DIGITS or not node.tag.endswith(":int")):
         try:
             value: object = getattr(_constructor, name)(node)
-        except ValueError as error:
+        except (ValueError, LookupError) as error:
             raise _at(node, f"not a value: '{node.value}'", "quote it") from error
         return value if not isinstance(value, int) or abs(value) < 1 << 63 else {f"{ODD_VALUE}int": node.value}
     other = "int" if name is not None else _OTHER.get(node.tag)
@@ -211,8 +240,6 @@ def twice(node: ScalarNode, key: object) -> TextMistake:
 
 
 def _check_tag(node: Node, expected: str) -> None:
-    if expected == "seq" and not node.value and node.tag in _LISTS:
-        return
     if node.tag != f"tag:yaml.org,2002:{expected}":
         raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.model.autograd import Definition, Formula
-from pipeline.model.entries import ODD_VALUE, PAIRS
+from pipeline.model.entries import ODD_SET, ODD_VALUE, PAIRS
 from pipeline.model.regex import regex
 from pipeline.problems.names import closest
 from pipeline.problems.problem import SpecError, nearest
@@ -55,7 +55,7 @@ def parse_definition(
                     )
                 )
     else:
-        raw_differentiability = raw_differentiability or None
+        raw_differentiability = None if _items(raw_differentiability) == [] else raw_differentiability
         rows = {k: v for k, v in value.items() if k not in ("name", "output_differentiability")}
         dispatch = (("Default", _formulas(rows, ())),)
     differentiability, conditions = _differentiability(raw_differentiability, suspicions)
@@ -131,6 +131,8 @@ def _differentiability(
                 "only one, for one output, is supported",
                 field=field,
             )
+        if isinstance(raw, Mapping):
+            raise SpecError("a condition is the key of a mapping", f"write ['{next(iter(raw))}']", field=field)
         return (True,), tuple(items)
     if not all(isinstance(item, bool) for item in items):
         suspicions.append(SpecError("output_differentiability holds other values than True and False", field=field))
@@ -143,7 +145,7 @@ def _items(raw: object) -> list[Any] | None:
     Text gives its characters, a mapping its keys; what is empty or false is not looked into.
     """
     if isinstance(raw, Mapping) and any(str(key).startswith(ODD_VALUE) for key in raw):
-        return None
+        return raw.get(ODD_SET)
     if isinstance(raw, (list, str, Mapping)):
         return list(raw)
     return None if raw else []

@@ -15,6 +15,7 @@ from pipeline.model.schema import Argument, OperatorName, Return, Schema, has_sy
 from pipeline.problems.problem import SpecError
 from pipeline.rules.native.dispatch import EXPLICIT
 
+_ANNOTATED = ("Tensor", "Tensor?", "Tensor[]")  # the types that upstream prints with an annotation
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"  # of annotations
 
 # Of the tags of the function it is made from, a generated one keeps these.
@@ -88,6 +89,11 @@ def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, 
         if not is_tensor_like(returned.type):
             returns.append(returned)
             continue
+        if returned.type not in _ANNOTATED:
+            raise SpecError(
+                f"the out variant would have an out argument of type '{returned.type}', which cannot be annotated",
+                f"return {' or '.join(_ANNOTATED)}, or drop the autogen",
+            )
         if i >= len(free):
             raise SpecError("more tensors are returned than there are letters for alias annotations")
         annotation = f"{free[i]}!"

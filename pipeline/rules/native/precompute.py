@@ -17,7 +17,7 @@ def parse_precompute(raw: object, structured: bool, parser: SchemaParser) -> Pre
     """The replaced and the added kernel arguments, None when the entry has none."""
     if raw is not None and not structured:
         raise SpecError("precomputed on an op that is not structured", "add structured: True", field=_FIELD)
-    if raw is None or raw == []:
+    if not raw and raw != {}:  # as upstream has it: 0 and False are nothing, and no mapping is empty there
         return None
     if not isinstance(raw, list) or not all(isinstance(row, str) for row in raw):
         raise SpecError(f"precomputed is not a list of rows: {raw!r}", "write - argument -> declaration", field=_FIELD)

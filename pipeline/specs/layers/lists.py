@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pipeline.model.regex import regex
 from pipeline.problems.problem import Role, SpecError, TextMistake, nearest
 from pipeline.specs.entries import Piece, encoded
-from pipeline.specs.text import check_shape
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
@@ -85,7 +84,6 @@ def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Pie
 
     from pipeline.specs.values import NodeBudget, plain_value
 
-    check_shape(text)
     mapping = _mapping(text, lists)
     lines = text.split("\n")
     budget = NodeBudget(text)
@@ -100,7 +98,7 @@ def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Pie
         for item in items.value:
             start, end = item.start_mark.line, max(item.end_mark.line, item.start_mark.line + 1)
             shown = "\n".join(lines[start:end]).rstrip("\n ")
-            value = plain_value(item, budget, any_key=role == "tags")
+            value = plain_value(item, budget, role)
             found.append((Piece(start + 1, shown), encoded(value, role)))
     return found
 

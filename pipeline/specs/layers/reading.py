@@ -27,7 +27,7 @@ from pipeline.specs.layers.description import (
     SpecFile,
     Wrap,
 )
-from pipeline.specs.layers.toml_place import place_in
+from pipeline.specs.layers.toml_place import PART, place_in
 from pipeline.specs.text import conflict_marker
 
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # before what a star stands for
     **{f"layer.*.{place}": SpecFile for place in _PLACES},
 }
+_MOST_PARTS = 50  # of a dotted key: Python's parser takes the square of their number in time
+_LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
+_PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has too many digits"}
 _MANY = 20  # mistakes that are looked for
 
 Path = tuple[str, ...]
@@ -106,14 +109,17 @@ def read_description(file: str, data: bytes) -> tuple[Description, str]:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise SpecError(f"{file}: byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8") from error
+    long = _LONG_KEY.search(text)
+    if long is not None:
+        line, column = text.count("\n", 0, long.start()) + 1, long.start() - text.rfind("\n", 0, long.start())
+        raise SpecError(f"{file}:{line}:{column}: a key of more than {_MOST_PARTS} parts", "no key has so many")
     try:
-        value = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        value = _plain(tomllib.loads(text))
+    except (ValueError, RecursionError) as error:  # ValueError: of numbers with thousands of digits, too
         if (conflict := conflict_marker(text)) is not None:
             raise SpecError(f"{file}:{conflict.line}:1: {conflict.problem}", conflict.hint) from error
-        problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is nested too deep"
+        problem = _PROBLEMS.get(type(error)) or str(error)
         raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
-    value = _plain(value)
     found = [*_mistakes(value), *_with_nulls(value)]
     if found:
         raise mistakes_in(file, text, found)
@@ -129,15 +135,18 @@ def _with_nulls(value: Any, path: Path = ()) -> Iterator[Mistake]:
         yield Mistake(path, "a null character", "remove it")
 
 
-def _plain(value: Any) -> Any:
-    """A value of which all that no key takes is text: dates, and numbers that are too large."""
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A value of which all that no key takes is text: dates, and numbers that are too large. A RecursionError where it
+    is nested deeper than any key is."""
+    if depth > 2 * _MOST_PARTS:
+        raise RecursionError
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_plain(item, depth + 1) for item in value]
     if isinstance(value, (str, bool, float)) or (isinstance(value, int) and abs(value) < 1 << 63):
         return value
-    return str(value)
+    return "a large number" if isinstance(value, int) else str(value)
 
 
 def _syntax(file: str, text: str, problem: str) -> str:

@@ -1,6 +1,6 @@
 """Where a key stands in a TOML file: Python's parser keeps no places, so that the text is looked at again for a report.
 
-A statement is as many lines as it takes until the parser is content with them alone.
+A statement ends where its line does, unless a bracket or a text of several lines is open there.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ from pipeline.model.regex import regex
 
 Path = tuple[str, ...]
 
-_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
-_KEY = regex(rf"\s*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=")
+PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""  # of a dotted key
+_KEY = regex(rf"\s*({PART}(?:[ \t]*\.[ \t]*{PART})*)[ \t]*=")
+# What a line end may be within, or a bracket no bracket.
+_TOKEN = regex(
+    r""""{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|\#[^\n]*+|[\[\]{}\n]""", re.DOTALL
+)
 
 
 def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
@@ -71,31 +75,32 @@ def _member(statement: str, at: int, number: int) -> int:
 
 def _statements(text: str) -> Iterator[tuple[int, Path, str]]:
     """Each statement: its first line, the path of the table or key that it writes, its text."""
-    lines = text.split("\n")
     table: Path = ()
     counts: dict[Path, int] = {}
-    at = 0
-    while at < len(lines):
-        end, value = _statement(lines, at)
-        if value:
-            statement = "\n".join(lines[at:end])
-            if lines[at].lstrip().startswith("["):
-                table = path = _table(_path_of(value), lines[at].lstrip().startswith("[["), counts)
-            else:
-                key = _KEY.match(statement)
-                path = (*table, *_path_of(tomllib.loads(f"{key[1]} = 0") if key is not None else value))
-            yield at + 1, path, statement
-        at = end
-
-
-def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any]]:
-    """The end of the statement that starts at a line, and what it says; nothing for a line that says nothing."""
-    for end in range(start + 1, len(lines) + 1):
-        try:
-            return end, tomllib.loads("\n".join(lines[start:end]))
-        except tomllib.TOMLDecodeError:
+    for line, statement in _cut(text):
+        value = tomllib.loads(f"{statement}\n")
+        if not value:
             continue
-    return start + 1, {}
+        if statement.lstrip().startswith("["):
+            table = path = _table(_path_of(value), statement.lstrip().startswith("[["), counts)
+        else:
+            key = _KEY.match(statement)
+            path = (*table, *_path_of(tomllib.loads(f"{key[1]} = 0") if key is not None else value))
+        yield line, path, statement
+
+
+def _cut(text: str) -> Iterator[tuple[int, str]]:
+    """The statements of a right text, each with the line that it begins on: a line end within brackets ends none."""
+    start, line, depth = 0, 1, 0
+    for token in _TOKEN.finditer(f"{text}\n"):
+        if token[0] in ("[", "{"):
+            depth += 1
+        elif token[0] in ("]", "}"):
+            depth -= 1
+        elif token[0] == "\n" and not depth:
+            statement = text[start : token.start()]
+            yield line, statement
+            start, line = token.end(), line + statement.count("\n") + 1
 
 
 def _path_of(value: dict[str, Any]) -> Path:

@@ -97,8 +97,8 @@ def _wrong_files(place: int, layer: Layer) -> Iterator[Mistake]:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name leads nowhere else."""
-    return not (re.search(r"[/\\\0]", name) or name.startswith("."))
+    """Whether a name leads nowhere else, and is a line of its own in no report."""
+    return not (re.search(r"[/\\\x00-\x1f\x7f]", name) or name.startswith("."))
 
 
 def _replaced(description: Description) -> Iterator[tuple[Path, str]]:

@@ -1,0 +1,63 @@
+"""Every key with every kind of value, every type in every place: the verdict and the bytes of torchgen.
+
+A sample; all of them take an hour: `python -m tests.never_wrong.kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from never_wrong.kinds import Judge, Probe, probes
+from never_wrong.oracle import Oracle
+from never_wrong.seed import MORE, REPEAT, SEED, seeded
+
+SAMPLE = 25 * MORE
+LARGE = 1500 * MORE
+
+# Probes that once got another verdict.
+FOUND = (
+    "type: probe(Tensor self) -> Tensor?[] autogen: probe.out",
+    "type: probe(Tensor self) -> (Tensor, Tensor[2]) autogen: probe.out",
+    "type: probe(Tensor self) -> Tensor[][] autogen: probe.out",
+    "derivatives.yaml: add.Tensor( output_differentiability: '{a: 1}'",
+    "derivatives.yaml: exp( output_differentiability: '!!set {}'",
+    "derivatives.yaml: exp( output_differentiability: '!!omap [a: b]'",
+    "derivatives.yaml: noise( 1: '{1: a}'",
+    "derivatives.yaml: noise( nope: '!!set {}'",
+    "native_functions.yaml: add.out( precomputed: '0'",
+    "tags.yaml: core ~: '!!pairs [a: b]'",
+    "derivatives.yaml: exp( self: \"!!int ''\"",
+)
+
+
+@pytest.fixture(scope="module")
+def all_probes() -> list[Probe]:
+    return list(probes())
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> Iterator[Judge]:
+    with Oracle() as torchgen:
+        yield Judge(tmp_path_factory.mktemp("kinds"), torchgen)
+
+
+def wrong(judge: Judge, chosen: list[Probe]) -> list[str]:
+    verdicts = ((probe.name, judge.judge(probe)) for probe in chosen)
+    return [f"{name}: {verdict.wrong}: {verdict.detail}" for name, verdict in verdicts if verdict.wrong]
+
+
+def test_probes_that_once_differed_get_the_verdict_of_torchgen(judge: Judge, all_probes: list[Probe]) -> None:
+    chosen = [probe for probe in all_probes if probe.name in FOUND]
+    assert len(chosen) == len(FOUND)
+    assert wrong(judge, chosen) == []
+
+
+def test_a_sample_of_probes_gets_the_verdict_of_torchgen(judge: Judge, all_probes: list[Probe]) -> None:
+    assert wrong(judge, seeded(SEED).sample(all_probes, SAMPLE)) == [], REPEAT
+
+
+@pytest.mark.slow
+def test_a_large_sample_of_probes_gets_the_verdict_of_torchgen(judge: Judge, all_probes: list[Probe]) -> None:
+    assert wrong(judge, seeded(SEED + 1).sample(all_probes, LARGE)) == [], REPEAT
