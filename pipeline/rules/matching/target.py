@@ -102,6 +102,7 @@ class Operators:
 
 
 _WORD = regex(r"\w+|\W")
+_BEHIND = ([","], [")"], ["="])  # what follows the name of an argument
 
 
 def _renamed(schema: str, other: str) -> list[tuple[str, str]]:
@@ -113,7 +114,7 @@ def _renamed(schema: str, other: str) -> list[tuple[str, str]]:
     for i, (word, named) in enumerate(zip(words, others)):
         if word != named:
             # Behind a type there is a space; a name with a default is followed by `=`.
-            if not (word.isidentifier() and words[i - 1] == " " and words[i + 1 : i + 2][0] in ",)="):
+            if not (word.isidentifier() and words[i - 1] == " " and words[i + 1 : i + 2] in _BEHIND):
                 return []
             found.append((word, named))
     return found if all(words.count(word) == 1 for word, _ in found) else []

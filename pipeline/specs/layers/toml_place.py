@@ -16,9 +16,9 @@ Path = tuple[str, ...]
 
 PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""  # of a dotted key
 _KEY = regex(rf"\s*({PART}(?:[ \t]*\.[ \t]*{PART})*)[ \t]*=")
-# What a line end may be within, or a bracket no bracket.
+# Brackets, commas and line ends; and what these are nothing of their own in, texts and comments.
 _TOKEN = regex(
-    r""""{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|\#[^\n]*+|[\[\]{}\n]""", re.DOTALL
+    r""""{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|\#[^\n]*+|[\[\]{},\n]""", re.DOTALL
 )
 
 
@@ -50,9 +50,6 @@ def _offset(statement: str, names: Sequence[str]) -> int:
             match = found.search(statement, at)
             at = match.start() if match else at
     return at
-
-
-_TOKEN = regex(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|\#[^\n]*|[\[\]{},]', re.DOTALL)
 
 
 _BLANK = regex(r"(?:\s|#[^\n]*)*")
