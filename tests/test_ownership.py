@@ -313,3 +313,11 @@ def test_a_folder_that_another_set_writes_to_is_neither_cleaned_nor_written_to(
         assert run.status == 3
         assert f"{project.generated} belongs to another spec set" in run.stderr
     assert seen(project.generated) == before
+
+
+@pytest.mark.parametrize("words", ["clean", "list --all --status", "info manifest"])
+def test_who_only_looks_leaves_nothing_in_the_cache(tiny_built: Project, tmp_path: Path, words: str) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    shutil.rmtree(project.cache)
+    project.gradmill(*words.split())
+    assert not project.cache.exists()

@@ -147,8 +147,13 @@ def whole(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Proj
     return copy_of(tiny_built, tmp_path_factory.mktemp("whole"))
 
 
-@pytest.mark.parametrize("format_", ["text", "github"])
-@pytest.mark.parametrize("name", NAMES)
+FORMATS = [(name, format_) for name in NAMES for format_ in ("text", "github")]
+DOCUMENTS = [
+    (name, format_) for name in ("an operator", "a folder", "a file of graphs") for format_ in ("json", "sarif")
+]
+
+
+@pytest.mark.parametrize(("name", "format_"), [*FORMATS, *DOCUMENTS])
 def test_no_name_in_a_file_is_a_command_or_moves_the_cursor(
     tiny_built: Project, tmp_path: Path, name: str, format_: str
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 import msgspec
 from msgspec import Struct
 
-from pipeline.problems.plain import escaped, line
+from pipeline.problems.plain import escaped, json_text, line
 from pipeline.problems.report import Placed, Report
 
 
@@ -55,7 +55,7 @@ def json(report: Report) -> str:
     """A `Findings` as JSON, on one line."""
     found = tuple(map(_found, report.placed))
     findings = Findings(VERSION, report.failed, report.errors, report.warnings, found, report.notes)
-    return msgspec.json.encode(findings).decode() + "\n"
+    return json_text(msgspec.json.encode(findings))
 
 
 def _found(placed: Placed) -> Found:

@@ -41,6 +41,14 @@ def lines(texts: Iterable[str]) -> str:
     return "".join(f"{line(text)}\n" for text in texts)
 
 
+def json_text(encoded: bytes) -> str:
+    """JSON as text with a line end; in its strings, control characters and what a runner would obey are escapes."""
+    text = encoded.decode().replace(_OLD_COMMAND, r"#\u0023[")
+    if not text.isascii():
+        text = _CONTROL.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
+    return f"{text}\n"
+
+
 def warn(text: str) -> None:
     """Writes a line to standard error."""
     sys.stderr.write(lines([text.rstrip("\n")]))

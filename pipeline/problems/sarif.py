@@ -11,6 +11,7 @@ import msgspec
 
 from pipeline import __version__
 from pipeline.problems.machines import near
+from pipeline.problems.plain import json_text
 from pipeline.problems.report import Placed, Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -27,7 +28,7 @@ def sarif(report: Report) -> str:
         "results": [_result(report.level(placed.problem), placed, rules) for placed in report.placed],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n"
+    return json_text(msgspec.json.format(msgspec.json.encode(log), indent=2))
 
 
 def _notifications(report: Report) -> dict[str, Any]:

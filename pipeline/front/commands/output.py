@@ -9,6 +9,7 @@ import msgspec
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.ownership import identities, refusal, refused, says
+from pipeline.problems import plain
 from pipeline.problems.problem import SpecError
 from pipeline.query.files import replace_file
 
@@ -33,7 +34,7 @@ def format_of(options: dict[str, Any], build: Build) -> str:
 
 def json_text(value: Any) -> bytes:
     """A value as JSON for people and programs, with a line end."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+    return plain.json_text(msgspec.json.format(msgspec.json.encode(value), indent=2)).encode()
 
 
 def output_option() -> dict[str, Any]:

@@ -37,7 +37,11 @@ class OnTasks:
     def execute(self, params: Any, args: list[str]) -> Any:
         self.given = params
         self.loader = _Loader(self.loader, params)
-        return super().execute(params, args)  # type: ignore[misc]
+        try:
+            return super().execute(params, args)  # type: ignore[misc]
+        finally:
+            if not self.execute_tasks and self.tasks is not None:  # a run ends otherwise: it keeps what it found
+                self.tasks.build.drop()
 
     @property
     def tasks(self) -> Tasks | None:

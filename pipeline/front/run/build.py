@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -308,6 +309,13 @@ class Build:
         )
         self.last = last
         last_run.keep(self.last_path, last, "" if kept else self._db.problem)
+
+    def drop(self) -> None:
+        """Closes, for those who only look: folders of the cache that nothing is in are removed."""
+        self.close()
+        for folder in (self.config.folder, self.config.cache):
+            with suppress(OSError):
+                os.rmdir(folder)
 
     def close(self) -> None:
         """Lets go of the database; what was not kept is dropped."""
