@@ -325,6 +325,19 @@ def test_the_ninja_file_is_one_rule_and_what_follows_goes_by_the_files_that_chan
     assert ninja() == []
 
 
+def test_ninja_runs_once_where_files_of_another_layout_were_there(built: Project) -> None:
+    if shutil.which("ninja") is None:
+        pytest.skip("Ninja is not installed: apt install ninja-build, or pip install ninja")
+    file = built.folder / "build.ninja"
+    file.write_text(built.run("export", "ninja", layout="split", shards=2).stdout)
+
+    def ninja() -> str:
+        return subprocess.run(["ninja"], cwd=file.parent, capture_output=True, text=True, check=True).stdout
+
+    assert ".  manifest" in ninja()
+    assert ninja() == "ninja: no work to do.\n"
+
+
 def test_the_manifest_says_what_is_there(built: Project) -> None:
     manifest = json.loads(built.manifest())
     files = {file["path"]: file for file in manifest["files"]}
@@ -419,3 +432,20 @@ def test_a_reader_that_leaves_ends_a_command_without_a_word(built: Project) -> N
     process.stdout.close()
     process.stdout = None
     assert "Traceback" not in finish(process).stderr
+
+
+def test_explain_and_show_take_patterns(built: Project) -> None:
+    for pattern, names in {
+        "emit:Exp*": ["ExpBackward0"],
+        "shard:python_functions_[01]*": ["python_functions_0.cpp", "python_functions_1.cpp"],
+        "Functions.*": ["Functions.h", "Functions.cpp"],
+        "*infos": ["infos"],
+    }.items():
+        run = built.run("explain", pattern)
+        assert run.status == 0, run.stderr
+        assert [line.partition(": ")[0] for line in run.stdout.splitlines() if line[0] != " "] == names
+    assert [row["op"] for row in built.run("show", "infos", "ex[p]*").rows] == ["ExpBackward0"]
+    for words in (("explain", "Exq*"), ("show", "infos", "exq*")):
+        refused = built.run(*words)
+        assert refused.status == 3
+        assert f"'{words[-1]}'" in refused.stderr and "Traceback" not in refused.stderr

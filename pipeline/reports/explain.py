@@ -6,6 +6,7 @@ reads that decided it explain it. Nothing is kept, and no file is written.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -105,7 +106,9 @@ class Explainer:
     # ---- one thing
 
     def explain(self, name: str) -> list[Explanation]:
-        """The explanations of all things called `name`."""
+        """The explanations of all things called `name`, or that match it where it has a `*`."""
+        if "*" in name:
+            return [found for each in self._matching(name) for found in self.explain(each)]
         if name in self._stages:
             return [self._stage(name)]
         wanted = name.removeprefix("emit:")
@@ -125,6 +128,18 @@ class Explainer:
             ]
             raise SpecError(f"explain: nothing is called '{name}'", nearest(name, known))
         return found
+
+    def _matching(self, pattern: str) -> list[str]:
+        """The names that match a pattern: of tasks, else of units, files and operators."""
+        titles = [unit.title for unit in self._units.values()]
+        tasks = [*self._stages, *(f"emit:{title}" for title in titles), *(f"shard:{file}" for file in self._files)]
+        known = [*titles, *self._files, *schemas_names(self._db)]
+        found = fnmatch.filter(tasks, pattern) or fnmatch.filter(known, pattern)
+        if not found:
+            raise SpecError(
+                f"explain: nothing matches '{pattern}'", nearest(pattern.replace("*", ""), [*tasks, *known])
+            )
+        return list(dict.fromkeys(found))
 
     def _files_of(self, at: UnitKey) -> list[str]:
         return [name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units]

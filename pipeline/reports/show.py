@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -62,11 +63,13 @@ def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[R
     empty = True
     for names, row in found:
         known |= names
-        if name in names:
+        if name in names or ("*" in name and fnmatch.filter(names, name)):
             empty = False
             yield row()
     if empty:
-        raise SpecError(f"'{stage}' has no '{name}'", nearest(name, known) or f"doit show {stage} prints all")
+        raise SpecError(
+            f"'{stage}' has no '{name}'", nearest(name.replace("*", ""), known) or f"doit show {stage} prints all"
+        )
 
 
 def op_names(schema: str) -> set[str]:

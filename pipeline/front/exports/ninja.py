@@ -2,6 +2,9 @@
 
 A file that did not change keeps its time, and `restat` makes Ninja stop there; what gradmill reads the depfile says.
 All paths are absolute: the file works wherever it is put, also within another one (`include`).
+
+Ninja takes a rule that left some outputs as they are for done at the time of the newest input that the file names, and
+before a depfile is read that is all that it knows: without any, files of an earlier run cost one more run.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Iterable, Mapping
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE
+from pipeline.query.files import stat_of
 
 _TEXT = """\
 # Written by `gradmill export ninja`: export again when the set of generated files changes.
@@ -26,7 +30,7 @@ rule gradmill
   deps = gcc
   restat = 1
 
-build {manifest} | {generated}: gradmill
+build {manifest} | {generated}: gradmill | {newest}
 
 build generated: phony {generated}
 default {manifest}
@@ -41,8 +45,15 @@ def ninja_file(build: Build, variables: Mapping[str, str]) -> str:
         root=_value(shlex.quote(os.path.dirname(PACKAGE))),
         command=_value(shlex.join(command)),
         manifest=_path(os.path.abspath(build.manifest_path)),
+        newest=_path(os.path.abspath(_newest(build))),
         generated=_paths(os.path.abspath(build.path(file.name)) for file in build.files()),
     )
+
+
+def _newest(build: Build) -> str:
+    """The spec file, or gradmill itself, whichever changed last."""
+    stats = {path: stat_of(path) for path in (*build.inputs.spec_paths(), os.path.join(PACKAGE, "__init__.py"))}
+    return max((stat[1], path) for path, stat in stats.items() if stat is not None)[1]
 
 
 def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
