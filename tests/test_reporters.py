@@ -43,9 +43,9 @@ def assert_ended(project: Project, start: Callable[[], Run]) -> Run:
 
 
 def _left(project: Project) -> dict[Path, int]:
-    """When each file was written that the run left, but for those of an open database."""
+    """When each file was written that the run left, but for the lock and those of an open database."""
     places = [project.folder / "stamp", *project.cached(), *project.generated.rglob("*")]
-    return {path: path.stat().st_mtime_ns for path in places if not path.name.endswith(("-shm", "-wal"))}
+    return {path: path.stat().st_mtime_ns for path in places if not path.name.endswith(("-shm", "-wal", "lock"))}
 
 
 @pytest.mark.parametrize("reporter", REPORTERS)
