@@ -186,7 +186,12 @@ NAMED = {"stamp": _stamp, "manifest": _manifest, "depfile": _depfile, "report": 
 NO_REFUSAL = [("report", "a foreign file"), ("report", "a foreign file with a mark")]  # it was named to be written
 
 
-@pytest.mark.parametrize("kind", KINDS)
+FEW = ("an input", "a foreign file", "a link to a foreign file")
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind in FEW else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_place_that_is_named_and_not_ours_stays(tiny_built: Project, tmp_path: Path, name: str, kind: str) -> None:
     if (name, kind) in NO_REFUSAL:
@@ -264,8 +269,7 @@ def test_a_fix_changes_no_file_of_others(project: Project, kind: str) -> None:
 LOOKS = ["", "check", "list", "explain", "page", "clean", "show match"]
 
 
-@pytest.mark.parametrize("words", LOOKS)
-@pytest.mark.parametrize("described", [False, True])
+@pytest.mark.parametrize(("words", "described"), [*((words, False) for words in LOOKS), ("", True), ("check", True)])
 def test_another_set_of_the_same_name_is_refused_before_any_work(
     tiny_built: Project, tmp_path: Path, words: str, described: bool
 ) -> None:
