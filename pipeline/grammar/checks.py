@@ -5,8 +5,14 @@ The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the wor
 
 from __future__ import annotations
 
+import re
+
+from pipeline.model.regex import regex
 from pipeline.model.schema import Schema, any_written, schema_kind
 from pipeline.problems.problem import SpecError
+
+_IDENTIFIER = regex(r"[A-Za-z_]\w*", re.ASCII)
+_LETTERS = "write letters, digits and underscores"
 
 
 def check_schema(schema: Schema) -> None:
@@ -22,6 +28,25 @@ def check_schema(schema: Schema) -> None:
     if schema.name.inplace:
         _check_inplace(schema)
     _check_kind(schema)
+
+
+def odd_names(schema: Schema) -> list[SpecError]:
+    """What upstream accepts, and no C++ compiler: names that are no identifiers, arguments of one name."""
+    found = []
+    base = schema.name.base
+    if not _IDENTIFIER.fullmatch(base):
+        found.append(SpecError(f"'{base}' is no name in C++", _LETTERS, field=("func",), needle=base))
+    seen: set[str] = set()
+    for argument in schema.arguments:
+        name = argument.name
+        if not _IDENTIFIER.fullmatch(name):
+            what = f"the argument '{name}' has no name in C++"
+            found.append(SpecError(what, _LETTERS, field=("func",), needle=str(argument)))
+        elif name in seen:
+            what = f"two arguments are called '{name}'"
+            found.append(SpecError(what, "rename one", field=("func",), needle=str(argument)))
+        seen.add(name)
+    return found
 
 
 def _check_before_self(schema: Schema) -> None:

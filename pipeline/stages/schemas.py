@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of, in_buckets
-from pipeline.grammar.checks import check_schema
+from pipeline.grammar.checks import check_schema, odd_names
 from pipeline.grammar.schema import SchemaParser, parser
 from pipeline.model.layers import layer_of
 from pipeline.model.native import FunctionHead, NativeFunction
@@ -66,6 +66,8 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
         given = value(db, "native", entry)
         try:
             found[entry] = _parse(given, known, facts, schemas)
+            for error in odd_names(found[entry].func):
+                db.report(problem_of(error, "native", entry, title(given, "func"), warning=True))
         except SpecError as error:
             db.report(problem_of(error, "native", entry, title(given, "func")))
     return found

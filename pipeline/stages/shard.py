@@ -156,6 +156,11 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         at = (error.problem, error.hint, error.field, error.needle)
         db.report(Problem(role, "", "", *at, file="" if described else file.template, rule=error.rule))
         return []
+    takes = not file.slots or bool(template.names & file.slots.keys())
+    if file.units and not takes and layout == "upstream" and not is_described(db):
+        what = "the template has no hole for what it is made from: none of it is printed"
+        hint = f"write {' or '.join(f'${{{hole}}}' for hole in sorted(file.slots))}"
+        db.report(Problem("template", "", "", what, hint, warning=True, file=file.template, rule="no-hole"))
     kind = FAMILIES[file.family]
     comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)
     values: dict[str, Value] = {"generated_comment": comment, **file.constants}

@@ -131,6 +131,9 @@ def _slips(formula: str, code: str, names: Collection[str], outputs: int) -> Ite
         fix = (";", "") if end.count(";") == 1 else None
         hint = "a formula is an expression: remove it"
         yield _at(formula, len(end) - 1, "the formula ends with ';'", hint, "semicolon", fix)
+    if code.lstrip().startswith("return "):
+        start = code.index("return ")
+        yield _at(formula, start, "the formula begins with 'return'", "a formula is an expression: remove it", "return")
     doubled = _DOUBLED.search(code) if '"' not in code and "'" not in code else None
     if doubled is not None:
         written = " ".join(doubled.group().split())

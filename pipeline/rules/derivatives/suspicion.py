@@ -88,7 +88,7 @@ def _unknown_names(
         found += _no_outputs(forward.var_names, results, rows[forward.var_names])
         if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # made from the backward formula
-        given = {name + suffix for name in arguments for suffix in ("_p", "_t")}
+        given = {argument.name + suffix for argument in info.args_with_derivatives for suffix in ("_p", "_t")}
         tangents = (f"{name}_t" for name in results)
         known = {*always, *given, *results, *tangents, "original_self_p", "original_self_t"}
         row = rows[forward.var_names]
