@@ -18,6 +18,7 @@ from project import ROOT, Project, Run
 
 from pipeline.problems.color import painted, wants_color
 from pipeline.problems.names import is_certain
+from pipeline.query.engine import Engine
 
 BASE = ROOT / "tests" / "bad" / "base"
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
@@ -53,6 +54,7 @@ def findings(text: str) -> dict[str, Any]:
 
 def test_check_says_what_a_run_says_and_writes_nothing(project: Project) -> None:
     warn(project)
+    project.run("check")  # which verifies the rows, as they were copied
     before = project.files(), project.mtimes(), [path.read_bytes() for path in project.cached()]
     run = project.run("check")
     assert (run.status, run.stderr) == (0, "")
@@ -70,11 +72,19 @@ def test_check_of_a_mistake_fails(project: Project) -> None:
     assert run.stdout.endswith("1 error and 1 warning\n")
 
 
-def test_check_leaves_no_folder_behind(project: Project, tmp_path: Path) -> None:
+def test_check_of_a_set_that_was_never_built_keeps_its_rows_and_generates_nothing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     places = {name: tmp_path / "none" / name for name in ("cache", "generated")}
-    run = project.run("check", **places)
-    assert (run.status, run.stdout) == (0, "")
-    assert not any(place.exists() for place in places.values())
+    for rows in (True, False):
+        with monkeypatch.context() as patch:
+            if not rows:  # nothing has to run a second time
+                patch.setattr(Engine, "_run", lambda engine, row: pytest.fail(f"{row.name} ran"))
+            run = Project.run_patched(project, "check", **places)
+        assert (run.status, run.stdout, run.stderr) == (0, "", "")
+        assert (places["cache"].exists(), places["generated"].exists()) == (True, False)
+    assert project.run(**places).units == []
+    assert project.run(**places).ran == []
 
 
 def test_check_changes_no_later_verdict(project: Project) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from pipeline.query.store import is_sealed
 from tests.query.toy import Toy, total
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -42,3 +46,59 @@ def test_damaged_readers_do_not_become_valid_by_being_extended(toy: Toy) -> None
     db.commit()
     toy.inputs["y"] = b"a: eleven\n"
     assert toy.run((total, "y"))[0] == [6]
+
+
+def test_a_full_disk_is_met_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values are put away again and again in this round: after the first write that fails they stay in memory."""
+    write, failed = os.write, []
+
+    def full(file: int, data: bytes) -> int:
+        if os.readlink(f"/proc/self/fd/{file}").endswith(".tmp"):
+            failed.append(len(data))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(file, data)
+
+    monkeypatch.setattr(os, "write", full)
+    toy.room, toy.path = 1, toy.path.parent / "other" / "rows"
+    db = toy.begin()
+    assert (total(db, "x"), total(db, "y")) == (11, 2000)
+    assert len(failed) == 1
+    assert os.listdir(toy.path.parent) == []
+    assert not db.commit()
+    assert db.problem == f"{toy.path}: No space left on device"
+    assert os.listdir(toy.path.parent) == []
+
+
+def test_what_is_copied_or_moved_whole_is_accepted(toy: Toy) -> None:
+    for name in ("copied", "again"):
+        folder = toy.path.parent.parent / name
+        shutil.copytree(toy.path.parent, folder)
+        toy.path = folder / "rows"
+        assert toy.run((total, "x"), (total, "y")) == ([11, 2000], [])
+        assert is_sealed(str(toy.path))
+    assert toy.warned == []
+
+
+@pytest.mark.parametrize("name", ["rows", "rows.values"])
+def test_a_file_of_another_age_is_noticed(toy: Toy, name: str) -> None:
+    """Newer values serve older rows, as values are only added; newer rows lack values in older ones."""
+    path = toy.path.with_name(name)
+    older = path.read_bytes()
+    toy.inputs["y"] = MANY.replace(b"x", b"xyz" * 40)
+    toy.run((total, "y"))
+    path.write_bytes(older)
+    assert toy.run((total, "x"), (total, "y"))[0] == [11, 240_000]
+    assert len(toy.warned) == (name == "rows.values")
+
+
+def test_a_part_of_another_age_is_noticed(toy: Toy) -> None:
+    """Each blob is whole: only the sum of all tells."""
+    with closing(sqlite3.connect(toy.path)) as connection, connection:
+        older = connection.execute("SELECT id, data FROM pairs").fetchall()
+    toy.inputs["z"] = MANY
+    toy.run((total, "z"))
+    with closing(sqlite3.connect(toy.path)) as connection, connection:
+        connection.executemany("UPDATE pairs SET data = ? WHERE id = ?", [(data, id_) for id_, data in older])
+    toy.inputs["z"] = b"a: b\n"
+    assert toy.run((total, "x"), (total, "z"))[0] == [11, 1]
+    assert len(toy.warned) == 1

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any, TextIO
 
-from pipeline.front.commands.command import BuildCommand, say
+from pipeline.front.commands.command import BuildCommand, keep, say
 from pipeline.front.effect import remove_empty
 from pipeline.front.loader import open_build
 from pipeline.front.run.build import Build
@@ -16,15 +16,17 @@ _ROUNDS = 20  # of fixes: one tells of a name at the first of its places in a fo
 
 
 class Check(BuildCommand):
-    """Reports the problems of a spec set on standard output. Nothing is generated, and nothing is kept."""
+    """Reports the problems of a spec set on standard output. Nothing is generated; of a set that was never built, the
+    cache keeps what was found."""
 
     name = "check"
     doc_purpose = "report all mistakes and warnings; write no file"
     doc_usage = "[specs=SET …] [format=text|json|github|sarif] [strict=1] [fix=1]"
     doc_description = (
-        "Does all the work of a run but for writing: generated files and the cache stay as they are. The exit status is"
-        " 1 where there is a mistake, or a warning and strict=1. fix=1 first applies each 'did you mean' that is"
-        " certain to the spec files, and says what it changed on standard error; what is left is reported."
+        "Does all the work of a run but for writing: generated files stay as they are, and so does the cache of a set"
+        " that was built; that of another set keeps what the next check or run needs. The exit status is 1 where there"
+        " is a mistake, or a warning and strict=1. fix=1 first applies each 'did you mean' that is certain to the spec"
+        " files, and says what it changed on standard error; what is left is reported."
     )
 
     def stream(self) -> TextIO:
@@ -48,11 +50,12 @@ class Check(BuildCommand):
 
 
 def _report(build: Build) -> int:
-    """Reports what is wrong; gives the exit status. Folders that were not there are not there afterwards."""
+    """Reports what is wrong; gives the exit status. Folders in which nothing could be kept are not left behind."""
     made = [path for path in (build.config.folder, build.config.cache) if not os.path.lexists(path)]
     try:
         problems = build.problems()
         say(build.report(problems), build.config.format, sys.stdout)
+        keep(build)
         return 1 if build.failed(problems) else 0
     finally:
         build.close()

@@ -24,6 +24,7 @@ from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.last import Last
 from pipeline.front.run.outputs import remove_abandoned
 from pipeline.front.run.ownership import head_of, identities, refused, says
+from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.query.files import Stat, stat_of
 from pipeline.query.query import Parts
@@ -160,7 +161,9 @@ class PageBuild(Build):
         complete = kept and len(outputs) == names
         how, whose = (self.warned, self.config.format), self.inputs.whose()
         self.last = Last(stats, self.inputs.code(), outputs, (), names, report, complete, *how, whose)
-        last_run.keep(self.last_path, self.last, "" if kept else self.db.problem)
+        problem = last_run.keep(self.last_path, self.last, "" if kept else self.db.problem)
+        if problem:
+            warn(f"{problem}; nothing of this run is kept in the cache")
 
 
 def set_name(config: Config) -> str:

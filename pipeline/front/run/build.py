@@ -133,7 +133,10 @@ class Build:
 
     def lock(self) -> None:
         """Waits for other runs that write to the cache, and for what these leave."""
-        if self.writes and self._lock.take(warn):
+        if not self.writes:
+            return
+        self.inputs.clock = self._lock.path
+        if self._lock.take(warn):
             self.last = last_run.load(self.last_path)
             self.outputs = self._outputs()
 
@@ -308,7 +311,9 @@ class Build:
             self._spelt(),
         )
         self.last = last
-        last_run.keep(self.last_path, last, "" if kept else self._db.problem)
+        problem = last_run.keep(self.last_path, last, "" if kept else self._db.problem)
+        if problem and self.writes:
+            warn(f"{problem}; nothing of this run is kept in the cache")
 
     def drop(self) -> None:
         """Closes, for those who only look: folders of the cache that nothing is in are removed."""

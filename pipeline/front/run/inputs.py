@@ -32,6 +32,7 @@ class Inputs:
     def __init__(self, config: Config) -> None:
         self._config = config
         self.moment = Moment(0)
+        self.clock = ""  # a file that may be touched, to know what time it is there
         self._code: dict[str, str] = {}
         self._sources: dict[str, Source] = {}
         self._taken: dict[str, Taken] = {}  # of code
@@ -57,8 +58,8 @@ class Inputs:
         return self._taken | self._take_specs()
 
     def now(self) -> Moment:
-        """Now, by the clock of the cache too."""
-        return moment(self._config.lock_path)
+        """Now, by the clock of the cache too where this run writes there."""
+        return moment(self.clock)
 
     def check_code(self) -> None:
         """CodeChanged where modules that were loaded meanwhile, or texts beside them, may be others than were taken.

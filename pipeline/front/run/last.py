@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.run.outputs import Written
-from pipeline.problems.plain import warn
 from pipeline.query.files import Stat, overwrite_file, read_file, stat_of
 from pipeline.query.row import digest
 
@@ -45,15 +44,14 @@ def save(path: str, last: Last) -> None:
     overwrite_file(path, digest(data) + data)
 
 
-def keep(path: str, last: Last, problem: str) -> None:
-    """Saves it, unless there is a `problem` already, of the store: what cannot be kept is reported once."""
+def keep(path: str, last: Last, problem: str) -> str:
+    """Saves it, unless there is a `problem` already, of the store; gives the problem, "" for none."""
     if not problem:
         try:
             save(path, last)
         except OSError as error:
-            problem = f"{os.path.dirname(path)}: {error.strerror}"
-    if problem:
-        warn(f"{problem}; nothing of this run is kept in the cache")
+            return f"{os.path.dirname(path)}: {error.strerror}"
+    return problem
 
 
 def unchanged(last: Last) -> bool:

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from xxhash import xxh3_64_hexdigest
 
+from pipeline.front.effect import remove_empty
 from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import runs
 from pipeline.query.files import read_file
@@ -27,6 +28,7 @@ class Private:
     def __init__(self, shared: str, owner: str, mark: str = "") -> None:
         self._shared = shared
         self._owner = owner
+        self._made: list[str] = []  # folders around the copy that were not there before
         name = f"{_FOLDER}{os.getpid()}.{xxh3_64_hexdigest(owner.encode())[:8]}{mark}"  # two sets may have one name
         self._folder = os.path.join(os.path.dirname(shared), name)
         self.path = os.path.join(self._folder, os.path.basename(shared))
@@ -40,6 +42,8 @@ class Private:
         """Starts anew, or as a copy of what `runs` left; whether there was something that is whole."""
         self.remove()
         self._remove_abandoned()
+        folder = os.path.dirname(self._shared)
+        self._made = [path for path in (folder, os.path.dirname(folder)) if not os.path.lexists(path)]
         return runs and self._copy()
 
     def _copy(self) -> bool:
@@ -67,6 +71,8 @@ class Private:
     def remove(self) -> None:
         """Removes the copy."""
         shutil.rmtree(self._folder, ignore_errors=True)
+        for folder in self._made:
+            remove_empty(folder)
 
     def _remove_abandoned(self) -> None:
         """Removes the copies of processes that are no more."""
