@@ -12,8 +12,9 @@ from random import Random
 import pytest
 from copies import copy_of
 from never_wrong.builds import Kept, Result, clean_build
+from never_wrong.damage import Trials
 from never_wrong.edits import formula
-from never_wrong.seed import REPEAT, SEED, seeded
+from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import Specs, make_folder, read_specs, subset
 from project import CORE, SHARDS, Project
 
@@ -139,3 +140,10 @@ def test_a_cache_full_of_rubbish_is_mended(project: Project) -> None:
     )
     assert project.files() == before
     assert project.run().ran == []
+
+
+@pytest.mark.slow
+def test_damages_that_pile_up_are_mended(tmp_path: Path) -> None:
+    """The whole is `python -m tests.never_wrong.damage`."""
+    wrong = [trial for trial in Trials(tmp_path, seeded(SEED)).trials(60 * MORE) if trial.wrong]
+    assert not wrong, f"{REPEAT}\n" + "\n".join(f"{trial.what}: {trial.wrong}" for trial in wrong)

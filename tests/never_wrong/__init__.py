@@ -5,9 +5,10 @@
     python -m tests.never_wrong.kinds        39,000 keys with values of all kinds, types in all places: the same
     python -m tests.never_wrong.kills        200 killed runs: the next one equals clean
     python -m tests.never_wrong.chains       1000 edits in one chain on one cache: incremental equals clean
+    python -m tests.never_wrong.damage       5000 damages of the cache: the next three runs equal clean ones
     python -m tests.never_wrong.moments      100 edits during a run: the run, the next one and going back equal clean
 
-Each takes --sample (chains: --edits) and --seed, prints its seed, and ends with a table.
+Each takes --sample (chains: --edits, damage: --count) and --seed, prints its seed, and ends with a table.
 """
 
 import sys

@@ -1,0 +1,62 @@
+"""An editor, `watch` and runs of doit at once on one set: all end right, and none reports what is not so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from copies import copy_of
+from editor import DERIVATIVES, Editor
+from project import Project, Run, finish
+from watching import Watching
+
+EDITS = 200
+FORMULAS = [f"grad * result.conj() * {number}" for number in range(2, 6)]
+WAITING = "waiting for another run, which has locked "
+SECONDS = 60
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("count", [2, pytest.param(EDITS, marks=pytest.mark.slow)])
+async def test_an_editor_a_watch_and_runs_of_doit_get_along(tiny_built: Project, tmp_path: Path, count: int) -> None:
+    project = copy_of(tiny_built, tmp_path)
+    expected = {}
+    for formula in FORMULAS:
+        project.set_formula("exp", "self", formula)
+        expected[formula] = project.clean_build()
+    watching, before = Watching(project), FORMULAS[-1]
+    try:
+        watching.wait_for("Ctrl-C ends")
+        async with Editor.editing(project, DERIVATIVES) as editor:
+            path = project.path(DERIVATIVES)
+            for number in range(count):
+                formula = FORMULAS[number % len(FORMULAS)]
+                assert await editor.edit(path, f"  self: {before}\n", f"  self: {formula}\n") == []
+                editor.save(path)
+                process = project.start()
+                run = await asyncio.to_thread(finish, process)
+                _assert_right(run)
+                await asyncio.to_thread(_wait_for, project, expected[formula])
+                before = formula
+    finally:
+        assert watching.stop() == 0
+    told = watching.rest().splitlines()
+    assert [line for line in told if " ms: " not in line and not line.startswith(WAITING)] == []
+    assert project.run().status == 0
+    assert project.run().ran == []
+    assert project.files() == expected[before]
+
+
+def _assert_right(run: Run) -> None:
+    assert run.status == 0, run.stderr
+    assert [line for line in run.stderr.splitlines() if not line.startswith(WAITING)] == []
+
+
+def _wait_for(project: Project, expected: dict[str, bytes]) -> None:
+    """Until the files are right: the other process may be at work."""
+    end = time.monotonic() + SECONDS
+    while project.files() != expected:
+        assert time.monotonic() < end
+        time.sleep(0.02)
