@@ -61,7 +61,8 @@ def test_all_pairs_of_all_values_hold(tmp_path: Path, programs: Programs, refere
 def right(tmp_path_factory: pytest.TempPathFactory, programs: Programs, references: References) -> Outcome:
     """A case with warnings, of all families, for which all holds."""
     usual = {name: values.quick[0] for name, values in SETTINGS.items()}
-    case = {**usual, "text": "a warning", "layout": "split", "shards": "", "format": "json", "reporter": "json"}
+    unusual = {"before": "an edit", "text": "a warning", "layout": "split", "format": "json", "reporter": "json"}
+    case = {**usual, **unusual}
     found = outcome(case, tmp_path_factory.mktemp("right").resolve() / "case", programs, references)
     assert wrong(found) == []
     return found
@@ -105,6 +106,7 @@ WRONG: dict[str, Callable[[Outcome], Outcome]] = {
     "bytes_are_those_of_a_clean_build": lambda found: _file(found, "ViewFuncs.h", lambda text: f"{text} "),
     "second_run_does_nothing": lambda found: replace(found, again={**found.again, "new": (0, 0, 0)}),
     "problems_are_the_same": lambda found: replace(found, second=Ended(0, found.second.stdout, "")),
+    "equal_files_are_not_written": lambda found: replace(found, tree=dict.fromkeys(found.tree, (0, 0, 0))),
     "reporter_is_itself": lambda found: replace(found, first=found.first._replace(stdout="{")),
     "no_traceback": lambda found: replace(found, second=found.second._replace(stderr="Traceback")),
 }

@@ -24,7 +24,7 @@ from pairs.work import Programs, Tree, Work
 from pipeline.families.table import FAMILIES
 
 Files = dict[str, bytes]
-SQLITE = ("rows-shm", "rows-wal")
+EMPTY = ("lock", "rows-shm", "rows-wal")  # of who reads the store, and of the file system's clock: nothing is in them
 
 
 class Made(NamedTuple):
@@ -42,6 +42,7 @@ class Outcome:
     references: References
     prepared: str  # what failed before the first run
     before: Files  # the generated files that were there before it
+    earlier: Tree  # and all files
     first: Ended
     files: Files
     tree: Tree  # after the first run
@@ -142,10 +143,10 @@ def _key(case: Case) -> tuple[tuple[str, str], ...]:
 def outcome(case: Case, folder: Path, programs: Programs, references: References) -> Outcome:
     """Runs a case twice."""
     work = Work(case, folder, programs)
-    prepared, before = work.prepare(), work.files()
+    prepared, before, earlier = work.prepare(), work.files(), work.tree()
     first, files, tree = work.run(), work.files(), work.tree()
     second, again = work.run(), work.tree()
-    return Outcome(work, references, prepared, before, first, files, tree, second, again, work.manifest())
+    return Outcome(work, references, prepared, before, earlier, first, files, tree, second, again, work.manifest())
 
 
 def wrong(found: Outcome) -> list[str]:
@@ -217,12 +218,20 @@ def second_run_does_nothing(found: Outcome) -> Iterator[str]:
         yield f"status {found.second.status}: {found.second.stderr[-500:]}"
     for name in sorted(found.tree.keys() | found.again.keys()):
         path = found.work.folder / name
-        if _is_below(path, found.work.cache) and (found.stops or path.is_dir() or path.name in SQLITE):
-            continue  # after an error what was found is kept once more; SQLite has files where a database is read
+        if _is_below(path, found.work.cache) and (found.stops or path.is_dir() or path.name in EMPTY):
+            continue  # after an error what was found is kept once more
         if found.tree.get(name) != found.again.get(name):
             yield f"{name}: {found.tree.get(name)} -> {found.again.get(name)}"
     if not found.stops and (ran := _ran(found.case["reporter"], found.second.stdout)):
         yield f"ran {ran}"
+
+
+def equal_files_are_not_written(found: Outcome) -> Iterator[str]:
+    """A file whose bytes the run before made is the same file still."""
+    for name, data in found.files.items():
+        path = str((found.work.generated / name).relative_to(found.work.folder))
+        if found.before.get(name) == data and found.earlier[path] != found.tree[path]:
+            yield name
 
 
 def _is_below(path: Path, folder: Path) -> bool:
@@ -299,6 +308,10 @@ def units_are_complete(found: Outcome) -> Iterator[str]:
     units = [_unit(each) for each in manifest["units"]]
     if {*units} != wanted or len(units) != len(wanted):
         yield f"missing {sorted(wanted - {*units})[:5]}, added {sorted({*units} - wanted)[:5]}"
+    named = {each[1] for each in units}
+    for each in manifest["files"]:
+        if unlisted := {*each["units"]} - named:
+            yield f"{each['path']}: units that are not listed: {sorted(unlisted)[:5]}"
     held, expected = _held(manifest), _held(plain)
     for (template, name), times in held.items():
         if (twice := [unit for unit, count in times.items() if count > 1]) and is_compiled(name):
@@ -357,7 +370,8 @@ def _once(there: Counter[Any], plain: Counter[Any], found: Outcome) -> Iterator[
 def _families_by_kind(made: Made) -> dict[str, str]:
     """The families of files, by their kind."""
     of_units = {each["unit"]: each["family"] for each in made.manifest["units"]}
-    return {kind(each["path"]): of_units[each["units"][0]] for each in made.manifest["files"] if each["units"]}
+    files = (each for each in made.manifest["files"] if each["units"])
+    return {kind(each["path"]): of_units.get(each["units"][0], "") for each in files}
 
 
 def includes_exist(found: Outcome) -> Iterator[str]:
@@ -402,6 +416,7 @@ def nothing_is_written(found: Outcome) -> Iterator[str]:
 ALWAYS = (no_traceback, problems_are_the_same, reporter_is_itself, second_run_does_nothing)
 FINISHED: tuple[Callable[[Outcome], Iterator[str]], ...] = (
     *ALWAYS,
+    equal_files_are_not_written,
     bytes_are_those_of_a_clean_build,
     manifest_is_right,
     depfiles_name_what_there_is,
