@@ -21,7 +21,7 @@ def test_along_a_chain_of_edits_an_incremental_build_equals_a_clean_one(tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["accel", "toy"])
+@pytest.mark.parametrize("name", ["layers", "toy"])
 def test_along_a_chain_of_edits_of_a_described_set_too(name: str, tmp_path: Path) -> None:
     wrong = [step for step in Chain(tmp_path, seeded(SEED), name).steps(5 * EDITS) if step.wrong]
     assert not wrong, f"{REPEAT}\n" + "\n".join(f"{step}: {step.wrong}" for step in wrong)

@@ -39,7 +39,7 @@ def build(folder: Path, module: str = MODULE) -> dict[str, Kind]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         kinds = _generate(folder)
         _write(folder / "kinds.cpp", kinds_cpp(list(kinds.values())))
-        _write(folder / "bindings.cpp", "".join(_with_own_function(folder / "generated" / name) for name in _TOGETHER))
+        _write(folder / "bindings.cpp", "".join(with_own_names(folder / "generated" / name) for name in _TOGETHER))
         _write(folder / "extension.cpp", "".join(map(_include, (folder / "kinds.cpp", *_OURS))))
         _write(folder / "views.cpp", "".join(map(_include, _VIEWS)))
         _write(folder / "in_aten.cpp", "#define GRADMILL_IN_ATEN\n" + _include(folder / "views.cpp"))
@@ -70,9 +70,10 @@ def _include(path: Path) -> str:
     return f'#include "{path}"\n'
 
 
-def _with_own_function(path: Path) -> str:
-    """A file of bindings beside others of its kind: each has a function `addClass`."""
-    return f"#define addClass addClass_{path.stem}\n{_include(path)}#undef addClass\n"
+def with_own_names(path: Path) -> str:
+    """A file next to others of its kind: bindings each have a function `addClass`, kernels of the tracer constants."""
+    name = "TraceType" if path.stem.startswith("TraceType") else "addClass"
+    return f"#define {name} {name}_{path.stem}\n{_include(path)}#undef {name}\n"
 
 
 def _doit(folder: Path, *words: str) -> str:

@@ -1,9 +1,9 @@
 """Incremental equals clean, on one cache, along a chain of edits that is never reset.
 
-    python -m tests.never_wrong.chains [--set core|accel|toy] [--edits N] [--seed S]
+    python -m tests.never_wrong.chains [--set core|layers|toy] [--edits N] [--seed S]
 
-Edits of all kinds pile up on the embedded set, or on a described one: that of tests/vendors, over a small base, or
-examples/vendor, over the installed torch. Releases, layouts, numbers of shards and `strict` change on the way,
+Edits of all kinds pile up on the embedded set, or on a described one: that of tests/vendors or
+examples/vendor, over a small base. Releases, layouts, numbers of shards and `strict` change on the way,
 and now and then the set goes back to what it was some edits ago, as another branch is checked out. After each edit a
 run is compared with one that knows nothing: generated files, manifest, exit status, report. A second run must find
 nothing to do.
@@ -150,7 +150,7 @@ def table(steps: list[Step]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", default="core", choices=("core", "accel", "toy"))
+    parser.add_argument("--set", default="core", choices=("core", "layers", "toy"))
     parser.add_argument("--edits", type=int, default=EDITS, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     options = parser.parse_args()

@@ -1,20 +1,18 @@
 """Chains of edits over described sets: descriptions, vendors' files, templates; files that come and go.
 
-    python -m tests.never_wrong.chains --set accel|toy [--edits N] [--seed S]
+    python -m tests.never_wrong.chains --set layers|toy [--edits N] [--seed S]
 
-`accel` is the set of tests/vendors, over a small base; `toy` is examples/vendor, over the installed torch.
+`layers` is the set of tests/vendors, `toy` examples/vendor, each over a small base.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 from random import Random
 
-from project import ROOT
+from pairs.sets import SETS
 
 from pipeline.releases import KNOWN
 
@@ -22,9 +20,7 @@ Texts = dict[str, str]
 Kind = Callable[["Files", Random], bool]
 
 TOML = "specset.toml"
-_SETS = {"accel": ROOT / "tests" / "vendors" / "set", "toy": ROOT / "examples" / "vendor"}
-RELEASES = {"accel": KNOWN[-4:], "toy": (metadata.version("torch"),)}  # the base of toy is the installed torch
-_BASE = ROOT / "tests" / "bad" / "base"
+RELEASES = {"layers": KNOWN[-4:], "toy": KNOWN[-3:]}
 _ENTRY = re.compile(r"(?m)^(?=\s*- (?:func|name): )")
 _FORMULA = re.compile(r"(?m)^( +(?:self|other|self, other|result)): (?!auto_)(.+)$")
 _SCHEMA = re.compile(r"(?m)^(\s*- (?:func|name): [\w:.]+\()(.*)(\) -> .*)$")
@@ -107,12 +103,11 @@ class Files:
 
 
 def begin(name: str, folder: Path) -> Files:
-    """A described set to edit, whose base is next to it."""
-    if name == "accel":
-        shutil.copytree(_BASE, folder / "base", ignore=shutil.ignore_patterns("RELEASE"))  # it is read as any
-    source = _SETS[name]
-    paths = (path for path in source.rglob("*") if path.suffix in (".toml", ".yaml", ".h", ".cpp", ".cc", ".patch"))
-    texts = {path.relative_to(source).as_posix(): path.read_text() for path in sorted(paths)}
+    """A described set to edit, whose base is next to it and may be read as any release."""
+    SETS[name].make(folder, KNOWN[-1])
+    (folder / "base" / "RELEASE").unlink()
+    made = folder / "set"
+    texts = {path.relative_to(made).as_posix(): path.read_text() for path in sorted(made.rglob("*")) if path.is_file()}
     return Files({**texts, TOML: re.sub(r"(?m)^name = .*\n", "", texts[TOML], count=1)})  # the folder names it
 
 
