@@ -299,6 +299,29 @@ def test_a_fix_changes_one_word_and_nothing_else(project: Project) -> None:
     assert project.files() == files
 
 
+@pytest.mark.parametrize(
+    ("formula", "mended"),
+    [
+        ("torch.mul(grad, result ** 2)", "at::mul(grad, result.pow(2))"),
+        ("grad.mul_(result).mm(result.mH @ grad)", "grad.mul(result).mm(at::matmul(result.mH(), grad))"),
+        ('"grad if result.defined() else result"', '"result.defined() ? grad : result"'),
+        ("'grad if result.defined() else result'", "'result.defined() ? grad : result'"),
+        ("|\n    grad if result.defined()\n    else result", ""),  # on two lines
+        ("grad if result.defined() else result", ""),  # YAML takes the colon of C++ for its own
+        ("grad.div(result, 'trunc')", 'grad.div(result, "trunc")'),
+        ("\"grad.div(result, 'trunc')\"", ""),  # the quotes are YAML's
+        ("unsort(grad, 1, result, grad.sym_sizes())", "unsort(grad, result, 1, grad.sym_sizes())"),
+    ],
+)
+def test_a_formula_is_mended_where_yaml_reads_what_is_meant(formula: str, mended: str, project: Project) -> None:
+    project.replace("derivatives.yaml", "  self: grad * result\n", f"  self: {formula}\n")
+    before = project.path("derivatives.yaml").read_text()
+    run = project.run("check", fix=1)
+    assert run.status == 0
+    assert bool(run.stdout) == (not mended)
+    assert project.path("derivatives.yaml").read_text() == before.replace(formula, mended or formula)
+
+
 def test_a_key_is_not_mended_where_it_would_stand_twice(project: Project) -> None:
     text = project.path("derivatives.yaml").read_text()
     project.replace("derivatives.yaml", "  self: grad * result\n", "  slef: grad\n  self: grad * result\n")

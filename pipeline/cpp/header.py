@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pipeline.cpp.declared import ANY, Arity, Header
+from pipeline.cpp.conversions import of_cpp
+from pipeline.cpp.declared import ANY, Arity, Header, Overload
 from pipeline.model.regex import regex
 
 __all__ = ["ANY", "Arity", "Header", "declared_at", "read_header"]
@@ -24,16 +25,21 @@ _CONSTANT = regex(r"\b(?:const|constexpr)\b[^;(){}=]*?\b([A-Za-z_]\w*+)\s*+(?:\[
 _USING = regex(r"\busing\s+[\w:]+::(\w+)\s*\Z")
 _TRANSPARENT = regex(r"\b(namespace|extern)\b[^;=()]*\Z")
 _LAST_NAME = regex(r"([A-Za-z_]\w*+)\s*+\Z")
+_RETURNED = regex(r"\b(?:TORCH_API|TORCH_PYTHON_API|inline|static|constexpr|extern|C10_EXPORT)\b|\btemplate\s*<[^<>]*>")
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 
 def read_header(text: str) -> Header:
     """What the text of a header declares."""
     text = _blanked(text)
-    found = Header({}, [], [])
+    found = Header({}, [], [], {})
     for statement in _statements(text):
         if statement.name:
-            arity = arity_of(text[statement.opening + 1 : statement.end - 1])
+            parameters = text[statement.opening + 1 : statement.end - 1]
+            arity = arity_of(parameters)
+            returns = text[statement.start : statement.opening].rpartition(statement.name)[0]
+            overload = Overload(arity.least, _types(parameters, arity.most), of_cpp(_RETURNED.sub("", returns)))
+            found.overloads.setdefault(statement.name, []).append(overload)
             known = found.functions.get(statement.name, arity)
             found.functions[statement.name] = Arity(min(arity.least, known.least), max(arity.most, known.most))
         else:
@@ -136,3 +142,19 @@ def arity_of(parameters: str) -> Arity:
             count += character == ","
             defaults += character == "="
     return Arity(count - defaults, ANY if "..." in parameters else count)
+
+
+def _types(parameters: str, count: int) -> tuple[str, ...]:
+    """What stands for the types of parameters; "" for each of so many where the list is hard to read."""
+    if count in (0, ANY):
+        return ("",) * count
+    depth, start, pieces = 0, 0, []
+    for at, character in enumerate(parameters.replace("->", "  ")):
+        depth += (character in _OPEN) - (character in _CLOSE)
+        if character == "," and depth == 0:
+            pieces.append(parameters[start:at])
+            start = at + 1
+    pieces.append(parameters[start:])
+    if len(pieces) != count:
+        return ("",) * count
+    return tuple(of_cpp(_LAST_NAME.sub("", piece.partition("=")[0])) for piece in pieces)

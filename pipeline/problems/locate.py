@@ -80,12 +80,34 @@ def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
 
 
 def sure(problem: Problem, sources: Sources) -> Problem:
-    """The problem, without its fix where that would write a key that its mapping has already."""
-    if not (problem.fix and problem.entry and misnames_key(problem)):
+    """The problem, without its fix where that would write a key that its mapping has already, or where YAML would read
+    something else than is meant."""
+    if not (problem.fix and problem.entry):
         return problem
     entry = sources.entry(problem)
-    keys = _Entry(entry[1]).keys(problem.field[:-1]) if entry is not None else []
-    return replace(problem, fix=None) if any(problem.fix[1] in names_in(key) for key in keys) else problem
+    if entry is None:
+        return problem
+    if misnames_key(problem):
+        taken = any(problem.fix[1] in names_in(key) for key in _Entry(entry[1]).keys(problem.field[:-1]))
+        return replace(problem, fix=None) if taken else problem
+    return problem if _is_read_as_meant(entry[1], problem, *problem.fix) else replace(problem, fix=None)
+
+
+def _is_read_as_meant(text: str, problem: Problem, wrong: str, right: str) -> bool:
+    """Whether the field of a problem, where a fix is written into the text of the entry, has it where it should; true
+    of a field that is no text."""
+    line, column = _place_in(text, problem)
+    lines = text.split("\n")
+    before, after = lines[line][:column], lines[line][column:]
+    lines[line] = before + right + after[len(wrong) :]
+    old, new = _Entry(text).field(problem.field), _Entry("\n".join(lines)).field(problem.field)
+    if old is None or not isinstance(old[1], ScalarNode):
+        return True
+    if new is None or not after.startswith(wrong):
+        return False
+    value = old[1].value
+    starts = (match.start() for match in re.finditer(re.escape(wrong), value))
+    return any(value[:start] + right + value[start + len(wrong) :] == new[1].value for start in starts)
 
 
 def seen(problem: Problem, sources: Sources) -> Problem:

@@ -10,15 +10,15 @@ from collections.abc import Collection, Iterator
 from pipeline.model.regex import regex
 from pipeline.problems.names import Hint, is_certain
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, TYPES, Known
+from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, Known
 from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared
 
 COMMENT = "comment"  # the rule of a comment that YAML, or C++, does not know as one
+UNREADABLE = (COMMENT, "unclosed-bracket", "cut-off", "doubled-operator", "semicolon", "odd-character")
 _NEEDLE = 200  # characters from a place on: enough to tell it from others
 _ONLY_COMPILER = "only the C++ compiler will tell"
 _MANY = 20  # names that are told of in one formula
 _NEAR = 0.75  # how close a name must be that a hint has: there are thousands
-_SYMINT = "_symint"  # behind the name of an operator: its overload for symbolic sizes
 
 # Words of C++ that a bracket may follow, types among them, and functions of its mathematics.
 _WORDS = frozenset(
@@ -161,7 +161,7 @@ def _use(formula: str, use: Use, names: Collection[str], known: Known, *, counta
     elif _TYPE.match(name):
         yield from _type(formula, use, known)
     elif not (use.before == "" and (name in _WORDS or name in names)):
-        arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(_SYMINT))
+        arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(SYMINT))
         if arity is None:
             yield from _unknown(formula, use, known, CALL, "function")
         elif countable and use.arguments != UNCOUNTED and not arity[0] <= use.arguments <= arity[1]:
@@ -169,7 +169,7 @@ def _use(formula: str, use: Use, names: Collection[str], known: Known, *, counta
 
 
 def _names_one(known: Known, kind: str, name: str) -> bool:
-    return known.arity(kind, name) is not None or known.arity(kind, name.removesuffix(_SYMINT)) is not None
+    return known.arity(kind, name) is not None or known.arity(kind, name.removesuffix(SYMINT)) is not None
 
 
 def _is_aten(formula: str, start: int) -> bool:
@@ -193,7 +193,7 @@ def _unknown(formula: str, use: Use, known: Known, kind: str, what: str) -> Iter
     """A suspicion about a name that nobody declares, unless the formula itself does, or somebody else may."""
     if kind == CALL and use.name in declared(formula):
         return
-    suffix = _SYMINT if use.name.endswith(_SYMINT) else ""
+    suffix = SYMINT if use.name.endswith(SYMINT) else ""
     names = [f"{name}{suffix}" for name in known.names(kind)]
     hint = nearest(use.name, names)
     hint = hint if _is_sure(hint) else nearest(use.name, names, near=_NEAR)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from pipeline.cpp.declared import Overload
+from pipeline.cpp.overloads import SYMINT
+
+__all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "Known"]
+
 CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # before a name, what it is used as
+ATEN = "aten "  # a function that is called with `at::` before its name, so that no helper is meant
 
 # Constants of C++'s own headers, and those of c10 that are no dtypes.
 CONSTANTS = frozenset(
@@ -43,6 +49,12 @@ class Known(Protocol):
 
     def names(self, kind: str) -> Sequence[str]:
         """All names that may be used so."""
+
+    def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+        """Ways to call a name as a `kind`: there may be more; None where none is known."""
+
+    def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+        """All ways to call a name as a `kind`; None where there may be more than are known."""
 
     def is_whole(self) -> bool:
         """Whether all is known: a name that is not is then surely wrong."""

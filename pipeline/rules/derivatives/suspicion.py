@@ -12,12 +12,14 @@ from collections.abc import Collection, Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
+from pipeline.cpp.conversions import of_schema
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.rules.derivatives.calls import COMMENT, mistakes
+from pipeline.rules.derivatives.calls import COMMENT, UNREADABLE, mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
+from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import Known
 from pipeline.rules.derivatives.uses import Read, declared, read_uses
 
@@ -44,7 +46,8 @@ _NEEDLE = 200  # characters from a name on: enough to tell it from others
 
 _CONSTANT = regex(r"[A-Z]|k[A-Z]")
 
-_GRADIENTS = ("grad", "grads", "grad_input_mask", "retain_variables")
+# What every backward formula is given, and no forward formula.
+GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", "grad_input_mask": "bool[]", "retain_variables": "bool"}
 
 
 def suspicious(
@@ -53,7 +56,7 @@ def suspicious(
     """What is suspicious about the `info` that a definition makes under one dispatch key."""
     field = ("dispatch", dispatch_key) if definition.by_key else ()
     rows = {row.names: row for key, rows in definition.dispatch if key == dispatch_key for row in rows}
-    found = _unknown_names(info, function, rows, vocabulary)
+    found = _in_formulas(info, function, rows, vocabulary)
     for error in found:
         error.field = (*field, *error.field)
     outputs = definition.output_differentiability
@@ -68,32 +71,60 @@ def suspicious(
     return found
 
 
-def _unknown_names(
+def _in_formulas(
     info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula], vocabulary: Known
 ) -> list[SpecError]:
     """What is suspicious in the formulas of `info`."""
     count = len(function.func.returns)
-    arguments = identifiers.words(" ".join(["options", *(a.name for a in function.func.arguments)]))
-    outputs = ["result" if name == "self" else name for name in return_names(function.func)]
-    each = {"i"} if function.func.name.base.startswith("_foreach_") else set()  # the member of the list
-    always = {*arguments, *outputs, *_GRADIENTS, *each}
+    arguments, outputs = _arguments(function), _outputs(function)
     found = []
+    given = {**arguments, **outputs, **_gradients(function, info)}
+    given |= {name: "Tensor" for name, type_ in given.items() if type_ == "Tensor?"}  # a Node unpacks it
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
-        known = {*always, *saved, *info.available_named_gradients}
+        known = {**dict.fromkeys(saved, ""), **given}
         row = rows[derivative.var_names]
         found += _unknown(derivative.original_formula, known, row, vocabulary, count, (NON_DIFFERENTIABLE,))
-    results = {"result", *outputs, *(f"result{i}" for i in range(len(function.func.returns)))}
+    results = {"result", *outputs, *(f"result{i}" for i in range(count))}
     for forward in info.forward_derivatives:
-        found += _no_outputs(forward.var_names, results, rows[forward.var_names])
-        if rows[forward.var_names].formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
-            continue  # made from the backward formula
-        given = {argument.name + suffix for argument in info.args_with_derivatives for suffix in ("_p", "_t")}
-        tangents = (f"{name}_t" for name in results)
-        known = {*always, *given, *results, *tangents, "original_self_p", "original_self_t"}
         row = rows[forward.var_names]
+        found += _no_outputs(forward.var_names, results, row)
+        if row.formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
+            continue  # made from the backward formula
+        known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs}
+        known |= {"original_self_p": "Tensor", "original_self_t": "Tensor"}
+        for name in (argument.name for argument in info.args_with_derivatives):
+            type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""
+            known |= {f"{name}_p": type_, f"{name}_t": type_}
         found += _unknown(forward.formula, known, row, vocabulary, count, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
     return found
+
+
+def _arguments(function: NativeFunction) -> dict[str, str]:
+    """The names that formulas have for arguments, and their types; "" where these are not known."""
+    schema = function.func
+    names = identifiers.words(" ".join(["options", *(a.name for a in schema.arguments)]))
+    if schema.name.base.startswith("_foreach_"):
+        return dict.fromkeys((*names, "i"), "")  # a formula is about the member `i` of each list
+    types = dict.fromkeys(names, "") | {a.name: of_schema(a.type) for a in schema.arguments if a.name in names}
+    if schema.options_index is not None:
+        types["options"] = "TensorOptions"
+    return types
+
+
+def _outputs(function: NativeFunction) -> dict[str, str]:
+    """The same for outputs."""
+    returns = function.func.returns
+    names = ["result" if name == "self" else name for name in return_names(function.func)]
+    if function.func.name.base.startswith("_foreach_"):
+        return dict.fromkeys(names, "")
+    return {name: of_schema(returned.type) for name, returned in zip(names, returns)}
+
+
+def _gradients(function: NativeFunction, info: Info) -> dict[str, str]:
+    """The same for what a backward formula is given."""
+    named = {f"grad_{r.name}": of_schema(r.type) for r in function.func.returns if r.name is not None}
+    return {name: GRADIENTS.get(name) or named.get(name, "") for name in (*GRADIENTS, *info.available_named_gradients)}
 
 
 def _no_outputs(names: tuple[str, ...], outputs: Collection[str], row: Formula) -> list[SpecError]:
@@ -131,9 +162,18 @@ def may_be_unknown(formula: str, read: Read, known: Collection[str]) -> bool:
     return "//" in formula or any(not _CONSTANT.match(name) for name in names.difference(known, _WORDS))
 
 
+def _unknown_name(formula: str, name: str, start: int, known: Mapping[str, str], near: Collection[str]) -> SpecError:
+    needle = formula[start : start + _NEEDLE]
+    if name in GRADIENTS:
+        problem, hint = f"'{name}' is for backward formulas", "write the tangent of an input: its name with _t"
+        return SpecError(problem, hint, needle=needle, rule="gradient-in-forward")
+    hint = nearest(name, near) or "only the C++ compiler will tell"
+    return SpecError(f"unknown name '{name}'", hint, needle=needle, rule="unknown-name")
+
+
 def _unknown(
     formula: str,
-    known: Collection[str],
+    known: Mapping[str, str],
     row: Formula,
     vocabulary: Known,
     outputs: int,
@@ -146,18 +186,12 @@ def _unknown(
     near = [*known, *declared(formula)] if found else []
     if found and found[0][0] == formula.strip(" \n"):
         near += words
-    unknown = [
-        SpecError(
-            f"unknown name '{name}'",
-            nearest(name, near) or "only the C++ compiler will tell",
-            needle=formula[start : start + _NEEDLE],
-            rule="unknown-name",
-        )
-        for name, start in found
-    ]
+    unknown = [_unknown_name(formula, name, start, known, near) for name, start in found]
     suspicions = list(mistakes(formula, read, known, vocabulary, outputs))
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of it
         suspicions = [*unknown, *suspicions]
+    if all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
+        suspicions += judged(formula, known, vocabulary)
     for suspicion in suspicions:
         suspicion.field = (row.key,)
     return suspicions

@@ -5,15 +5,18 @@ A formula reads the names that it uses, one by one: what else is declared is not
 
 from __future__ import annotations
 
-from pipeline.cpp.declared import ANY, Header
+from collections.abc import Sequence
+
+from pipeline.cpp.declared import ANY, Header, Overload
+from pipeline.cpp.overloads import Called, calls_of
 from pipeline.grammar.buckets import bucket_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD
+from pipeline.rules.derivatives.known import CALL, CONSTANT, METHOD, SYMINT
 from pipeline.specs.headers import MANUAL
 from pipeline.specs.text import decode_text
-from pipeline.stages.schemas import buckets, heads
+from pipeline.stages.schemas import GENERATED, buckets, declared, heads
 from pipeline.stages.set import RELEASE, described, header_label, release, spec_set
 
 _ANY = (0, ANY)
@@ -42,9 +45,20 @@ def declarations(db: Database, header: str) -> dict[str, list[tuple[int, str]]]:
 
 
 @table
-def called(db: Database, bucket: str) -> dict[str, bool]:
-    """What the functions of a bucket are called in C++: formulas call them, as functions and as methods."""
-    return dict.fromkeys(sorted({head.cpp_name for _, head in heads(db, bucket)}), True)
+def called(db: Database, bucket: str) -> dict[str, Called]:
+    """The functions of a bucket by what they are called in C++: formulas call them, as functions and as methods."""
+    generated = [head.cpp_name for name, head in heads(db, bucket) if name.startswith(GENERATED)]
+    return calls_of(declared(db, bucket).values(), generated)
+
+
+@table
+def helpers(db: Database) -> dict[str, list[Overload]]:
+    """The overloads of the functions that the headers of the set declare."""
+    found: dict[str, list[Overload]] = {}
+    for header in (declared_in(db, name) for name in spec_set(db).headers):
+        for name, overloads in header.overloads.items():
+            found.setdefault(name, []).extend(overloads)
+    return found
 
 
 def helpers_of_release(db: Database) -> dict[str, tuple[int, int]]:
@@ -84,10 +98,37 @@ class Vocabulary:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._found: dict[str, Called | None] = {}
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
-        own = kind in (CALL, METHOD) and called.item(self._db, bucket_of(name), name)
+        own = kind in (CALL, METHOD) and self._called(name) is not None
         return _ANY if own else known.item(self._db, kind + name)
+
+    def _called(self, name: str) -> Called | None:
+        if name not in self._found:
+            self._found[name] = called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
+        return self._found[name]
+
+    def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+        own = self._called(name)
+        if own is not None:
+            return own.methods if kind == METHOD else own.functions
+        return helpers.item(self._db, name) if kind == CALL else None
+
+    def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+        own = self._called(name) or Called([], [])
+        found = own.methods if kind == METHOD else own.functions
+        of_release = known.item(self._db, (METHOD if kind == METHOD else CALL) + name)
+        if found is None or not self.is_whole():
+            return None
+        if kind == METHOD:  # those of a release are listed, which has no others than a whole set declares
+            return None if of_release is not None and not (found and spec_set(self._db).whole) else found
+        if of_release == _ANY:
+            return None  # the release has it, perhaps in other ways
+        declared_in_headers = helpers.item(self._db, name) or [] if kind == CALL else []
+        if kind == CALL and of_release is not None and not declared_in_headers:
+            return None  # a helper that no header of the set declares
+        return [*found, *declared_in_headers]
 
     def names(self, kind: str) -> list[str]:
         listed = [name.removeprefix(kind) for name in self._db.names(known) if name.startswith(kind)]

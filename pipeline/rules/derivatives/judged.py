@@ -1,0 +1,400 @@
+"""What no C++ compiler takes in a formula that reads well: Python, calls that no overload takes, what a tensor is not.
+
+The formula is parsed, and its pieces get the types of schemas, as far as these are known: "" stands for any. Of what is
+not known nothing is said. Which types C++ converts to which is `pipeline.cpp.conversions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from pipeline.cpp.conversions import accepts
+from pipeline.cpp.declared import ANY, Overload
+from pipeline.cpp.expression import Node, parse
+from pipeline.problems.names import Hint
+from pipeline.problems.problem import SpecError
+from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known
+
+_NEEDLE = 200  # characters from a place on: enough to tell it from others
+_SHOWN = 3  # overloads in a hint
+
+_WORDS = {"None": "Tensor()", "True": "true", "False": "false"}  # of Python, and what C++ has for them
+_PROPERTIES = {"shape": "sym_sizes", "T": "numpy_T", "H": "matrix_H", "ndim": "dim", "dtype": "scalar_type"}
+# Types of what is known of tensors without a schema, and of what numbers are made into.
+_METHOD_TYPES = {
+    "sym_sizes": "SymInt[]",
+    "sym_strides": "SymInt[]",
+    "sym_size": "SymInt",
+    "sym_numel": "SymInt",
+    "dim": "int",
+    "numel": "int",
+    "scalar_type": "ScalarType",
+    "options": "TensorOptions",
+    "layout": "Layout",
+    "device": "Device",
+    "defined": "bool",
+    "is_complex": "bool",
+    "is_conj": "bool",
+    "is_sparse": "bool",
+    "requires_grad": "bool",
+    "toDouble": "float",
+    "toBool": "bool",
+}
+_NO_NUMBER = ("Tensor[]", "Tensor?", "SymInt[]", "int[]", "ScalarType", "str", "TensorOptions")
+_ARITHMETIC = ("+", "-", "*", "/")
+_COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
+_LOGICAL = {"&&": "logical_and", "and": "logical_and", "||": "logical_or", "or": "logical_or"}
+_NO_CONDITION = ("Tensor", "Scalar", "SymInt", "Tensor[]", "SymInt[]", "int[]")
+_IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
+
+Types = Mapping[str, str]  # the names that a formula may use, and their types, where these are known
+
+
+def judged(formula: str, types: Types, known: Known) -> Iterator[SpecError]:
+    """The suspicions about a formula over variables of these `types`."""
+    if formula.isidentifier():
+        return
+    found = parse(formula, set(types))
+    if found is None:
+        return
+    if found.missing is not None:
+        mark, start = found.missing
+        yield _at(formula, start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")
+        return
+    yield from _Judge(formula, types, known).suspicions(found.nodes)
+
+
+def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
+    return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
+
+
+class _Judge:
+    """Goes through the nodes of one formula, and gives each its type."""
+
+    def __init__(self, formula: str, types: Types, known: Known) -> None:
+        self._formula = formula
+        self._types = types
+        self._known = known
+        self._called: set[int] = set()  # nodes that are called
+        self._given: set[int] = set()  # nodes that are gradients that the formula is given, or views of them
+        self._python: set[int] = set()  # nodes that stand for a module of Python
+
+    def suspicions(self, nodes: Sequence[Node]) -> Iterator[SpecError]:
+        self._called = {id(node.parts[0]) for node in nodes if node.kind == "call"}
+        for node in nodes:
+            if node.kind == "name":
+                self._name(node)
+                if node.name in _WORDS and node.name not in self._types:
+                    yield self._word(node)
+                continue
+            judge = _JUDGES.get(node.kind)
+            if judge is not None:
+                yield from judge(self, node)
+            else:
+                node.type = self._plain(node)
+
+    def _plain(self, node: Node) -> str:
+        """The type of a node about which there is nothing to say."""
+        if node.kind == "number":
+            decimal = not node.name.startswith(("0x", "0X")) and any(mark in node.name for mark in ".eE")
+            return "float" if decimal else "int"
+        if node.kind == "string":
+            return "str"
+        if node.kind == "group":
+            if id(node.parts[0]) in self._given:
+                self._given.add(id(node))
+            return node.parts[0].type
+        if node.kind == "index":
+            if node.parts[0].name == "grads" and node.parts[0].kind == "name" and "grads" in self._types:
+                self._given.add(id(node))
+            listed = node.parts[0].type
+            return "Tensor" if listed == "Tensor" else listed.removesuffix("[]") if listed.endswith("[]") else ""
+        return ""
+
+    def _text(self, node: Node) -> str:
+        return self._formula[node.start : node.end]
+
+    def _error(self, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
+        return _at(self._formula, start, problem, hint, rule, fix)
+
+    # ---- what stands for itself
+
+    def _name(self, node: Node) -> None:
+        name = node.name
+        node.type = self._types.get(name, "")
+        if name.startswith("grad") and (name == "grad" or name[4] == "_") and "grads" in self._types:
+            self._given.add(id(node))
+        elif name in ("true", "false", "True", "False"):
+            node.type = node.type or "bool"
+
+    def _word(self, node: Node) -> SpecError:
+        name = node.name
+        right = _WORDS[name]
+        hint = "write Tensor() for no tensor, ::std::nullopt for nothing else" if name == "None" else f"write '{right}'"
+        fix = (name, right) if name != "None" else None
+        return self._error(node.start, f"'{name}' is Python's", hint, "python-word", fix)
+
+    def _char(self, node: Node) -> Iterator[SpecError]:
+        text = node.name[1:-1]
+        if len(text) > 1 and not text.startswith("\\"):
+            wrong, right = node.name, f'"{text}"'
+            fix = (wrong, right) if '"' not in text else None
+            problem = f"{wrong} is a number to C++: a character of several letters"
+            yield self._error(node.start, problem, f"write {right}", "character", fix)
+
+    # ---- members and calls
+
+    def _member(self, node: Node) -> Iterator[SpecError]:
+        of, name = node.parts[0], node.name
+        if of.kind == "name" and of.name == "torch" and "torch" not in self._types:
+            self._python.add(id(node))
+            callable_ = id(node) in self._called and self._known.arity(CALL, name) is not None
+            fix = (self._formula[of.start : node.end], f"at::{name}") if callable_ else None
+            problem = f"'torch.{name}' is Python's"
+            yield self._error(of.start, problem, f"write at::{name}", "python-module", fix)
+        elif of.type == "Tensor" and id(node) not in self._called:
+            start = node.end - len(name)
+            method = _PROPERTIES.get(name, name)
+            if self._known.arity(METHOD, method) is not None or method in METHODS:
+                hint, fix = f"write '{method}()'", (name, f"{method}()")
+                yield self._error(start, f"the method '{name}' is not called", hint, "uncalled-method", fix)
+            else:
+                yield self._error(start, f"a tensor has no member '{name}'", "", "uncalled-method")
+
+    def _call(self, node: Node) -> Iterator[SpecError]:
+        callee, arguments = node.parts[0], node.parts[1:]
+        name = callee.name
+        for argument in arguments:
+            if argument.kind == "assign" and argument.name == "=" and argument.parts[0].kind == "name":
+                yield self._keyword(argument)
+        if callee.kind == "member":
+            of = callee.parts[0]
+            if id(callee) in self._python:
+                yield from self._resolved(node, name, ATEN, arguments)
+            elif of.type == "Tensor":
+                yield from self._resolved(node, name, METHOD, arguments)
+                node.type = node.type or _METHOD_TYPES.get(name, "")
+                if id(of) in self._given:
+                    yield from self._of_gradient(node, name)
+            else:
+                node.type = _METHOD_TYPES.get(name, "")
+        elif callee.kind == "name" and name not in self._types:
+            scope, _, last = name.rpartition("::")
+            if scope in ("at", "::at"):
+                yield from self._resolved(node, last.strip(), ATEN, arguments)
+            elif not scope:
+                # Of what takes no tensor, the C library may have a function.
+                kind = CALL if any(argument.type in ("Tensor", "Tensor[]") for argument in arguments) else ""
+                yield from self._resolved(node, name, kind, arguments)
+            elif name == "std::move" and len(arguments) == 1:
+                node.type = arguments[0].type
+            if last.endswith("_") and arguments and id(arguments[0]) in self._given:
+                yield from self._of_gradient(node, last)
+
+    def _keyword(self, argument: Node) -> SpecError:
+        name, value = argument.parts
+        problem = f"'{name.name}=' names an argument in Python; here it changes a variable"
+        hint = f"write /*{name.name}=*/{self._text(value)}, at its place among the arguments"
+        return self._error(argument.start, problem, hint, "python-keyword")
+
+    def _of_gradient(self, node: Node, name: str) -> Iterator[SpecError]:
+        """What a call makes of a gradient that the formula is given: a view of it, or a change."""
+        method = node.parts[0].kind == "member"
+        if not name.endswith("_") or name.endswith("__") or self._known.arity(METHOD if method else CALL, name) is None:
+            overloads = self._known.overloads(METHOD if method else ATEN, name) or ()
+            if any(overload.view for overload in overloads):
+                self._given.add(id(node))
+            return
+        self._given.add(id(node))
+        plain = name.removesuffix("_")
+        kind = METHOD if method else CALL
+        changes = plain not in _IN_PLACE and self._known.arity(kind, plain) is not None
+        hint = f"write '{plain}'" if changes else f"write {_IN_PLACE.get(plain, 'it without an in-place function')}"
+        start = node.parts[0].end - len(name)
+        problem = f"'{name}' changes the gradient in place, which others read"
+        yield self._error(start, problem, hint, "gradient-in-place", (name, plain) if changes else None)
+
+    def _resolved(self, node: Node, name: str, kind: str, arguments: Sequence[Node]) -> Iterator[SpecError]:
+        """Gives a call its type; a suspicion where no overload takes the arguments."""
+        overloads = self._known.overloads(kind or CALL, name)
+        if overloads is None:
+            return
+        given = [argument.type for argument in arguments]
+        viable = [overload for overload in overloads if _takes(overload, given)]
+        returned = {overload.returns for overload in viable or overloads}
+        node.type = returned.pop() if len(returned) == 1 else ""
+        if viable or not kind:
+            return
+        every = self._known.all_overloads(kind, name)
+        if every is not None and not any(_takes(overload, given) for overload in every):
+            yield from self._refused(node, name, kind, arguments, every)
+
+    def _refused(
+        self, node: Node, name: str, kind: str, arguments: Sequence[Node], overloads: Sequence[Overload]
+    ) -> Iterator[SpecError]:
+        """The suspicion about a call that none of the overloads takes."""
+        given = [argument.type for argument in arguments]
+        start = node.parts[0].end - len(name)
+        if not overloads:
+            yield from self._not_of_this_kind(node, name, kind, start)
+            return
+        fitting = [overload for overload in overloads if overload.least <= len(given) <= len(overload.types)]
+        if not fitting:
+            if kind == CALL and (self._known.arity(CALL, name) or (0, ANY))[1] != ANY:
+                return  # that is told of its arity
+            counts = sorted({count for each in overloads for count in range(each.least, len(each.types) + 1)})
+            problem = f"no overload of '{name}' takes {len(given)} argument{'' if len(given) == 1 else 's'}"
+            hint = f"it takes {' or '.join(map(str, counts))}"
+            yield self._error(start, problem, hint, "argument-count")
+            return
+        problem = f"no overload of '{name}' takes ({', '.join(type_ or '…' for type_ in given)})"
+        if len(fitting) == 1:
+            wrong = next(i for i, type_ in enumerate(given) if not accepts(type_, fitting[0].types[i]))
+            wanted = fitting[0].types[wrong]
+            problem = f"'{name}' takes {wanted} as argument {wrong + 1}, and is given {given[wrong]}"
+        other = name.removesuffix(SYMINT) if name.endswith(SYMINT) else name + SYMINT
+        if any(_takes(overload, given) for overload in self._known.overloads(kind, other) or ()):
+            yield self._error(start, problem, Hint(f"did you mean '{other}'?", (name, other)), "argument-type")
+            return
+        swapped = _swapped(fitting, given)
+        if swapped is None:
+            shown = "; ".join(f"({', '.join(type_ or '…' for type_ in each.types)})" for each in fitting[:_SHOWN])
+            yield self._error(start, problem, f"it takes {shown}", "argument-type")
+            return
+        first, second = (arguments[i] for i in swapped)
+        between = self._formula[first.end : second.start]
+        wrong_text = self._formula[first.start : second.end]
+        fix = (wrong_text, self._text(second) + between + self._text(first))
+        hint = f"swap arguments {swapped[0] + 1} and {swapped[1] + 1}"
+        yield self._error(first.start, problem, hint, "argument-type", fix)
+
+    def _not_of_this_kind(self, node: Node, name: str, kind: str, start: int) -> Iterator[SpecError]:
+        """A suspicion about a function that is called as a method, or the other way round."""
+        method = kind == METHOD
+        if not self._known.all_overloads(ATEN if method else METHOD, name):
+            return
+        what = "a function, and no method" if method else "a method, and no function"
+        hint = f"write at::{name}(…)" if method else f"write it behind its tensor: .{name}(…)"
+        yield self._error(start, f"'{name}' is {what}", hint, "no-method" if method else "no-function")
+
+    # ---- operators
+
+    def _unary(self, node: Node) -> Iterator[SpecError]:
+        operand = node.parts[0]
+        if node.name in ("!", "not"):
+            node.type = "bool"
+            if operand.type in _NO_CONDITION:
+                node.type = ""
+                hint = f"write at::logical_not({self._text(operand)})" if operand.type == "Tensor" else "compare it"
+                yield self._error(node.start, f"'{node.name}' takes no {operand.type}", hint, "no-condition")
+        elif node.name == "*":
+            node.type = operand.type.removesuffix("?") if operand.type.endswith("?") else ""
+        elif node.name in ("-", "+", "~"):
+            node.type = operand.type
+
+    def _binary(self, node: Node) -> Iterator[SpecError]:
+        left, right = node.parts
+        name = node.name
+        if name == "@":
+            node.type = "Tensor"
+            yield self._matmul(node, left, right)
+        elif name in _LOGICAL:
+            node.type = "bool"
+            wrong = next((part.type for part in node.parts if part.type in _NO_CONDITION), "")
+            if wrong:
+                node.type = wrong
+                call = f"at::{_LOGICAL[name]}({self._text(left)}, {self._text(right)})"
+                hint = f"write {call}" if wrong == "Tensor" else "compare it"
+                yield self._error(node.start, f"'{name}' takes no {wrong}", hint, "no-condition")
+        elif name in _COMPARISONS:
+            node.type = "Tensor" if "Tensor" in (left.type, right.type) else ""
+        elif "Tensor" in (left.type, right.type):
+            node.type = "Tensor"
+            other = right.type if left.type == "Tensor" else left.type
+            if name in _ARITHMETIC and other in _NO_NUMBER:
+                problem = f"'{name}' takes no {left.type} and {right.type}"
+                yield self._error(node.start, problem, "write what makes a tensor or a number of it", "operand-type")
+        elif name in _ARITHMETIC:
+            node.type = left.type if left.type == right.type else ""
+            if "SymInt" in (left.type, right.type) and {left.type, right.type} <= {"SymInt", "int"}:
+                node.type = "SymInt"
+            numbers = ("Scalar", "int", "float", "SymInt")
+            if "Scalar" in (left.type, right.type) and left.type in numbers and right.type in numbers:
+                problem = f"'{name}' takes no {left.type} and {right.type}"
+                yield self._error(node.start, problem, "multiply tensors by one after the other", "operand-type")
+
+    def _matmul(self, node: Node, left: Node, right: Node) -> SpecError:
+        call = f"at::matmul({self._text(left)}, {self._text(right)})"
+        problem = "'@' is Python's"
+        return self._error(node.start, problem, f"write {call}", "python-operator", (self._text(node), call))
+
+    def _power(self, node: Node) -> Iterator[SpecError]:
+        base, exponent = node.parts
+        if not exponent.type or exponent.type.endswith("?"):
+            return  # it may be what a pointer points at
+        node.type = base.type
+        base_text, exponent_text = self._text(base), self._text(exponent)
+        call = f"{base_text}.pow({exponent_text})"
+        if base.type != "Tensor":
+            call = f"at::pow({base_text}, {exponent_text})"
+        certain = "Tensor" in (base.type, exponent.type)
+        fix = (self._text(node), call) if certain else None
+        yield self._error(node.start, "'**' is Python's", f"write {call}", "python-operator", fix)
+
+    def _assign(self, node: Node) -> Iterator[SpecError]:
+        target = node.parts[0]
+        node.type = target.type
+        if id(target) in self._given and target.type == "Tensor" and node.name != "=":
+            operator = node.name.removesuffix("=")
+            start = self._formula.index(node.name, target.end)
+            problem = f"'{node.name}' changes the gradient in place, which others read"
+            fix = (node.name, operator)
+            yield self._error(start, problem, f"write '{operator}'", "gradient-in-place", fix)
+
+    def _conditional(self, node: Node) -> Iterator[SpecError]:
+        condition, yes, no = node.parts
+        node.type = yes.type if yes.type == no.type else ""
+        if condition.type in _NO_CONDITION:
+            call = f"at::where({', '.join(map(self._text, node.parts))})"
+            hint = f"write {call}" if condition.type == "Tensor" else "compare it"
+            yield self._error(node.start, f"'?' takes no {condition.type} for its condition", hint, "no-condition")
+
+    def _python_conditional(self, node: Node) -> Iterator[SpecError]:
+        condition, yes, no = node.parts
+        node.type = yes.type if yes.type == no.type else ""
+        written = f"{self._text(condition)} ? {self._text(yes)} : {self._text(no)}"
+        hint = f"write {written}, in quotes"
+        fix = (self._text(node), written)
+        yield self._error(node.start, "'if' and 'else' within an expression are Python's", hint, "python-operator", fix)
+
+
+_JUDGES: dict[str, Callable[[_Judge, Node], Iterator[SpecError]]] = {
+    "char": _Judge._char,
+    "member": _Judge._member,
+    "call": _Judge._call,
+    "unary": _Judge._unary,
+    "binary": _Judge._binary,
+    "assign": _Judge._assign,
+    "conditional": _Judge._conditional,
+    "python": _Judge._python_conditional,
+    "power": _Judge._power,
+}
+
+
+def _takes(overload: Overload, given: Sequence[str]) -> bool:
+    """Whether an overload may take arguments of these types."""
+    types = overload.types
+    return overload.least <= len(given) <= len(types) and all(map(accepts, given, types))
+
+
+def _swapped(overloads: Sequence[Overload], given: Sequence[str]) -> tuple[int, int] | None:
+    """The two arguments that only need to change places; None unless it is certain which."""
+    found = []
+    for first, second in combinations(range(len(given)), 2):
+        types = list(given)
+        types[first], types[second] = types[second], types[first]
+        differ = given[first] != given[second] and given[first] and given[second]
+        if differ and any(_takes(overload, types) for overload in overloads):
+            found.append((first, second))
+    return found[0] if len(found) == 1 else None

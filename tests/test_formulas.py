@@ -1,0 +1,222 @@
+"""What a formula is parsed into, and what is said of calls, operators and Python in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from pipeline.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
+from pipeline.cpp.declared import ANY, Overload
+from pipeline.cpp.expression import Node, parse
+from pipeline.cpp.header import read_header
+from pipeline.problems.problem import SpecError
+from pipeline.rules.derivatives.judged import judged
+from pipeline.rules.derivatives.known import CALL, METHOD
+
+# ---- parsing
+
+
+def written(node: Node) -> str:
+    """A node with brackets around whatever is made of others."""
+    parts = [written(part) for part in node.parts]
+    if node.kind in ("call", "braces"):
+        return f"{parts[0] if node.kind == 'call' else node.name}({', '.join(parts[node.kind == 'call' :])})"
+    if node.kind == "member":
+        return f"{parts[0]}.{node.name}"
+    return f"[{f' {node.name} '.join(parts)}]" if parts else node.name or node.kind
+
+
+@pytest.mark.parametrize(
+    ("formula", "tree"),
+    [
+        ("a + b * c - d", "[[a + [b * c]] - d]"),
+        ("-a.f(1)->g()", "[a.f(1).g()]"),
+        ("a ? b : c ? d : e", "[a ? b ? [c ? d ? e]]"),
+        ("a < b && c > d", "[[a < b] && [c > d]]"),
+        ("static_cast<int64_t>(a) > at::f<A<B, C>>(x)", "[static_cast(a) > at::f(x)]"),
+        ("std::vector<Tensor>{a, {b}}[0]", "[std::vector(a, (b))  0]"),
+        ("fmap(a, [](int i) { return -i; })", "fmap(a, lambda)"),
+        ("a if b else c ** -d", "[b if a if [c ** [d]]]"),
+        ("a @ b * c", "[[a @ b] * c]"),
+        ('f("x" /* , */ "y") // )', 'f("x")'),
+    ],
+)
+def test_a_formula_is_parsed_as_cpp_does_and_python_s_operators_as_python_does(formula: str, tree: str) -> None:
+    found = parse(formula, {"a", "b", "c", "d", "e"})
+    assert found is not None and found.missing is None
+    assert written(found.nodes[-1]) == tree
+
+
+@pytest.mark.parametrize("formula", ["auto x = a; x", "(int64_t) a", "a b", "f(a", "if (a) b", "", "a,", "lambda x: x"])
+def test_what_is_no_plain_expression_is_not_parsed(formula: str) -> None:
+    assert parse(formula, {"a", "b"}) is None
+
+
+def test_a_conditional_without_its_second_branch_is_found() -> None:
+    found = parse("f(a ? b, c)", {"a", "b", "c"})
+    assert found is not None and found.missing == (":", 2)
+
+
+@pytest.mark.parametrize("part", ["(", "a(", "-", "a?", "a+", "a,", "[", "a<", "{", '"', "a=", "a if b else ", "**"])
+def test_a_long_formula_takes_little_time_and_no_recursion(part: str) -> None:
+    start = time.perf_counter()
+    for formula in (part * (100_000 // len(part)), part * 1_500 + "a"):
+        list(judged(formula, {"a": "Tensor"}, Few()))
+    assert time.perf_counter() - start < 10
+
+
+# ---- types
+
+
+def test_types_are_those_of_schemas() -> None:
+    assert [of_schema(type_) for type_ in ("int[2]?", "SymInt[1]", "Tensor?[]", "Stream")] == [
+        "int[]?",
+        "SymInt[]",
+        "Tensor?[]",
+        "",
+    ]
+    assert of_schema("SymInt[]?", symint=False) == "int[]?"
+    assert of_cpp("const ::std::optional<at::Tensor>& ") == "Tensor?"
+    assert of_cpp("c10::SymIntArrayRef") == "SymInt[]" and of_cpp("std::tuple<Tensor, Tensor>") == ""
+
+
+def test_what_is_not_known_is_accepted() -> None:
+    assert accepts("", "Tensor") and accepts("Tensor", "") and not accepts("Tensor", "int")
+    assert all(given in taken for given, taken in CONVERSIONS.items())
+
+
+def test_a_header_says_the_types_of_arguments() -> None:
+    header = read_header(
+        "TORCH_API at::Tensor f(const Tensor& a, c10::SymIntArrayRef b, int64_t c = 0);\n"
+        "inline std::vector<Tensor> f(std::function<Tensor(int)> g);\ntemplate <typename... T> T g(T... all);"
+    )
+    assert header.overloads["f"] == [
+        Overload(2, ("Tensor", "SymInt[]", "int"), "Tensor"),
+        Overload(1, ("",), "Tensor[]"),
+    ]
+    assert [len(overload.types) for overload in header.overloads["g"]] == [ANY]
+
+
+# ---- what is said
+
+
+class Few:
+    """A vocabulary of few operators."""
+
+    _FUNCTIONS = {
+        "mul": [Overload(2, ("Tensor", "Tensor"), "Tensor"), Overload(2, ("Tensor", "Scalar"), "Tensor")],
+        "view": [Overload(2, ("Tensor", "int[]"), "Tensor", view=True)],
+        "view_symint": [Overload(2, ("Tensor", "SymInt[]"), "Tensor", view=True)],
+        "only": [Overload(1, ("Tensor", "bool"), "Tensor")],
+        "helper": [Overload(3, ("Tensor", "int", "SymInt[]"), "Tensor")],
+    }
+    _METHODS = {
+        **{name: [Overload(1, each[0].types[1:], "Tensor", each[0].view)] for name, each in _FUNCTIONS.items()},
+        "mul": [Overload(1, ("Tensor",), "Tensor"), Overload(1, ("Scalar",), "Tensor")],
+        "mul_": [Overload(1, ("Tensor",), "Tensor"), Overload(1, ("Scalar",), "Tensor")],
+        "mH": [Overload(0, (), "Tensor", view=True)],
+        "sym_sizes": [Overload(0, (), "SymInt[]")],
+        "helper": [],
+        "only": [],
+    }
+
+    def arity(self, kind: str, name: str) -> tuple[int, int] | None:
+        return (0, ANY) if name in (self._METHODS if kind == METHOD else self._FUNCTIONS) else None
+
+    def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
+        return (self._METHODS if kind == METHOD else self._FUNCTIONS).get(name)
+
+    all_overloads = overloads
+
+    def names(self, kind: str) -> list[str]:
+        return list(self._FUNCTIONS if kind == CALL else self._METHODS)
+
+    def is_whole(self) -> bool:
+        return True
+
+
+TYPES = {
+    "grad": "Tensor",
+    "grads": "Tensor[]",
+    "self": "Tensor",
+    "opt": "Tensor?",
+    "dim": "int",
+    "sizes": "SymInt[]",
+    "flag": "bool",
+    "alpha": "Scalar",
+    "any": "",
+}
+
+
+def said(formula: str) -> list[SpecError]:
+    return list(judged(formula, TYPES, Few()))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "flag and not flag ? grad : self",
+        "grad * *opt + grad **opt",  # C++ reads both alike
+        "grad * any ** 2 ** any",
+        "self.numel() == 0 ? grad : self",
+        "grad.mul(alpha) * alpha * 2",
+        "grad.mul(any) + mul(any, dim) + other(dim, self)",
+        "at::view(grad, {2, 3}).view_symint(self.sym_sizes())",
+        "grad.clone().mul_(self) + grads[0].mul(self).mul_(2)",
+        "self.mul_(2)",
+        "f(any, /*dim=*/0) + any.mH",
+        "at::elsewhere::mul(dim) + std::mul(dim) + any.mul(dim, dim)",
+        "self == 'x'",
+        "f([&](Tensor True) { return True; })",
+    ],
+)
+def test_what_a_compiler_takes_is_not_suspicious(formula: str) -> None:
+    assert [error.problem for error in said(formula)] == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "rule", "mended"),
+    [
+        ("grad if flag else self", "python-operator", "flag ? grad : self"),
+        ("grad * self ** 2", "python-operator", "grad * self.pow(2)"),
+        ("2 ** self", "python-operator", "at::pow(2, self)"),
+        ("grad @ self.mH()", "python-operator", "at::matmul(grad, self.mH())"),
+        ("only(grad, True)", "python-word", "only(grad, true)"),
+        ("only(grad, None)", "python-word", ""),
+        ("torch.mul(grad, self)", "python-module", "at::mul(grad, self)"),
+        ("torch.add(grad, self)", "python-module", ""),
+        ("grad.mul('none')", "character", 'grad.mul("none")'),
+        ("grad * self.mH", "uncalled-method", "grad * self.mH()"),
+        ("self.shape", "uncalled-method", "self.sym_sizes()"),
+        ("only(grad, dim=0)", "python-keyword", ""),
+        ("grad.view(self.sym_sizes())", "argument-type", "grad.view_symint(self.sym_sizes())"),
+        ("helper(grad, sizes, dim)", "argument-type", "helper(grad, dim, sizes)"),
+        ("at::mul(grad, sizes)", "argument-type", ""),
+        ("grad.mul(opt)", "argument-type", ""),
+        ("grad.mul(self, 2)", "argument-count", ""),
+        ("grad.only()", "no-method", ""),
+        ("grad.mul_(self)", "gradient-in-place", "grad.mul(self)"),
+        ("(grads[0]).mH().mul_(2)", "gradient-in-place", "(grads[0]).mH().mul(2)"),
+        ("grad *= 2", "gradient-in-place", "grad * 2"),
+        ("self ? grad : grad", "no-condition", ""),
+        ("grad.mul(!self)", "no-condition", ""),
+        ("grad.mul(self or flag)", "no-condition", ""),
+        ("grad * (alpha * 2)", "operand-type", ""),
+        ("grad * sizes", "operand-type", ""),
+        ("flag ? grad", "conditional", ""),
+    ],
+)
+def test_what_no_compiler_takes_is_suspicious(formula: str, rule: str, mended: str) -> None:
+    errors = said(formula)
+    assert [error.rule for error in errors] == [rule]
+    assert formula.endswith(errors[0].needle)
+    fix = errors[0].fix
+    at = len(formula) - len(errors[0].needle)
+    if fix is None:
+        assert mended == ""
+    else:
+        assert formula.startswith(fix[0], at)
+        assert formula[:at] + fix[1] + formula[at + len(fix[0]) :] == mended
+        assert said(mended) == [] or rule == "character"

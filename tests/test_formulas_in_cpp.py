@@ -1,0 +1,165 @@
+"""The C++ compiler refuses what formulas are told of, and takes what they are told to write instead."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from cpp import toolchain
+
+from pipeline.cpp.conversions import CONVERSIONS
+from pipeline.front.config import read_config
+from pipeline.front.run.build import Build
+from pipeline.rules.derivatives.judged import judged
+from pipeline.stages.formulas.vocabulary import Vocabulary
+
+pytestmark = pytest.mark.slow
+
+HEAD = "#include <torch/csrc/autograd/FunctionsManual.h>\nusing namespace torch::autograd::generated::details;\n"
+
+VARIABLES = {
+    "grad": ("Tensor", "const at::Tensor&"),
+    "grads": ("Tensor[]", "const std::vector<at::Tensor>&"),
+    "self": ("Tensor", "at::Tensor"),
+    "opt": ("Tensor?", "const std::optional<at::Tensor>&"),
+    "dim": ("int", "int64_t"),
+    "sizes": ("SymInt[]", "c10::SymIntArrayRef"),
+    "dims": ("int[]", "std::vector<int64_t>"),
+    "size": ("SymInt", "c10::SymInt"),
+    "flag": ("bool", "bool"),
+    "alpha": ("Scalar", "at::Scalar"),
+    "mode": ("str?", "const std::optional<c10::string_view>&"),
+}
+
+# What no compiler takes, and what is written in its place.
+REFUSED = [
+    ("grad if flag else self", "flag ? grad : self"),
+    ("grad * self ** 2", "grad * self.pow(2)"),
+    ("grad @ self.mH()", "at::matmul(grad, self.mH())"),
+    ("grad.sum(0, True)", "grad.sum(0, true)"),
+    ("grad.clamp(None, 1)", "grad.clamp(::std::nullopt, 1)"),
+    ("torch.mul(grad, self)", "at::mul(grad, self)"),
+    ("grad * self.mH", "grad * self.mH()"),
+    ("grad * self.shape", ""),
+    ("grad.view(self.sym_sizes())", "grad.view_symint(self.sym_sizes())"),
+    ("grad.narrow(dim, 0, self.sym_size(0))", "grad.narrow_symint(dim, 0, self.sym_size(0))"),
+    ("grad.expand_symint(dims)", "grad.expand(dims)"),
+    ("unsqueeze_to(grad, self.sym_sizes(), dim)", "unsqueeze_to(grad, dim, self.sym_sizes())"),
+    ("cumsum_backward(dim, grad)", "cumsum_backward(grad, dim)"),
+    ("at::mul(grad, sizes)", ""),
+    ("grad.mul(opt)", "grad.mul(*opt)"),
+    ("grad.sum(0, flag, flag)", ""),
+    ("grad.special_erf()", "at::special_erf(grad)"),
+    ("at::mul_(self, 2)", "self.mul_(2)"),
+    ("self > 0 ? grad : self", "at::where(self > 0, grad, self)"),
+    ("size ? grad : self", "size == 0 ? grad : self"),
+    ("grad.masked_fill(!self, 0)", "grad.masked_fill(at::logical_not(self), 0)"),
+    ("grad.masked_fill(self and grad, 0)", "grad.masked_fill(at::logical_and(self, grad), 0)"),
+    ("grad * (alpha * 2)", "grad * alpha * 2"),
+    ("grad * sizes", ""),
+    ("flag ? grad", "flag ? grad : self"),
+]
+# What they take, though it is wrong, and is told of.
+WRONG = ["grad.mul(self == 'none')", "grad.mul_(self)", "grads[0].neg_()", "grad.sum(dim=0)"]
+
+
+def errors(source: str, folder: Path) -> str:
+    """What the compiler says of a source."""
+    path = folder / "source.cpp"
+    path.write_text(source)
+    command = ["c++", *toolchain.compile_flags(), "-fsyntax-only", "-w", "-fmax-errors=0", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+
+@pytest.fixture(autouse=True)
+def compiler() -> None:
+    if reason := toolchain.missing():
+        pytest.skip(reason)
+
+
+def test_what_is_told_of_is_refused(tmp_path: Path, torch_specs: Path) -> None:
+    right = [mended for _, mended in REFUSED if mended]
+    formulas = [*right, *WRONG, *(formula for formula, _ in REFUSED)]
+    parameters = ", ".join(f"{type_} {name}" for name, (_, type_) in VARIABLES.items())
+    lines = [f"auto f{i}({parameters}) {{ return {formula}; }}" for i, formula in enumerate(formulas)]
+    found = errors(HEAD + "\n".join(lines) + "\n", tmp_path)
+    wrong = {int(line) - HEAD.count("\n") - 1 for line in re.findall(r"source\.cpp:(\d+):\d+: error", found)}
+    refused = [formula for i, formula in enumerate(formulas) if i in wrong]
+    assert refused == [formula for formula, _ in REFUSED]
+    values = {"specs": str(torch_specs), "cache": str(tmp_path / "cache"), "generated": str(tmp_path / "generated")}
+    build = Build(read_config(values))
+    build.bring()
+    types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
+    told = [formula for formula in formulas if list(judged(formula, types, vocabulary))]
+    build.close()
+    assert told == [*WRONG, *refused]
+
+
+# ---- which types convert to which: each as a formula may have it, and as a function may take it
+
+TENSOR, OPTIONAL, LIST = "at::Tensor", "std::optional", "at::ArrayRef"
+GIVEN = {
+    "Tensor": [TENSOR],
+    "Tensor?": [f"{OPTIONAL}<{TENSOR}>"],
+    "Tensor[]": ["at::TensorList", f"std::vector<{TENSOR}>", "at::ITensorListRef"],
+    "Tensor?[]": [f"c10::List<{OPTIONAL}<{TENSOR}>>"],
+    "int": ["int64_t", "int", "size_t", "= 0", "= 1"],
+    "float": ["double", "float", "= 0.", "= 0.5"],
+    "bool": ["bool", "= true", "= false"],
+    "SymInt": ["c10::SymInt"],
+    "SymInt[]": ["c10::SymIntArrayRef", "std::vector<c10::SymInt>"],
+    "int[]": ["at::IntArrayRef", "std::vector<int64_t>"],
+    "SymInt[]?": ["at::OptionalSymIntArrayRef", "c10::OptionalArray<c10::SymInt>"],
+    "int[]?": ["at::OptionalIntArrayRef", "c10::OptionalArray<int64_t>"],
+    "Scalar": ["at::Scalar"],
+    "Scalar?": [f"{OPTIONAL}<at::Scalar>"],
+    "Scalar[]": [f"{LIST}<at::Scalar>", "std::vector<at::Scalar>"],
+    "int?": [f"{OPTIONAL}<int64_t>"],
+    "SymInt?": [f"{OPTIONAL}<c10::SymInt>"],
+    "float?": [f"{OPTIONAL}<double>"],
+    "bool?": [f"{OPTIONAL}<bool>"],
+    "float[]": [f"{LIST}<double>", "std::vector<double>"],
+    "float[]?": ["c10::OptionalArray<double>", f"{OPTIONAL}<{LIST}<double>>"],
+    "str": ["c10::string_view", "std::string", '= "text"'],
+    "str?": [f"{OPTIONAL}<c10::string_view>", f"{OPTIONAL}<std::string>"],
+    "ScalarType": ["at::ScalarType"],
+    "ScalarType?": [f"{OPTIONAL}<at::ScalarType>"],
+    "TensorOptions": ["at::TensorOptions"],
+    "Layout": ["at::Layout"],
+    "Layout?": [f"{OPTIONAL}<at::Layout>"],
+    "Device": ["at::Device"],
+    "Device?": [f"{OPTIONAL}<at::Device>"],
+    "MemoryFormat": ["at::MemoryFormat"],
+    "MemoryFormat?": [f"{OPTIONAL}<at::MemoryFormat>"],
+    "Generator": ["at::Generator"],
+    "Generator?": [f"{OPTIONAL}<at::Generator>"],
+    "Storage": ["at::Storage"],
+    "bool[]": ["std::array<bool, 2>"],
+}
+TAKEN = {type_: [name for name in names if not name.startswith("=")] for type_, names in GIVEN.items()}
+TAKEN |= {
+    "Tensor[]": ["at::TensorList", f"const std::vector<{TENSOR}>&", "const at::ITensorListRef&"],
+    "int": ["int64_t", "int"],
+    "str": ["c10::string_view", "const std::string&", "const char*"],
+}
+
+
+def test_the_compiler_converts_no_other_types(tmp_path: Path) -> None:
+    assert GIVEN.keys() == CONVERSIONS.keys()
+    lines, pairs = [], []
+    for given, names in GIVEN.items():
+        for name in names:
+            written = name[2:] if name.startswith("=") else f"std::declval<{name}&>()"
+            for taken in sorted(TAKEN.keys() - CONVERSIONS[given]):
+                checks = " || ".join(f"requires {{ sink<{type_}, T>({written}); }}" for type_ in TAKEN[taken])
+                lines.append(
+                    f"template <class T> constexpr bool t{len(pairs)} = {checks};\nstatic_assert(!t{len(pairs)}<int>);"
+                )
+                pairs.append((name, taken))
+    found = errors(HEAD + "template <class P, class T> void sink(P);\n" + "\n".join(lines) + "\n", tmp_path)
+    first = HEAD.count("\n") + 2
+    numbers = re.findall(r"source\.cpp:(\d+):\d+: error", found)
+    assert sorted({pairs[(int(line) - first) // 2] for line in numbers}) == []
+    assert len(pairs) > 1_500
