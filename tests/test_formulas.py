@@ -14,6 +14,7 @@ from pipeline.cpp.header import read_header
 from pipeline.problems.problem import SpecError
 from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import CALL, METHOD
+from pipeline.rules.derivatives.uses import read_uses, uses_of
 
 # ---- parsing
 
@@ -63,8 +64,22 @@ def test_a_conditional_without_its_second_branch_is_found() -> None:
 def test_a_long_formula_takes_little_time_and_no_recursion(part: str) -> None:
     start = time.perf_counter()
     for formula in (part * (100_000 // len(part)), part * 1_500 + "a"):
-        list(judged(formula, {"a": "Tensor"}, Few()))
+        found = parse(formula, {"a"})
+        if found is not None:
+            list(judged(formula, found, {"a": "Tensor"}, Few()))
     assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize("formula", ["at::f(a, b).c(d) + g", "a->f ? b[0].g({a}, {}) : -h() < c", "x::y(f())(a)"])
+def test_what_a_formula_uses_is_the_same_where_it_is_parsed(formula: str) -> None:
+    found = parse(formula, {"a", "b"})
+    assert found is not None and found.whole
+    others = [use for use in read_uses(formula).uses if not formula.startswith("::", use.start + len(use.name))]
+    uses = sorted(uses_of(found), key=lambda use: use.start)
+    assert uses == [
+        use._replace(before=use.before.replace("->", "."), arguments=mine.arguments)
+        for use, mine in zip(others, uses, strict=True)
+    ]
 
 
 # ---- types
@@ -151,7 +166,8 @@ TYPES = {
 
 
 def said(formula: str) -> list[SpecError]:
-    return list(judged(formula, TYPES, Few()))
+    found = parse(formula, TYPES)
+    return [] if found is None else list(judged(formula, found, TYPES, Few()))
 
 
 @pytest.mark.parametrize(

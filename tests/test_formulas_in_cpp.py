@@ -10,6 +10,7 @@ import pytest
 from cpp import toolchain
 
 from pipeline.cpp.conversions import CONVERSIONS
+from pipeline.cpp.expression import parse
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.rules.derivatives.judged import judged
@@ -92,7 +93,8 @@ def test_what_is_told_of_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     build = Build(read_config(values))
     build.bring()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
-    told = [formula for formula in formulas if list(judged(formula, types, vocabulary))]
+    parsed = {formula: parse(formula, types) for formula in formulas}
+    told = [formula for formula, found in parsed.items() if found and list(judged(formula, found, types, vocabulary))]
     build.close()
     assert told == [*WRONG, *refused]
 

@@ -8,6 +8,7 @@ Python's operators `**`, `@` and `if`-`else` are parsed as Python does: a formul
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from pipeline.model.regex import regex
 
@@ -62,12 +63,14 @@ class Node:
 
 
 class Parsed:
-    """The nodes of an expression, the whole of it last; where it ends too early, and what is missing there."""
+    """The nodes of an expression, the whole of it last; where it ends too early, and what is missing there. `whole`:
+    whether nothing is passed over that names something."""
 
-    __slots__ = ("missing", "nodes")
+    __slots__ = ("missing", "nodes", "whole")
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.whole = True
         self.missing: tuple[str, int] | None = None  # what, and the place of the piece that lacks it
 
 
@@ -75,7 +78,7 @@ class _NoExpression(Exception):
     """The text is not parsed."""
 
 
-def parse(text: str, variables: frozenset[str] | set[str]) -> Parsed | None:
+def parse(text: str, variables: Collection[str]) -> Parsed | None:
     """The nodes of an expression; None where the text is none that is parsed. `variables` are no templates."""
     if len(text) > _MOST:
         return None
@@ -92,7 +95,7 @@ def parse(text: str, variables: frozenset[str] | set[str]) -> Parsed | None:
 class _Parser:
     """Reads tokens from the left, by recursive descent; operators by their levels."""
 
-    def __init__(self, source: str, variables: frozenset[str] | set[str]) -> None:
+    def __init__(self, source: str, variables: Collection[str]) -> None:
         self.source = source
         self.variables = variables
         self.found = Parsed()
@@ -259,6 +262,7 @@ class _Parser:
         """Passes over the types of a template."""
         found = _TYPES.match(self.source, self.start)
         if found is not None and self.tokens[self.at - 1][1] not in self.variables:
+            self.found.whole = False
             while self.start < found.end():
                 self.next()
 
@@ -275,6 +279,7 @@ class _Parser:
     def closure(self) -> Node:
         """A lambda, passed over."""
         start = self.start
+        self.found.whole = False
         while self.text != "{":
             self.skip()
         return self.node("lambda", start, self.skip(), "")

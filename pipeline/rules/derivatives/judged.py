@@ -11,7 +11,7 @@ from itertools import combinations
 
 from pipeline.cpp.conversions import accepts
 from pipeline.cpp.declared import ANY, Overload
-from pipeline.cpp.expression import Node, parse
+from pipeline.cpp.expression import Node, Parsed
 from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError
 from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known
@@ -51,13 +51,8 @@ _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 Types = Mapping[str, str]  # the names that a formula may use, and their types, where these are known
 
 
-def judged(formula: str, types: Types, known: Known) -> Iterator[SpecError]:
-    """The suspicions about a formula over variables of these `types`."""
-    if formula.isidentifier():
-        return
-    found = parse(formula, set(types))
-    if found is None:
-        return
+def judged(formula: str, found: Parsed, types: Types, known: Known) -> Iterator[SpecError]:
+    """The suspicions about a formula, as it is parsed, over variables of these `types`."""
     if found.missing is not None:
         mark, start = found.missing
         yield _at(formula, start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")

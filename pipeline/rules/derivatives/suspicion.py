@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.conversions import of_schema
+from pipeline.cpp.expression import parse
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
@@ -21,7 +22,7 @@ from pipeline.rules.derivatives.calls import COMMENT, UNREADABLE, mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import Known
-from pipeline.rules.derivatives.uses import Read, declared, read_uses
+from pipeline.rules.derivatives.uses import Read, declared, read_uses, uses_of
 
 # Whatever is repeated here is taken at once and never given back, so that time grows with the formula's length and no
 # faster. What is not closed goes on to the end.
@@ -181,7 +182,9 @@ def _unknown(
 ) -> list[SpecError]:
     """A suspicion for each unknown name, and for all else, in a formula that `row` defines. `words` may stand in its
     place."""
-    read = read_uses(formula)
+    parsed = parse(formula, known)
+    whole = parsed is not None and parsed.whole and parsed.missing is None
+    read = Read(uses_of(parsed), None) if parsed is not None and whole else read_uses(formula)
     found = unknown_names(formula, known) if may_be_unknown(formula, read, known) else []
     near = [*known, *declared(formula)] if found else []
     if found and found[0][0] == formula.strip(" \n"):
@@ -190,8 +193,8 @@ def _unknown(
     suspicions = list(mistakes(formula, read, known, vocabulary, outputs))
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of it
         suspicions = [*unknown, *suspicions]
-    if all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
-        suspicions += judged(formula, known, vocabulary)
+    if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
+        suspicions += judged(formula, parsed, known, vocabulary)
     for suspicion in suspicions:
         suspicion.field = (row.key,)
     return suspicions

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pipeline.cpp.expression import Parsed
 from pipeline.model.regex import regex
 
 # Whatever is repeated here is taken at once and never given back: see `pipeline.rules.derivatives.suspicion`.
@@ -87,6 +88,24 @@ def read_uses(formula: str) -> Read:
     if wrong is None and stack:
         wrong = stack[-1].mark, stack[-1].start
     return Read(uses, wrong)
+
+
+def uses_of(parsed: Parsed) -> list[Use]:
+    """The same names of a formula that is parsed whole."""
+    uses: list[Use] = []
+    place: dict[int, int] = {}
+    for node in parsed.nodes:
+        if node.kind == "call":
+            at = place.get(id(node.parts[0]))
+            if at is not None:
+                uses[at] = uses[at]._replace(called=True, arguments=len(node.parts) - 1)
+        elif node.kind in ("name", "member"):
+            before, name = "." if node.kind == "member" else "", node.name
+            if ":" in name:
+                before, name = "::", name.rpartition("::")[2].strip()
+            place[id(node)] = len(uses)
+            uses.append(Use(name, node.end - len(name), before, False))
+    return uses
 
 
 def _close(formula: str, frame: _Frame, end: int, uses: list[Use]) -> None:
