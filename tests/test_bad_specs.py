@@ -44,6 +44,7 @@ class Case(NamedTuple):
     torchgen: str
     process: bool
     shown: bool  # in docs/mistakes.md
+    kernels: bool  # whether torchgen refuses it only when it prints kernels
 
     @property
     def expected(self) -> Path:
@@ -70,7 +71,9 @@ def read(name: str) -> Case:
     """The case of that name. A case of one edit has the keys of the edit beside its own."""
     row = yaml.safe_load((BAD / name / "case.yaml").read_text())
     own = {
-        key: row.pop(key) for key in ("mistake", "edits", "run", "status", "torchgen", "process", "shown") if key in row
+        key: row.pop(key)
+        for key in ("mistake", "edits", "run", "status", "torchgen", "process", "shown", "kernels")
+        if key in row
     }
     edits = own.get("edits", []) + ([row] if row else [])
     return Case(
@@ -82,6 +85,7 @@ def read(name: str) -> Case:
         own.get("torchgen", "refuses"),
         own.get("process", False),
         own.get("shown", False),
+        own.get("kernels", False),
     )
 
 
@@ -104,6 +108,8 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory, torch_specs: Path) -> dic
         shutil.copytree(BASE, folder / name)
         if name != "base":
             read(name).apply(folder / name)
+            if read(name).kernels:
+                (folder / name / "KERNELS").touch()
     command = [sys.executable, str(BAD / "torchgen_verdicts.py"), str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, str] = json.loads(run.stdout)

@@ -24,8 +24,8 @@ KERNELS = (
 
 
 def verdict(folder: Path, out: str) -> str:
-    """torchgen's error, "" when it has none. It prints kernels, too, as any build of PyTorch's has it do."""
-    for name in KERNELS if (folder / "templates").is_dir() else ():
+    """torchgen's error, "" when it has none. In a folder that says so, it prints kernels, too."""
+    for name in KERNELS if (folder / "KERNELS").exists() else ():
         shutil.copyfile(CORE / name, folder / "templates" / name)
     options = {
         "native": folder / "native_functions.yaml",
