@@ -127,7 +127,7 @@ SILENT = {
     "": "what is left is right to torchgen",
     "- func: _foreach_exp(Tensor[] self) -> Tensor": "another set that is right",
     "- tag:\n": "torchgen takes a tag without a name", "  mat2, self: ": COMPILER, "self->t()": COMPILER, "at:mm(": COMPILER,
-    "result.conj": COMPILER, "grad.mul(result, 2, 3, 4)": COMPILER, "&grad result": COMPILER, "grad ｘ result": COMPILER,
+    "grad.mul(result, 2, 3, 4)": COMPILER, "&grad result": COMPILER, "grad ｘ result": COMPILER,
     "${autograd_function_definitions}": COMPILER,
 }
 
