@@ -73,10 +73,11 @@ def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
 @query
 def parsed_whole(db: Database, key: str) -> list[Named]:
     """The entries of a file that is not cut."""
-    return [(name_of(value, role_of(key)), Raw(value)) for _, value in _whole(db, key)]
+    return [(name_of(value, role_of(key)), Raw(value)) for _, value in whole(db, key)]
 
 
-def _whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
+@unkept
+def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
     """The entries of a file as text and as values, all parsed at once."""
     if is_layered(key):
         from pipeline.stages.layered.texts import layer_whole
@@ -179,7 +180,7 @@ def texts(db: Database, role: Role) -> list[Piece]:
 def texts_of(db: Database, key: str) -> list[Piece]:
     """The text and the line of each entry of a file."""
     own = groups(db, key)
-    found = [piece for piece, _ in _whole(db, key)] if own == [WHOLE] else cuts(db, key)
+    found = [piece for piece, _ in whole(db, key)] if own == [WHOLE] else cuts(db, key)
     if not is_layered(key):
         return found
     starts = accumulate([0, *(len(pieces.item(db, key, group) or ()) for group in own)])

@@ -58,3 +58,15 @@ def test_graphs_are_made_also_where_the_description_names_other_families(tmp_pat
     found = vendor.build(graphs="model.py")
     assert {"Functions.h", "graphs/model.cpp"} <= {*found}
     assert not any(name.startswith("VariableType") for name in found)
+
+
+def test_a_mistake_next_to_an_empty_file_has_its_place(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    vendor.path("empty.yaml").write_text("")
+    layer = '[[layer]]\nname = "empty"\nderivatives = "empty.yaml"\n\n[functions]\n'
+    vendor.replace("specset.toml", "[functions]\n", layer)
+    vendor.replace("plugin/config/derivatives.yaml", "clipped(Tensor self, float limit)", "clipped(Tensor self)")
+    run = vendor.run()
+    assert run.status != 0 and "Traceback" not in run.stderr, run.stderr
+    assert "set/empty.yaml:1:1: error: the file is empty" in run.stderr
+    assert "set/plugin/config/derivatives.yaml:25:9: error: clipped" in run.stderr
