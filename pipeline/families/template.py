@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from pipeline.model.regex import regex
-from pipeline.specs.text import conflict_marker, decode_text
+from pipeline.specs.text import decode_text
 
 Value = str | int | Sequence[str]
 
@@ -33,12 +33,8 @@ class Hole(Struct, frozen=True):
 
 
 def template_text(data: bytes) -> str:
-    """The text of a template file: UTF-8 with `\\n` line ends. A byte-order mark is a character like others. A
-    TextMistake where it is none, or where a merge left its markers; a line of `=` may underline a title."""
-    text = decode_text(data, keep_mark=True)
-    if (conflict := conflict_marker(text, "<>")) is not None:
-        raise conflict
-    return text
+    """The text of a template file: UTF-8 with `\\n` line ends. A byte-order mark is a character like others."""
+    return decode_text(data, keep_mark=True)
 
 
 class Template:

@@ -22,6 +22,7 @@ from pipeline.model.regex import regex
 from pipeline.problems.problem import LAST, Problem, Role, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, table, unkept
+from pipeline.specs.text import conflict_marker
 from pipeline.stages.emit import marked, rendered, text
 from pipeline.stages.kernels import underived, used_keys
 from pipeline.stages.set import is_described, own_templates, paths, release, spec_set, template_label, unreadable
@@ -156,6 +157,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         at = (error.problem, error.hint, error.field, error.needle)
         db.report(Problem(role, "", "", *at, file="" if described else file.template, rule=error.rule))
         return []
+    _report_conflict(db, file)
     takes = not file.slots or bool(template.names & file.slots.keys())
     if file.units and not takes and layout == "upstream" and not is_described(db):
         what = "the template has no hole for what it is made from: none of it is printed"
@@ -176,6 +178,16 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         else:
             made.append(filled)
     return made
+
+
+def _report_conflict(db: Database, file: File) -> None:
+    """Reports markers that a merge left in a template, which torchgen prints. A line of `=` may underline a title."""
+    data = db.input(template_label(file.template)) if file.template else None
+    conflict = conflict_marker(template_text(data), "<>") if data else None
+    if conflict is not None:
+        at = (conflict.problem, conflict.hint)
+        needle, rule = conflict.needle, conflict.rule
+        db.report(Problem("template", "", "", *at, needle=needle, warning=True, file=file.template, rule=rule))
 
 
 def _told(file: File, piece: str) -> str:
