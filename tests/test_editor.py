@@ -127,7 +127,9 @@ async def test_a_mistake_in_one_file_is_shown_in_another(editor: Editor, project
     editor.close(derivatives)
     await editor.edit(native, "- func: pixel_shuffle(Tensor self, int upscale_factor)", f"- func: {SHUFFLE}int factor)")
     (found,) = editor.shown[derivatives.as_uri()].diagnostics
-    assert found.message.startswith("pixel_shuffle: name: no function in native_functions.yaml has the schema")
+    assert found.message.startswith(
+        "pixel_shuffle: name: native_functions.yaml names the argument 'factor', not 'upscale_factor'"
+    )
     await editor.open(derivatives)
     (found,) = await editor.edit(derivatives, f"{SHUFFLE}int upscale_factor)", f"{SHUFFLE}int factor)")
     assert "unknown name 'upscale_factor'" in found.message

@@ -139,7 +139,7 @@ class Store:
         if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
             self._create()
             return
-        if not _is_settled(self.path):  # a process was killed in between
+        if not is_checkpointed(self.path):  # a process was killed in between
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats, self.empty = stats_of(self.path), False
         try:
@@ -205,7 +205,7 @@ class Store:
     def _check(self) -> None:
         """Trusts the files where they are as they were sealed. Else verifies all that they hold, and seals them."""
         seal = Seal(self._sum, self._stats)
-        if seal == seal_of(self.path) and _is_settled(self.path):
+        if seal == seal_of(self.path) and is_checkpointed(self.path):
             return
         if self._run("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise StoreDamaged("it is no database throughout")
@@ -219,7 +219,7 @@ class Store:
             raise StoreDamaged("a part is missing, or older than the rest")
         for number in range(256):
             self._verify_values(self.pairs(PLACES + number))
-        if stats_of(self.path) == self._stats and _is_settled(self.path):
+        if stats_of(self.path) == self._stats and is_checkpointed(self.path):
             with suppress(OSError):
                 _set_seal(self.path, seal)
 
@@ -363,7 +363,7 @@ class Store:
         else:
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats, self.empty, self.values.placed = stats_of(self.path), False, {}
-        if _is_settled(self.path):  # else the next round verifies it
+        if is_checkpointed(self.path):  # else the next round verifies it
             _set_seal(self.path, Seal(self._sum, self._stats))
 
     def _put_in_place(self) -> None:
@@ -401,20 +401,14 @@ def seal_of(path: str) -> Seal | None:
         return None
 
 
-def is_sealed(path: str) -> bool:
-    """Whether the files of the store at a path are as they were left."""
-    seal = seal_of(path)
-    return seal is not None and seal.stats == stats_of(path) and _is_settled(path)
+def is_checkpointed(path: str) -> bool:
+    """Whether SQLite keeps no more of a database than the file has."""
+    found = stat_of(path + _BESIDE[0])
+    return found is None or not found.size
 
 
 def _set_seal(path: str, seal: Seal) -> None:
     overwrite_file(f"{path}.seal", encode(seal))
-
-
-def _is_settled(path: str) -> bool:
-    """Whether SQLite keeps no more of a database than the file has."""
-    found = stat_of(path + _BESIDE[0])
-    return found is None or not found.size
 
 
 def _is_unusable(error: Exception) -> bool:

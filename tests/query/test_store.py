@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.query.store import is_sealed
+from pipeline.query.store import seal_of, stats_of
 from tests.query.toy import Toy, total
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -75,7 +75,8 @@ def test_what_is_copied_or_moved_whole_is_accepted(toy: Toy) -> None:
         shutil.copytree(toy.path.parent, folder)
         toy.path = folder / "rows"
         assert toy.run((total, "x"), (total, "y")) == ([11, 2000], [])
-        assert is_sealed(str(toy.path))
+        seal = seal_of(str(toy.path))
+        assert seal is not None and seal.stats == stats_of(str(toy.path))
     assert toy.warned == []
 
 

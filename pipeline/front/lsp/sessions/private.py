@@ -16,7 +16,7 @@ from pipeline.front.effect import remove_empty
 from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import runs
 from pipeline.query.files import read_file
-from pipeline.query.store import Seal, is_sealed, seal_of, stats_of
+from pipeline.query.store import Seal, is_checkpointed, seal_of, stats_of
 
 _FOLDER = "editor."  # then the number of the process, and what tells sets of one name apart
 _VALUES = ".values"
@@ -49,7 +49,7 @@ class Private:
     def _copy(self) -> bool:
         """Copies the rows; those who read them verify the copy."""
         before = stats_of(self._shared)
-        if not is_sealed(self._shared) or not self._is_ours():
+        if None in before or not is_checkpointed(self._shared) or not self._is_ours():
             return False
         try:
             os.makedirs(self._folder, exist_ok=True)
