@@ -21,7 +21,7 @@ from pipeline.query.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evi
 from pipeline.query.row import Taken
 from pipeline.specs.location import Location
 
-REWRITES = 500
+REWRITES = 60  # 500 take minutes
 OLD, NEW = b"result.conj()\n", b"result.real()\n"  # of one length
 
 
