@@ -14,7 +14,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
 from pipeline.reports.editor.helpers import all_names
 from pipeline.reports.editor.hover import WORDS, schema_of
-from pipeline.rules.native.entry import DEVICE_CHECKS, KEYS
+from pipeline.rules.native.settings import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas
 from pipeline.stages.set import release
 from pipeline.stages.tags import tags

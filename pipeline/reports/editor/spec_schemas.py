@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from pipeline.releases.model import Release
-from pipeline.rules.native.entry import DEVICE_CHECKS
+from pipeline.rules.native.settings import DEVICE_CHECKS
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 FILES = ("derivatives", "native_functions")

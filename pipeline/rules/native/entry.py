@@ -6,10 +6,8 @@ The rules are upstream's (torchgen.model, NativeFunction.from_yaml and its check
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import SchemaParser
 from pipeline.model.native import Kernel, NativeFunction, UfuncLoop
 from pipeline.model.schema import Schema, schema_kind
@@ -18,11 +16,10 @@ from pipeline.releases.model import Release
 from pipeline.rules.derivatives.definition import no_such_key
 from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED, parse_dispatch
 from pipeline.rules.native.precompute import parse_precompute
+from pipeline.rules.native.settings import KEYS, SETTINGS, check_name
 from pipeline.rules.native.ufunc import parse_ufunc
 
 Entry = Mapping[str, object]
-
-DEVICE_CHECKS = ("NoCheck", "ExactSame")
 
 
 def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: SchemaParser) -> NativeFunction:
@@ -104,16 +101,8 @@ def _autogen(entry: Entry) -> tuple[str, ...]:
         raise SpecError(f"not text: {text!r}", field=("autogen",))
     names = text.split(", ") if text else []
     for name in names:
-        _check_name(name, "autogen")
+        check_name(name, "autogen")
     return tuple(names)
-
-
-def _check_name(name: str, key: str) -> None:
-    try:
-        parse_operator_name(name)
-    except SpecError as error:
-        error.field = (key,)
-        raise
 
 
 def _dispatch(
@@ -231,63 +220,3 @@ def is_view(function: NativeFunction) -> bool:
     if "inplace_view" in function.tags and str(schema.name) not in ("resize_", "resize_as_"):
         return True
     return any(a.annotation is not None and a.annotation.endswith("-> *") for a in schema.arguments)
-
-
-def _text(value: object, key: str) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise SpecError(f"not text: {value!r}", field=(key,))
-    return value
-
-
-def _own(value: object, key: str) -> str | None:
-    """The name of something in the op's own namespace."""
-    name = _text(value, key)
-    if name is not None and "::" in name:
-        raise SpecError(f"it has a namespace, '{name}'", "the op's own namespace is used", field=(key,))
-    return name
-
-
-def _delegate(value: object, key: str) -> str | None:
-    name = _own(value, key)
-    if name is not None:
-        _check_name(name, key)
-    return name
-
-
-def _flag(value: object, key: str) -> bool:
-    if not isinstance(value, bool):
-        raise SpecError(f"neither True nor False: {value!r}", "write True or False", field=(key,))
-    return value
-
-
-def _device_check(value: object, key: str) -> str:
-    name = _text(value, key)
-    if name is None:
-        return "ExactSame"
-    if name not in DEVICE_CHECKS:
-        hint = nearest(name, DEVICE_CHECKS) or f"write one of {', '.join(DEVICE_CHECKS)}"
-        raise SpecError(f"unknown value '{name}'", hint, field=(key,), needle=name)
-    return name
-
-
-def _names(value: object, key: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise SpecError(f"not a list of names: {value!r}", "write [name, name]", field=(key,))
-    return tuple(sorted(set(value)))
-
-
-# The keys that say one thing of the function, which is called so too.
-SETTINGS: Mapping[str, Callable[[object, str], Any]] = {
-    "structured": _flag,
-    "structured_delegate": _delegate,
-    "structured_inherits": _own,
-    "use_const_ref_for_mutable_tensors": _flag,
-    "device_guard": _flag,
-    "device_check": _device_check,
-    "python_module": _text,
-    "category_override": _text,
-    "manual_kernel_registration": _flag,
-    "manual_cpp_binding": _flag,
-    "cpp_no_default_args": _names,
-}
-KEYS = {"func", "variants", "dispatch", "tags", "autogen", "precomputed", "ufunc_inner_loop", *SETTINGS}

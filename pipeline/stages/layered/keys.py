@@ -14,7 +14,7 @@ from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.rules.layers.versions import listed_versions
-from pipeline.rules.native.entry import KEYS as NATIVE_KEYS
+from pipeline.rules.native.settings import KEYS as NATIVE_KEYS
 from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import text
 from pipeline.stages.set import source
