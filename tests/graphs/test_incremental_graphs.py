@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from copies import copy_of
-from project import CORE, Project, Run
+from project import CORE, ROOT, Project, Run
 from watching import Watching
 
 from pipeline.front.config import read_config
@@ -232,9 +234,35 @@ def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
 
 def test_ninja_knows_graphs(graphs: Graphs) -> None:
     text = graphs.run("export", "ninja").stdout
-    (made,) = (line for line in text.splitlines() if line.startswith("build ") and line.endswith(": gradmill"))
-    assert str(graphs.project.generated / "graphs" / "first.cpp") in made.split()
+    (made,) = (line for line in text.splitlines() if line.startswith("build ") and ": gradmill" in line)
+    outputs, _, inputs = made.partition(": gradmill | ")
+    assert str(graphs.project.generated / "graphs" / "first.cpp") in outputs.split()
+    assert Path(inputs) in (*graphs.project.specs.rglob("*"), *graphs.folder.iterdir(), ROOT / "pipeline/__init__.py")
     assert f"graphs={graphs.folder}" in text
+
+
+def test_the_ninja_file_names_the_graph_that_was_edited_last(graphs: Graphs) -> None:
+    time.sleep(2 * TICK / 1e9)
+    graphs.edit("second.py", "z.sin_()", "z.cos_()")
+    assert f": gradmill | {graphs.folder / 'second.py'}\n" in graphs.run("export", "ninja").stdout
+
+
+def test_ninja_runs_after_an_edit_of_a_graph(graphs: Graphs) -> None:
+    if shutil.which("ninja") is None:
+        pytest.skip("Ninja is not installed: apt install ninja-build, or pip install ninja")
+    file = graphs.project.folder / "build.ninja"
+    file.write_text(graphs.run("export", "ninja").stdout)
+
+    def ninja() -> str:
+        return subprocess.run(["ninja"], cwd=file.parent, capture_output=True, text=True, check=True).stdout
+
+    ninja()
+    assert ninja() == "ninja: no work to do.\n"
+    graphs.edit("first.py", "+ 1", "+ 2")
+    assert ".  manifest" in ninja()
+    assert ninja() == "ninja: no work to do.\n"
+    graphs.edit("second.py", "z.sin_()", "z.cos_()")
+    assert ".  manifest" in ninja()
 
 
 # ---- a run with nothing to do
