@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from copies import copy_of
-from project import ROOT, Project, Run, finish
+from project import CORE, KERNEL_TEMPLATES, ROOT, Project, Run, finish
 
 BAD = ROOT / "tests" / "bad"
 BASE = BAD / "base"
@@ -44,7 +45,7 @@ class Case(NamedTuple):
     torchgen: str
     process: bool
     shown: bool  # in docs/mistakes.md
-    kernels: bool  # whether torchgen refuses it only when it prints kernels
+    kernels: bool  # whether torchgen refuses it only where kernels are printed, and gradmill, too
 
     @property
     def expected(self) -> Path:
@@ -93,6 +94,17 @@ def read(name: str) -> Case:
 def base(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The base, built; each case begins with a copy of it."""
     return Project(tmp_path_factory.mktemp("bad"), BASE, (BASE / "RELEASE").read_text()).build()
+
+
+@pytest.fixture(scope="module")
+def base_with_kernels(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The base with the templates of kernels and views, built."""
+    specs = tmp_path_factory.mktemp("templates") / "set"
+    shutil.copytree(BASE, specs)
+    for template in KERNEL_TEMPLATES:
+        shutil.copyfile(CORE / "templates" / template, specs / "templates" / template)
+    version = (BASE / "RELEASE").read_text()
+    return Project(tmp_path_factory.mktemp("bad_kernels"), specs, version, kernels=True).build()
 
 
 @pytest.fixture
@@ -159,6 +171,24 @@ def test_the_message_does_not_depend_on_earlier_runs(name: str, project: Project
 def test_torchgen_gives_the_same_verdict(name: str, verdicts: dict[str, str]) -> None:
     case = read(name)
     assert bool(verdicts[name]) == (case.torchgen == "refuses"), verdicts[name]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if read(name).kernels])
+def test_what_torchgen_refuses_with_kernels_is_refused_where_they_are_printed(
+    name: str, base_with_kernels: Project, tmp_path: Path
+) -> None:
+    """A set without the templates of kernels is judged by the files that it has."""
+    case = read(name)
+    assert case.torchgen == "refuses"
+    project = copy_of(base_with_kernels, tmp_path)
+    files = project.files()
+    assert "VariableType_0.cpp" in files
+    case.apply(project.specs)
+    found = run(case, project)
+    assert found.status == 1, found.stderr
+    assert re.search(r"^\S+derivatives\.yaml:\d+:\d+: error: ", found.stderr, re.MULTILINE), found.stderr
+    assert "Traceback" not in found.stdout + found.stderr
+    assert project.files() == files
 
 
 def test_the_page_of_mistakes_says_what_is_said_today(verdicts: dict[str, str]) -> None:
