@@ -77,10 +77,12 @@ _seal_decoder = msgspec.msgpack.Decoder(Seal)
 
 
 class Store:
-    """One file. A file that is not there yet is built beside its place, and put there by the first commit."""
+    """One file. A file that is not there yet is built beside its place, and put there by the first commit. `seals`:
+    whether files that were verified are sealed before that, too."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, seals: bool = True) -> None:
         self.path = path
+        self._seals = seals
         self.empty = True
         self.problem = ""  # why nothing can be kept
         self._building = ""  # what the names of new files end with, until they are committed
@@ -203,7 +205,8 @@ class Store:
     # ---- damage
 
     def _check(self) -> None:
-        """Trusts the files where they are as they were sealed. Else verifies all that they hold, and seals them."""
+        """Trusts the files where they are as they were sealed. Else verifies all that they hold, and may seal
+        them."""
         seal = Seal(self._sum, self._stats)
         if seal == seal_of(self.path) and is_checkpointed(self.path):
             return
@@ -219,7 +222,7 @@ class Store:
             raise StoreDamaged("a part is missing, or older than the rest")
         for number in range(256):
             self._verify_values(self.pairs(PLACES + number))
-        if stats_of(self.path) == self._stats and is_checkpointed(self.path):
+        if self._seals and stats_of(self.path) == self._stats and is_checkpointed(self.path):
             with suppress(OSError):
                 _set_seal(self.path, seal)
 

@@ -123,7 +123,8 @@ class Build:
 
             self.lock()
             collect_if_large(self.store_path)
-            self._db = Database(Store(self.store_path), find_query, code, self.room, warn)
+            store = Store(self.store_path, seals=self.writes)
+            self._db = Database(store, find_query, code, self.room, warn)
             try:
                 self.refresh()
             except CodeChanged:
