@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -165,6 +166,22 @@ def test_a_read_only_cache_that_is_up_to_date_is_enough(project: Project, disk: 
     _remount(disk, "ro")
     run = project.run()
     assert (run.status, run.ran, run.stderr) == (0, [], "")
+    os.utime(project.path("derivatives.yaml"))  # as where it was written within a tick before the run
+    run = project.run()
+    assert (run.status, run.ran, run.stderr) == (0, [], "")
+    assert project.files() == sound
+    explained = project.run("explain")
+    assert (explained.status, explained.stderr) == (0, "")
+
+
+def test_a_read_only_cache_that_is_damaged_is_reported(project: Project, disk: Path, sound: dict[str, bytes]) -> None:
+    project.cache = disk / "cache"
+    project.build()
+    project.rows.write_bytes(project.rows.read_bytes()[:-5000])
+    _remount(disk, "ro")
+    run = project.run("check")
+    assert (run.status, len(run.stderr.splitlines())) == (0, 1)
+    assert run.stderr.startswith(f"{project.rows}: the store is damaged (")
     assert project.files() == sound
 
 

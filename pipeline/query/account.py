@@ -177,7 +177,7 @@ def collect(path: str, is_root: Callable[[Name], bool]) -> Collected | None:
     old, new = Store(path), Store(path)
     try:
         old.begin()
-        if old.empty:
+        if old.empty or old.problem:
             return None
         records = old.records()
         tables = unpacked_ids(old.note("tables")) & records.keys()

@@ -8,6 +8,7 @@ again on an empty store. So nothing that is damaged is ever extended, or sealed.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -43,6 +44,8 @@ _SUM = "sum"  # the note of all checksums but its own, added up: so nothing is m
 _MEMORY = ":memory:"
 _BESIDE = ("-wal", "-shm")  # files that SQLite has beside a database
 _VALUES = ".values"  # what the name of the file with values ends with
+_LOAD = "deserialize"  # a method that SQLite may have been built without
+_JOURNAL = slice(18, 20)  # where a database says how it is written
 _PAGE = 4096  # bytes; where a file cannot have so many, there can be no database
 _WAIT = 10.0  # seconds that another process may take to write
 _ALL = (1 << 64) - 1
@@ -110,7 +113,7 @@ class Store:
                 self.close()
                 self._open()
             self._run("BEGIN")
-            if not self._building:
+            if not self.empty:
                 known, self._sum = self._sum, int.from_bytes(self.note(_SUM), "big")
                 same = same and known == self._sum
                 if not same:
@@ -135,6 +138,9 @@ class Store:
         if not is_file(self.path):
             self._create()
             return
+        if not all(os.access(path, os.W_OK) for path in (self.path, os.path.dirname(self.path) or ".")):
+            self._load()
+            return
         for end in _BESIDE:
             leave_files_only(self.path + end)
         self._connect()
@@ -144,10 +150,33 @@ class Store:
         if not is_checkpointed(self.path):  # a process was killed in between
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         self._stats, self.empty = stats_of(self.path), False
+        self._open_values()
+
+    def _open_values(self, *, keeps: bool = True) -> None:
         try:
-            self.values = Values(self.paths[1], self._place)
+            self.values = Values(self.paths[1], self._place, keeps=keeps)
         except OSError as error:
             raise StoreDamaged(f"its values cannot be read: {error.strerror}") from None
+
+    def _load(self) -> None:
+        """Reads rows into memory that cannot be written to: where they are, SQLite would write beside them."""
+        stats, data = stats_of(self.path), read_file(self.path) or b""
+        if stats != stats_of(self.path) or not is_checkpointed(self.path) or not hasattr(sqlite3.Connection, _LOAD):
+            self._create()
+            return
+        self._building, self._stats = _MEMORY, stats
+        self._connection = sqlite3.connect(_MEMORY, isolation_level=None)
+        self._connection.deserialize(data[: _JOURNAL.start] + b"\1\1" + data[_JOURNAL.stop :])  # 1: in no WAL mode
+        if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
+            self._create()
+            return
+        self.empty = False
+        self._open_values(keeps=False)
+        try:
+            os.close(os.open(self.path, os.O_RDWR))
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.path.dirname(self.path))
+        except OSError as error:  # the system says why
+            self._why(error)
 
     def _connect(self) -> None:
         self._connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)

@@ -19,14 +19,16 @@ class StoreDamaged(Exception):
 
 class Values:
     """Values by digest, in a file to which several processes may add at once. `placed` are those that this one added,
-    `index` knows others. Values are in memory where there is no file, and from the first write that fails, which
-    `problem` is: it is not tried again.
+    `index` knows others. Values are in memory where there is no file, or none that `keeps` them, and from the first
+    write that fails, which `problem` is: it is not tried again.
 
     A value is verified by its digest when it is read. What no index refers to, after a kill or a round that was not
     kept, is room that is lost.
     """
 
-    def __init__(self, path: str | None, index: Callable[[bytes], Place | None], *, anew: bool = False) -> None:
+    def __init__(
+        self, path: str | None, index: Callable[[bytes], Place | None], *, anew: bool = False, keeps: bool = True
+    ) -> None:
         self.placed: dict[bytes, Place] = {}
         self.problem: OSError | None = None
         self._index = index
@@ -34,7 +36,9 @@ class Values:
         self._path = path
         if path is not None and anew:
             leave_files_only(path)
-        how = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_TRUNC if anew else getattr(os, "O_NONBLOCK", 0))
+        self._keeps = keeps
+        how = os.O_RDWR | os.O_APPEND if keeps else os.O_RDONLY
+        how |= os.O_CREAT | os.O_TRUNC if anew else getattr(os, "O_NONBLOCK", 0)
         self._file = None if path is None else os.open(path, how, 0o666)
 
     def get(self, found: bytes) -> bytes | None:
@@ -60,7 +64,7 @@ class Values:
     def add(self, values: Mapping[bytes, bytes]) -> None:
         """Adds values by their digests."""
         new = {found: raw for found, raw in values.items() if found not in self.placed and self._index(found) is None}
-        if self._file is not None and self.problem is None:
+        if self._file is not None and self._keeps and self.problem is None:
             try:
                 begin = self._append(b"".join(new.values()))
             except OSError as error:

@@ -291,7 +291,7 @@ class Build:
 
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
         files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
-        kept = self._db.commit()
+        ran, kept = bool(self._db.ran), self._db.commit()
         if kept:
             claim_cache(self.config)
         beside = (self.store_path, f"{self.store_path}.values", self.notes_path)
@@ -313,7 +313,7 @@ class Build:
         )
         self.last = last
         problem = last_run.keep(self.last_path, last, "" if kept else self._db.problem)
-        if problem and self.writes:
+        if problem and self.writes and ran:  # else nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
 
     def drop(self) -> None:

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 def check_places(build: Build) -> None:
-    """Refuses to write over an input, over a file that gradmill did not make, or where nothing can be remembered;
-    reports each place."""
+    """Refuses to write over an input, over a file that gradmill did not make, or where nothing can be remembered of
+    what is to be written; reports each place."""
     config = build.config
-    if build.db.problem:
+    if build.db.problem and not _is_whole(build):
         raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
     check_claims(config)
     inputs = identities(build.inputs.spec_paths())
@@ -59,6 +59,12 @@ def check_places(build: Build) -> None:
     if errors:
         raise all_of(errors)
     claim_places(config)
+
+
+def _is_whole(build: Build) -> bool:
+    """Whether all files are there as they should be."""
+    files = (build.outputs.holds(build.path(name), wanted(build, name)) for name in build.file_names())
+    return all(files) and manifest_is_there(build)
 
 
 def stamp_refusal(build: Build) -> str:
