@@ -103,3 +103,16 @@ def test_a_part_of_another_age_is_noticed(toy: Toy) -> None:
     toy.inputs["z"] = b"a: b\n"
     assert toy.run((total, "x"), (total, "z"))[0] == [11, 1]
     assert len(toy.warned) == 1
+
+
+@pytest.mark.parametrize("part", ["rows", "cache"])
+def test_a_store_that_cannot_be_written_to_is_read(toy: Toy, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    before = {path.name: path.read_bytes() for path in toy.path.parent.iterdir()}
+    monkeypatch.setattr("pipeline.query.store.os.access", lambda path, _: Path(path).name != part)
+    db = toy.open()
+    assert toy.run((total, "x"), db=db) == ([11], [])
+    assert "Permission denied" in db.problem
+    toy.inputs["x"] = TEXT.replace(b"one", b"three")
+    assert toy.run((total, "x"), db=db)[0] == [15]
+    assert {path.name: path.read_bytes() for path in toy.path.parent.iterdir()} == before
+    assert toy.warned == []
