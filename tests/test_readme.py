@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -305,7 +306,7 @@ def _run_here() -> Iterator[str]:
 def test_a_command_of_the_running_text_works_in_an_empty_folder(
     empty: Path, commands: Path, torch_specs: Path, line: str
 ) -> None:
-    words = line.split()[1:]
+    words = shlex.split(line)[1:]
     if words == ["info"]:
         words = ["info", "match"]
     assert_works(empty, [str(commands / "gradmill")], words)

@@ -94,7 +94,14 @@ class Report(NamedTuple):
 def report(format_: str, text: str, cwd: Path, folder: Path) -> Report:
     """A report in one of the formats. `cwd`: what its paths are relative to; `folder`: what they are to be."""
     found = _READERS[format_](text, lambda path: _within(path, cwd, folder))
-    return found._replace(notes=frozenset(note.replace(f"{folder}/", "") for note in found.notes))
+    return found._replace(notes=frozenset(_note_within(note, cwd, folder) for note in found.notes))
+
+
+def _note_within(note: str, cwd: Path, folder: Path) -> str:
+    """A note, with the path of the file that it begins with, if any, as it is from `folder`."""
+    path, colon, rest = note.partition(": ")
+    found = _within(path, cwd, folder) if colon and (cwd / path).is_file() else path
+    return f"{found}{colon}{rest}".replace(f"{folder}/", "")
 
 
 def _within(path: str, cwd: Path, folder: Path) -> str:
