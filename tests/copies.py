@@ -14,7 +14,7 @@ from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import note, owners_in
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import Stat, stat_of
+from pipeline.io.files import Stat, stat_of
 from pipeline.query.row import digest
 
 TICK = 0.012  # seconds after which a file that is written anew has another time of change

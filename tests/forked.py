@@ -26,7 +26,7 @@ _LOADED = """
     pipeline.cpp.header pipeline.front.backend pipeline.front.commands.explain pipeline.front.commands.show
     pipeline.front.main pipeline.front.tasks pipeline.front.console.reporter pipeline.front.run.build
     pipeline.front.run.collect pipeline.front.run.places pipeline.front.run.sources pipeline.query.account
-    pipeline.query.code pipeline.query.database pipeline.query.store pipeline.problems.render pipeline.problems.causes
+    pipeline.code.code pipeline.query.database pipeline.query.store pipeline.problems.render pipeline.problems.causes
     pipeline.releases.names pipeline.reports.explain_text pipeline.specs.values pipeline.stages.manifest
     pipeline.stages.shard
 """.split()
@@ -113,10 +113,10 @@ def _remember_plugins() -> None:
 
 def _remember_imports() -> None:
     """What gradmill's modules import follows from their texts, and is half of the time of a small cold build."""
-    from pipeline.query import code
+    from pipeline.code import code
 
-    found = cache(lambda package, text, imports=code._imports: tuple(imports(package, text)))
-    code._imports = found
+    found = cache(lambda package, text, imports=code.imports_of: tuple(imports(package, text)))
+    code.imports_of = found
     for path in (ROOT / "pipeline").rglob("*.py"):
         found(".".join(path.relative_to(ROOT).parent.parts), path.read_bytes())
 

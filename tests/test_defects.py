@@ -23,10 +23,11 @@ from never_wrong.runs import Place
 from never_wrong.specset import read_specs
 from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, files_in, finish
 
+from pipeline.code.files import CodeChanged
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.front.run.claims import owners_in
-from pipeline.query.files import CodeChanged, Input
+from pipeline.query.row import Input
 from pipeline.specs.location import Location
 
 RELEASE = (CORE / "RELEASE").read_text().strip()

@@ -30,7 +30,9 @@ ORDER = (
     "releases",
     "model",
     "problems",
+    "code",
     "query",
+    "io",
 )
 FOR_ALL = {"__version__", "STARTED"}  # what `pipeline/__init__.py` has for everyone
 

@@ -16,8 +16,8 @@ from never_wrong.builds import Kept, clean_build
 from project import Project
 
 from pipeline.front.run.inputs import Inputs
-from pipeline.query import files
-from pipeline.query.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
+from pipeline.io import files
+from pipeline.io.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
 from pipeline.query.row import Taken
 from pipeline.specs.location import Location
 

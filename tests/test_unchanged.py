@@ -20,7 +20,7 @@ from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.front.start.answer import answer_to, note_path
 from pipeline.front.start.unchanged import note_unchanged
-from pipeline.query.files import TICK
+from pipeline.io.files import TICK
 from pipeline.specs.spec_set import TEMPLATES
 
 

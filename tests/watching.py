@@ -12,7 +12,7 @@ from typing import IO
 from project import Project
 
 from pipeline.front.run import last as last_run
-from pipeline.query.files import read_file
+from pipeline.io.files import read_file
 from pipeline.query.row import digest
 
 

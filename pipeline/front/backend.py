@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from doit.exceptions import InvalidCommand
 
+from pipeline.io.files import read_file, replace_file
 from pipeline.problems.plain import line
-from pipeline.query.files import read_file, replace_file
 
 FORGOTTEN = "forgotten"
 ALL = "*"

@@ -12,9 +12,10 @@ from typing import Any, TextIO
 from doit.action import BaseAction
 from doit.exceptions import InvalidCommand, TaskError, TaskFailed
 
+from pipeline.code.files import CodeChanged
+from pipeline.io.files import Stat, replace_file, stat_of
 from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import CodeChanged, Stat, replace_file, stat_of
 
 CHANGED = "gradmill's own code changed while it ran: run again"
 

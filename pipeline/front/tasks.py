@@ -294,7 +294,7 @@ class Tasks:
             return
         from pipeline.front.run.places import stamp_refusal
         from pipeline.front.run.stamp import stamp_of
-        from pipeline.query.files import read_file, replace_file
+        from pipeline.io.files import read_file, replace_file
 
         data, path = stamp_of(build, selected), build.config.stamp
         if problem := stamp_refusal(build):

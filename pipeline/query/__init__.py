@@ -26,7 +26,7 @@ cut into entries of which only the edited one is news, and kept in chunks, so th
 
 **Inputs** (bytes by label) are taken once, by `Database.begin`, and stay what they are until the next round. The code
 of a query is one of its inputs: the first read of every row is `code(module)`, which follows the import statements
-(`pipeline.query.code`). Nothing is ever remembered under what it was not made from.
+(`pipeline.code`). Nothing is ever remembered under what it was not made from.
 
 **A round**: `begin(inputs)`, calls, `commit()`. `begin` finds out what may be stale: it follows, from each input that
 changed, who reads whom. Rows that this does not reach are not looked at, decoded or written.
@@ -47,6 +47,5 @@ Two walks over the reads exist, and they are one: `Engine._holds` decides, `acco
 
 The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `engine`
 (reading, running, deciding), `readers` (who reads whom), `database` (rounds, what may be stale), `account` (problems,
-why a row ran, garbage), `store`, `values`, `code` (code as an input), `files`. This package imports nothing else of
-this program.
+why a row ran, garbage), `store`, `values`. This package imports nothing of this program but `pipeline.io`.
 """

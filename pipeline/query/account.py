@@ -10,8 +10,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from pipeline.io.files import stat_of
 from pipeline.query.database import Database
-from pipeline.query.files import stat_of
 from pipeline.query.query import Table
 from pipeline.query.row import (
     ABSENT,

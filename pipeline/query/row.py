@@ -73,6 +73,20 @@ class Taken(Protocol):
     def read(self) -> bytes | None: ...
 
 
+class Input:
+    """Something that queries may read: its digest, and its bytes as they were when the round began."""
+
+    __slots__ = ("_data", "digest")
+
+    def __init__(self, data: bytes | None) -> None:
+        self._data = data
+        self.digest = MISSING if data is None else digest(data)
+
+    def read(self) -> bytes | None:
+        """The bytes, None where there is no such thing."""
+        return self._data
+
+
 class Trace(Struct, frozen=True, gc=False, array_like=True):
     """One way in which a call came out: what it read, in order, and what it gave."""
 

@@ -19,16 +19,7 @@ import msgspec
 from msgspec import Struct
 from xxhash import xxh3_64_digest
 
-from pipeline.query.files import (
-    Stat,
-    is_file,
-    leave_files_only,
-    make_way,
-    move_file,
-    overwrite_file,
-    read_file,
-    stat_of,
-)
+from pipeline.io.files import Stat, is_file, leave_files_only, make_way, move_file, overwrite_file, read_file, stat_of
 from pipeline.query.row import ID, Record, Trace, digest, encode, places
 from pipeline.query.values import Place, StoreDamaged, Values
 

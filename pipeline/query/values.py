@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from pipeline.query.files import leave_files_only
+from pipeline.io.files import leave_files_only
 from pipeline.query.row import digest
 
 Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pipeline import __version__
+from pipeline.code.code import code
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
-from pipeline.query.code import code
 from pipeline.query.database import Database
 from pipeline.query.query import Parts, query, unkept
 from pipeline.query.row import digest, digest_of

@@ -16,7 +16,7 @@ from watching import Watching
 from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.front.start.answer import answer_to
-from pipeline.query.files import TICK
+from pipeline.io.files import TICK
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 FIRST = """\

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
+from pipeline.code.files import CodeChanged, Source
 from pipeline.query.account import changed_items, changes, collect, problems
-from pipeline.query.code import Source
 from pipeline.query.database import Cycle, Database
-from pipeline.query.files import CodeChanged
 from pipeline.query.query import Parts, Table, query, table, unkept
 from pipeline.query.row import INPUT, ITEM, NAMES, digest, identity
 from tests.query.toy import Toy, length, page, summary, total, words

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.query.files import replace_file
+from pipeline.io.files import replace_file
 
 PARTS = [b"%d," % number * (number % 5) for number in range(2500)]
 

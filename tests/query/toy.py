@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pipeline.query.code import FILES, code
+from pipeline.code.code import FILES, code
 from pipeline.query.database import Database
-from pipeline.query.files import Input
 from pipeline.query.query import Query, query, table, unkept
+from pipeline.query.row import Input
 from pipeline.query.store import Store
 
 
@@ -69,7 +69,7 @@ class Toy:
 
     def open(self, *more: Query[Any, Any]) -> Database:
         """A database that has `more` queries, too."""
-        from pipeline.query import code as module
+        from pipeline.code import code as module
 
         known = {**QUERIES, **{q.name: q for q in (module.code, module.source, module.files, *more)}}
         self.store = Store(str(self.path))

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.sources import Sources
+from pipeline.io.files import read_file, replace_file
 from pipeline.problems.locate import misnames_key
 from pipeline.problems.problem import SpecError
 from pipeline.problems.report import Placed, report_of
-from pipeline.query.files import read_file, replace_file
 
 _INSTALLED = ("site-packages", "dist-packages")
 _BOM = b"\xef\xbb\xbf"

@@ -12,6 +12,7 @@ from doit.cmd_base import Command
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
+from pipeline.code.files import CodeChanged
 from pipeline.front.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.console.progress import Progress
 from pipeline.front.effect import CHANGED
@@ -22,7 +23,6 @@ from pipeline.front.run.claims import check_cache
 from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import problems
-from pipeline.query.files import CodeChanged
 from pipeline.query.row import Name
 
 INTERRUPTED = 130

@@ -42,7 +42,7 @@ class Explain(BuildCommand):
 
 def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
     """The explanations of what the command line names, lines of generated files among it."""
-    from pipeline.query.files import read_file
+    from pipeline.io.files import read_file
     from pipeline.reports.origin.lines import Lines, place_in
 
     found: list[Explanation | Line] = []

@@ -9,9 +9,9 @@ import msgspec
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.ownership import identities, refusal, refused, says
+from pipeline.io.files import replace_file
 from pipeline.problems import plain
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import replace_file
 
 
 def format_option(*formats: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand, reason, say
 from pipeline.front.config import Config, read_config
 from pipeline.front.main import start_anew
@@ -19,7 +20,6 @@ from pipeline.front.run.inputs import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import CodeChanged
 
 # Milliseconds: how long to collect events of one save, and how often to look.
 DEBOUNCE = 8

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 
 from pipeline.front.run.build import Build
 from pipeline.front.run.inputs import PACKAGE
-from pipeline.query.files import stat_of
+from pipeline.io.files import stat_of
 
 _TEXT = """\
 # Written by `gradmill export ninja`: export again when the set of generated files changes.

@@ -24,9 +24,9 @@ from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.last import Last
 from pipeline.front.run.outputs import remove_abandoned
 from pipeline.front.run.ownership import head_of, identities, refused, says
+from pipeline.io.files import Stat, stat_of
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError, all_of
-from pipeline.query.files import Stat, stat_of
 from pipeline.query.query import Parts
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class PageInputs(Inputs):
         self._version = config.specs.version
 
     def take(self, last: Last | None) -> Mapping[str, Taken]:
-        from pipeline.query.code import Source, library_files
-        from pipeline.query.files import Input
+        from pipeline.code.files import Source, library_files
+        from pipeline.query.row import Input
         from pipeline.reports.page.changes import AGAINST, VERSION
         from pipeline.reports.page.pages import JINJA
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pipeline.code.files import CodeChanged
 from pipeline.front.config import Config
 from pipeline.front.run import last as last_run
 from pipeline.front.run.claims import claim_cache
@@ -16,7 +17,6 @@ from pipeline.front.run.lock import Lock
 from pipeline.front.run.outputs import Outputs
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import Problem
-from pipeline.query.files import CodeChanged
 from pipeline.query.row import digest, encode
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _LAYERED = tuple(
 )
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*GRAPHS, "graph.operators", "graph.graph_text"))
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
-_BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_PAGES, "pipeline.query.code")}
+_BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_PAGES, "pipeline.code.code")}
 
 Root = tuple[Any, ...]  # a query and its key
 
@@ -116,8 +116,8 @@ class Build:
     def db(self) -> Database:
         """The database, with today's inputs."""
         if self._db is None:
+            from pipeline.code.code import code
             from pipeline.front.run.collect import collect_if_large
-            from pipeline.query.code import code
             from pipeline.query.database import Database
             from pipeline.query.store import Store
 
@@ -287,7 +287,7 @@ class Build:
         one did not wait, is about to."""
         if self._db is None or not self.inputs.code_is_the_same() or not self._lock.try_to_take():
             return
-        from pipeline.query.files import stat_of
+        from pipeline.io.files import stat_of
 
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
         files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from pipeline.front.config import Config
+from pipeline.io.files import read_file, replace_file
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import read_file, replace_file
 from pipeline.query.row import digest
 
 _SHARED = "generated"  # the folder in which every set has its own, unless another one is given

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import remove_abandoned
+from pipeline.io.files import read_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import Collected, collect, size_of
-from pipeline.query.files import read_file
 from pipeline.query.row import Name
 
 _OWN = ("lock", "rows", "rows.seal", "rows.values", "doit", "set", "manifest.json", "manifest.json.d")

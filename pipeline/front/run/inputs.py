@@ -9,15 +9,16 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
 from pipeline import STARTED
+from pipeline.code.files import CodeChanged
 from pipeline.front.config import Config
 from pipeline.front.run.last import Last, folders
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import CodeChanged, Moment, Stat, evidence, is_settled, moment, stat_of
+from pipeline.io.files import Moment, Stat, evidence, is_settled, moment, stat_of
 from pipeline.specs.spec_set import FOR_GRAPHS, OPTIONAL
 
 if TYPE_CHECKING:
+    from pipeline.code.files import Source
     from pipeline.front.graph_files import Archive
-    from pipeline.query.code import Source
     from pipeline.query.row import Taken
     from pipeline.specs.location import Location
 
@@ -101,9 +102,11 @@ class Inputs:
         return {path: evidence(stat, self.moment) for path, stat in stats.items()}
 
     def _take_code(self, last: Last | None) -> dict[str, Taken]:
-        from pipeline.query.code import FILES, Source, library_files, runs_as_older
+        from pipeline.code.bytecode import runs_as_older
+        from pipeline.code.code import FILES
+        from pipeline.code.files import Source, library_files
         from pipeline.query.database import ENGINE
-        from pipeline.query.files import Input
+        from pipeline.query.row import Input
 
         self._code = _own_files()
         libraries = library_files(LIBRARIES)
@@ -130,8 +133,7 @@ class Inputs:
         }
 
     def _take_specs(self) -> dict[str, Taken]:
-        from pipeline.query.files import Input
-        from pipeline.query.row import encode
+        from pipeline.query.row import Input, encode
         from pipeline.stages.set import (
             DESCRIBED,
             FAMILIES,
@@ -199,6 +201,6 @@ class Inputs:
 def _own_files() -> dict[str, str]:
     """gradmill's own files by label: not the embedded set, which an installed package has inside, and which is a spec
     set like any other."""
-    from pipeline.query.code import source_files
+    from pipeline.code.files import source_files
 
     return {label: path for label, path in source_files(PACKAGE).items() if not path.startswith(_EMBEDDED)}

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from pipeline.front.run.outputs import Written
-from pipeline.query.files import Stat, overwrite_file, read_file, stat_of
+from pipeline.io.files import Stat, overwrite_file, read_file, stat_of
 from pipeline.query.row import digest
 
 

@@ -11,8 +11,8 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Set
 
+from pipeline.io.files import read_file
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import read_file
 from pipeline.query.row import digest
 
 INPUT = "this is an input"

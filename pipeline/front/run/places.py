@@ -244,7 +244,7 @@ def told_of(build: Build) -> dict[str, Parts]:
 
 def put(build: Build, path: str, data: Parts) -> bool:
     """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
-    from pipeline.query.files import replace_file
+    from pipeline.io.files import replace_file
 
     found = data.digest
     if build.outputs.holds(path, found):

@@ -11,8 +11,8 @@ from pipeline.front.console.lines import left
 from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
 from pipeline.front.start.answer import NOTE, is_note, note, note_path
+from pipeline.io.files import Stat, evidence, overwrite_file, read_file, stat_of
 from pipeline.problems.problem import SpecError
-from pipeline.query.files import Stat, evidence, overwrite_file, read_file, stat_of
 
 
 def note_unchanged(build: Build, words: list[str]) -> None:

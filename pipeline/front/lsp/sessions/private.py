@@ -15,7 +15,7 @@ from xxhash import xxh3_64_hexdigest
 from pipeline.front.effect import remove_empty
 from pipeline.front.run.claims import owners_in
 from pipeline.front.run.outputs import runs
-from pipeline.query.files import read_file
+from pipeline.io.files import read_file
 from pipeline.query.store import Seal, is_checkpointed, seal_of, stats_of
 
 _FOLDER = "editor."  # then the number of the process, and what tells sets of one name apart

@@ -1,4 +1,4 @@
-"""Files as inputs, read once, at the start of a round; files written whole or not at all."""
+"""Files: their stats as evidence, read at once, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from pipeline.query.row import MISSING, digest
-
 _AT_ONCE = 1000  # parts of a file that are written at once: systems take 1024
-
-
-class CodeChanged(Exception):
-    """The program's own code changed while it ran: what runs is neither the old nor the new one."""
 
 
 class Stat(NamedTuple):
@@ -42,20 +36,6 @@ class Moment(NamedTuple):
     ns: int
     device: int = -1
     own_ns: int = 0
-
-
-class Input:
-    """Something that queries may read: its digest, and its bytes as they were when the round began."""
-
-    __slots__ = ("_data", "digest")
-
-    def __init__(self, data: bytes | None) -> None:
-        self._data = data
-        self.digest = MISSING if data is None else digest(data)
-
-    def read(self) -> bytes | None:
-        """The bytes, None where there is no such thing."""
-        return self._data
 
 
 def stat_of(path: str) -> Stat | None:

@@ -1,0 +1,1 @@
+"""Files of the system: reading, replacing, and what their stats prove."""
