@@ -21,7 +21,7 @@ from pipeline.stages.units import unit
 
 
 def _graph(db: Database, name: str) -> Any:
-    from pipeline.stages.graph.graph_text import pieces  # much code, for those who have graphs
+    from pipeline.stages.graph_text import pieces  # much code, for those who have graphs
 
     return pieces(db, name)
 

@@ -72,7 +72,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         found = {name: replace(file, lines=True) for name, file in found.items()}
     if not any(file.whole for file in found.values()):
         return found
-    from pipeline.stages.graph.graph_text import support  # much code, for those who have graphs
+    from pipeline.stages.graph_text import support  # much code, for those who have graphs
 
     shared = support(db)
     return {**found, **{file.name: file for file in shared}}
@@ -146,7 +146,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     if file is None:
         return []
     if file.whole:
-        from pipeline.stages.graph.graph_text import whole
+        from pipeline.stages.graph_text import whole
 
         return [whole(db, name)]
     try:

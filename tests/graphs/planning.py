@@ -24,7 +24,7 @@ from pipeline.graphs.functional.program import (
 )
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan
-from pipeline.stages.graph import graph_text
+from pipeline.stages import graph_text
 
 HEAD = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor\n\n\n"
 

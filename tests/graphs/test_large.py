@@ -10,7 +10,7 @@ import pytest
 from forked import gradmill
 
 from graphs.reading import Reading
-from pipeline.stages.graph import graph_text
+from pipeline.stages import graph_text
 
 SHORT, TIMES = 150, 4
 NEARLY = 1.5  # how much more than in proportion the work may grow

@@ -16,7 +16,7 @@ from pipeline.graphs.text.function import function_text
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.stages.graph.operators import operator
+from pipeline.stages.graph_operators import operator
 from pipeline.stages.graphs import all_names, lean, stem
 from pipeline.stages.set import asked, namespace, release, spec_set, template_label
 
