@@ -42,6 +42,7 @@ READS = {"digest", "input", "item", "names", "report"}  # all that a stage asks 
 # What does not hold yet, and why: place to reason.
 CIRCLES: dict[str, str] = {}
 ASKS: dict[str, str] = {}
+TYPED = ("front", "query")  # folders whose modules name each other's types in circles
 
 
 class Import(NamedTuple):
@@ -145,7 +146,11 @@ def test_every_module_that_is_imported_is_there() -> None:
 
 
 def test_no_modules_import_one_another_in_a_circle() -> None:
-    graph = {dotted(path): {target(e) for e in imports(path) if not e.typing} & NAMES for path in MODULES}
+    """Imports for a type checker count: two modules that name each other's types are one module in two files."""
+    graph = {
+        dotted(path): {target(e) for e in imports(path) if not (e.typing and layer(dotted(path)) in TYPED)} & NAMES
+        for path in MODULES
+    }
     assert circle(graph) == []
 
 

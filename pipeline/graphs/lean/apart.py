@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pipeline.graphs.lean.rules import RULES, Rule, Shape, Site, numbers
 from pipeline.graphs.model import Call, Function, Int, Item, Many, Nothing, Output, Ref, Result, Value
 from pipeline.graphs.ops import Ops
-from pipeline.graphs.python.expressions import Reader
+from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.things import Known, Several, Thing
 from pipeline.graphs.resolve.trace import Trace
 from pipeline.problems.problem import SpecError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pipeline.graphs.model import Constant
+from pipeline.graphs.python.expressions import Expressions
 from pipeline.graphs.python.names import GRAD_MODES, MATH, MODULES, REFUSED_METHODS
 from pipeline.graphs.python.torch_functions import FUNCTIONAL, MEASURES, METHODS, REFUSED, TORCH
 from pipeline.graphs.resolve.things import (
@@ -26,9 +26,6 @@ from pipeline.graphs.resolve.things import (
 )
 from pipeline.problems.problem import SpecError, nearest
 
-if TYPE_CHECKING:
-    from pipeline.graphs.python.expressions import Reader
-
 _OWN = ("loss_reduction", "is_a", "size_of", "wrapped", "broadcast", "tensor_of")  # beside operators
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _OPS = "torch.ops."
@@ -38,7 +35,7 @@ _NOT_CALLED = {"print": _PRINT, "range": "a graph is straight-line code: write o
 Named = dict[str, Thing]
 
 
-def read(reader: Reader, node: ast.Call, hint: str) -> Thing:
+def read(reader: Expressions, node: ast.Call, hint: str) -> Thing:
     """What a call gives."""
     given, named = _arguments(reader, node)
     reader.at(node)
@@ -58,7 +55,7 @@ def read(reader: Reader, node: ast.Call, hint: str) -> Thing:
     raise SpecError(f"'{ast.unparse(node.func)}' is no operator", "call functions of torch and methods of tensors")
 
 
-def _arguments(reader: Reader, node: ast.Call) -> tuple[list[Thing], Named]:
+def _arguments(reader: Expressions, node: ast.Call) -> tuple[list[Thing], Named]:
     named: Named = {}
     for keyword in node.keywords:
         if keyword.arg is None:
@@ -73,7 +70,7 @@ def _arguments(reader: Reader, node: ast.Call) -> tuple[list[Thing], Named]:
 # ---- functions
 
 
-def _of_torch(reader: Reader, path: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
+def _of_torch(reader: Expressions, path: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
     """A function of an imported module, by its full name."""
     module, _, name = path.rpartition(".")
     if module == "math":
@@ -100,7 +97,7 @@ def _of_torch(reader: Reader, path: str, given: Sequence[Thing], named: Named, h
     return reader.trace.call(operator, given, named, hint=hint)
 
 
-def _explicit(reader: Reader, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
+def _explicit(reader: Expressions, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
     """`torch.ops.aten.add.Tensor`: by its own name."""
     parts = name.split(".")
     if len(parts) not in (2, 3):
@@ -116,7 +113,7 @@ def _explicit(reader: Reader, name: str, given: Sequence[Thing], named: Named, h
     return reader.trace.call(operator, given, named, hint=hint, overload=overload)
 
 
-def _of_math(reader: Reader, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
+def _of_math(reader: Expressions, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
     if name not in MATH or named or len(given) != 1:
         raise SpecError(f"'math.{name}' is nothing that a graph can have so", nearest(name, MATH))
     if is_tensor(given[0]):
@@ -124,7 +121,7 @@ def _of_math(reader: Reader, name: str, given: Sequence[Thing], named: Named, hi
     return reader.trace.scalar(MATH[name], given, hint)
 
 
-def _builtin(reader: Reader, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
+def _builtin(reader: Expressions, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
     if reader.depth and name in _OWN:
         return _own(reader, name, given, hint)
     if any_wrong(given) and name in ("abs", "len", "int", "float", "min", "max"):
@@ -146,7 +143,7 @@ def _builtin(reader: Reader, name: str, given: Sequence[Thing], named: Named, hi
     raise SpecError(f"'{name}' is no operator", advice)
 
 
-def _length(reader: Reader, thing: Thing, hint: str) -> Thing:
+def _length(reader: Expressions, thing: Thing, hint: str) -> Thing:
     if isinstance(thing, Several):
         return of_number(len(thing.items))
     if is_tensor(thing):
@@ -157,7 +154,7 @@ def _length(reader: Reader, thing: Thing, hint: str) -> Thing:
 # ---- methods
 
 
-def method(reader: Reader, value: Thing, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
+def method(reader: Expressions, value: Thing, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
     """A method of a tensor."""
     if isinstance(value, Wrong):
         return WRONG
@@ -185,7 +182,7 @@ def method(reader: Reader, value: Thing, name: str, given: Sequence[Thing], name
 # ---- what torch has in Python
 
 
-def _expanded(reader: Reader, name: str, text: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
+def _expanded(reader: Expressions, name: str, text: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
     """A function of torch's by what it is made of."""
     if any_wrong((*given, *named.values())):
         return WRONG
@@ -195,7 +192,7 @@ def _expanded(reader: Reader, name: str, text: str, given: Sequence[Thing], name
     return reader.within(ast.unparse(function.body), scope, hint or name.rpartition(".")[2])
 
 
-def _bound(reader: Reader, name: str, parameters: ast.arguments, given: Sequence[Thing], named: Named) -> Named:
+def _bound(reader: Expressions, name: str, parameters: ast.arguments, given: Sequence[Thing], named: Named) -> Named:
     names = [parameter.arg for parameter in parameters.args]
     scope: Named = dict(zip(names, given))
     rest = given[len(names) :]
@@ -220,7 +217,7 @@ def _bound(reader: Reader, name: str, parameters: ast.arguments, given: Sequence
     return scope
 
 
-def _own(reader: Reader, name: str, given: Sequence[Thing], hint: str) -> Thing:
+def _own(reader: Expressions, name: str, given: Sequence[Thing], hint: str) -> Thing:
     """What the expressions of ours call beside operators."""
     if name in ("size_of", "wrapped"):
         return reader.trace.scalar({"size_of": "size"}.get(name, name), given, hint)
@@ -239,7 +236,7 @@ def _own(reader: Reader, name: str, given: Sequence[Thing], hint: str) -> Thing:
     return of_number(_REDUCTIONS[text])
 
 
-def _constant(reader: Reader, data: Thing, dtype: Thing, device: Thing, hint: str) -> Thing:
+def _constant(reader: Expressions, data: Thing, dtype: Thing, device: Thing, hint: str) -> Thing:
     """A new tensor of numbers, or of lists of them."""
     if isinstance(data, Several) and data.items:
         items = [_constant(reader, item, dtype, device, "") for item in data.items]

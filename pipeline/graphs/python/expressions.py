@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pipeline.graphs.model import Constant, Place, Str
-from pipeline.graphs.python import calls, subscripts
 from pipeline.graphs.python.names import (
     ATTRIBUTES,
     BINARY,
@@ -40,8 +39,9 @@ from pipeline.graphs.resolve.trace import Trace
 from pipeline.problems.problem import SpecError, TextMistake, nearest
 
 
-class Reader:
-    """Reads expressions. `scope` says what names stand for, `imports` what is imported under which name."""
+class Expressions:
+    """Reads names, constants and operators. `scope` says what names stand for, `imports` what is imported under which
+    name."""
 
     def __init__(self, trace: Trace, imports: Mapping[str, str], scope: dict[str, Thing]) -> None:
         self.trace = trace
@@ -56,7 +56,7 @@ class Reader:
     def read(self, node: ast.expr, hint: str = "") -> Thing:
         """What an expression stands for; its calls are in the trace. A TextMistake says where something is wrong."""
         try:
-            found = _READERS.get(type(node))
+            found = self.readers.get(type(node))
             if found is None:
                 what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
                 raise SpecError(f"{what} is nothing that a graph can have", advice)
@@ -258,29 +258,21 @@ class Reader:
             raise SpecError("this has to be known while the graph is read", "write a constant, True or False")
         return bool(found)
 
-    def subscript(self, node: ast.Subscript, hint: str) -> Thing:
-        return subscripts.read(self, node, hint)
-
-    def called(self, node: ast.Call, hint: str) -> Thing:
-        return calls.read(self, node, hint)
+    # What reads each kind of expression.
+    readers: ClassVar[Mapping[type[ast.expr], Callable[[Any, Any, str], Thing]]] = {
+        ast.Name: name,
+        ast.Constant: constant,
+        ast.Attribute: attribute,
+        ast.Tuple: several,
+        ast.List: several,
+        ast.BinOp: binary,
+        ast.UnaryOp: unary,
+        ast.Compare: compare,
+        ast.IfExp: chosen,
+        ast.BoolOp: both,
+    }
 
 
 def _perhaps_none(thing: Thing) -> str:
     optional = isinstance(thing, Known) and thing.type == "Tensor?"
     return ": it may be None, which only arguments that are optional can be" if optional else ""
-
-
-_READERS: dict[type[ast.expr], Callable[[Reader, Any, str], Thing]] = {
-    ast.Name: Reader.name,
-    ast.Constant: Reader.constant,
-    ast.Attribute: Reader.attribute,
-    ast.Tuple: Reader.several,
-    ast.List: Reader.several,
-    ast.BinOp: Reader.binary,
-    ast.UnaryOp: Reader.unary,
-    ast.Compare: Reader.compare,
-    ast.IfExp: Reader.chosen,
-    ast.BoolOp: Reader.both,
-    ast.Subscript: Reader.subscript,
-    ast.Call: Reader.called,
-}

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from pipeline.graphs.model import Function, Input, Place, Ref, Value
 from pipeline.graphs.ops import Ops
-from pipeline.graphs.python.expressions import Reader
+from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.python.source import Context
 from pipeline.graphs.python.statements import TOO_DEEP, Body
 from pipeline.graphs.resolve.conversion import converted

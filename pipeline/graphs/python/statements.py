@@ -8,8 +8,8 @@ from typing import Any
 
 from pipeline.graphs.model import Many, Output, Ref
 from pipeline.graphs.python import subscripts
-from pipeline.graphs.python.expressions import Reader
 from pipeline.graphs.python.names import BINARY, GRAD_MODES, STATEMENTS
+from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.things import (
     WRONG,
     Known,

@@ -8,11 +8,11 @@ there are. Rules: torch/csrc/autograd/python_variable_indexing.cpp, ATen/TensorI
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pipeline.graphs.model import Constant
+from pipeline.graphs.python.expressions import Expressions
 from pipeline.graphs.resolve.things import (
     NONE,
     WRONG,
@@ -29,9 +29,6 @@ from pipeline.graphs.resolve.things import (
     of_number,
 )
 from pipeline.problems.problem import SpecError
-
-if TYPE_CHECKING:
-    from pipeline.graphs.python.expressions import Reader
 
 _END = 2**63 - 1
 
@@ -56,7 +53,7 @@ class Dots(Struct, frozen=True):
 Index = Slice | Dots | Thing
 
 
-def read(reader: Reader, node: ast.Subscript, hint: str) -> Thing:
+def read(reader: Expressions, node: ast.Subscript, hint: str) -> Thing:
     """What a subscript gives."""
     shape = node.value
     if isinstance(shape, ast.Attribute) and shape.attr == "shape" and not reader.path(shape):
@@ -81,13 +78,13 @@ def read(reader: Reader, node: ast.Subscript, hint: str) -> Thing:
     return reader.trace.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
 
 
-def indices(reader: Reader, node: ast.Subscript) -> list[Index]:
+def indices(reader: Expressions, node: ast.Subscript) -> list[Index]:
     """What stands between the brackets."""
     inside = node.slice
     return [_one(reader, item) for item in (inside.elts if isinstance(inside, ast.Tuple) else [inside])]
 
 
-def _one(reader: Reader, node: ast.expr) -> Index:
+def _one(reader: Expressions, node: ast.expr) -> Index:
     if isinstance(node, ast.Slice):
         ends = [reader.read(end) if end is not None else NONE for end in (node.lower, node.upper, node.step)]
         return WRONG if any_wrong(ends) else Slice(*ends)
@@ -96,7 +93,7 @@ def _one(reader: Reader, node: ast.expr) -> Index:
     return reader.read(node)
 
 
-def _of_list(reader: Reader, value: Thing, found: list[Index], hint: str) -> Thing:
+def _of_list(reader: Expressions, value: Thing, found: list[Index], hint: str) -> Thing:
     """An item or some items of a tuple, a list, a shape."""
     if len(found) != 1:
         raise SpecError(f"{described(value)} has one subscript, not {len(found)}")
@@ -132,7 +129,7 @@ def _picks(index: Index) -> bool:
 
 
 def viewed(
-    reader: Reader, value: Thing, found: list[Index], hint: str = "", *, assigned: bool = False
+    reader: Expressions, value: Thing, found: list[Index], hint: str = "", *, assigned: bool = False
 ) -> tuple[Thing, list[Thing]]:
     """The view that a subscript makes, and the indices that are left for `index`: tensors, and None in between."""
     if any(isinstance(index, Wrong) for index in found):
@@ -168,7 +165,7 @@ def _makes(index: Index) -> bool:
 
 
 def _step(
-    reader: Reader, view: Thing, dim: int, index: Index, hint: str, *, alone: bool, from_end: bool
+    reader: Expressions, view: Thing, dim: int, index: Index, hint: str, *, alone: bool, from_end: bool
 ) -> tuple[Thing, int]:
     """One index: the view so far, and the dimension that the next one is about, which is negative `from_end`."""
     call = reader.trace.call
@@ -192,7 +189,7 @@ def _step(
     )
 
 
-def _as_tensor(reader: Reader, index: Index) -> Thing:
+def _as_tensor(reader: Expressions, index: Index) -> Thing:
     """The tensor that picks values: of a list of whole numbers, a new one."""
     if isinstance(index, Known):
         return index
