@@ -2,9 +2,9 @@
 
 from doit import get_var
 
-from pipeline.front.loader import open_build, variables_of
-from pipeline.front.main import prepare
-from pipeline.front.tasks import namespace
+from pipeline.front.doit.loader import open_build, variables_of
+from pipeline.front.doit.tasks import namespace
+from pipeline.front.start.main import prepare
 
 prepare()
 globals().update(namespace(open_build(variables_of(get_var))))

@@ -9,11 +9,11 @@ from pathlib import Path
 from msgspec.structs import replace
 from project import Project
 
-from pipeline.front.config import read_config
+from pipeline.front.output.claims import note, owners_in
+from pipeline.front.output.outputs import Written
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import note, owners_in
-from pipeline.front.run.outputs import Written
+from pipeline.front.settings.config import read_config
 from pipeline.io.files import Stat, stat_of
 from pipeline.query.row import digest
 

@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # What every run imports sooner or later.
 _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
-    pipeline.cpp.header pipeline.front.backend pipeline.front.commands.explain pipeline.front.commands.show
-    pipeline.front.main pipeline.front.tasks pipeline.front.console.reporter pipeline.front.run.build
+    pipeline.cpp.header pipeline.front.doit.backend pipeline.front.commands.explain pipeline.front.commands.show
+    pipeline.front.start.main pipeline.front.doit.tasks pipeline.front.doit.reporter pipeline.front.run.build
     pipeline.front.run.collect pipeline.front.run.places pipeline.front.run.sources pipeline.query.account
     pipeline.code.code pipeline.query.database pipeline.query.store pipeline.problems.render pipeline.problems.causes
     pipeline.releases.names pipeline.reports.explain_text pipeline.specs.values pipeline.stages.manifest

@@ -13,7 +13,7 @@ import pytest
 from project import CORE, Project
 from releases import WHEELS, Result, Source, Unavailable, compare, find_source
 
-from pipeline.front.config import read_config
+from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN
 

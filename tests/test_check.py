@@ -197,9 +197,9 @@ def test_mistakes_in_a_description_are_reported_in_the_format(project: Project) 
 
 
 def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None:
-    from pipeline.front.config import read_config
     from pipeline.front.run.build import Build
     from pipeline.front.run.resident import Resident
+    from pipeline.front.settings.config import read_config
 
     warn(project)
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
@@ -403,7 +403,7 @@ def test_files_of_an_installed_package_are_not_touched(project: Project, tmp_pat
 
 
 def test_a_file_that_cannot_be_written_is_an_error_and_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.front.check import fixes
+    from pipeline.front.run import fixes
 
     warn(project)
     before = project.path("derivatives.yaml").read_bytes()

@@ -17,9 +17,9 @@ from project import ROOT, Project, finish
 from watching import Watching
 
 from pipeline.front.commands import watch
-from pipeline.front.config import read_config
 from pipeline.front.run import collect
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_config
 from pipeline.specs.spec_set import TEMPLATES
 
 PACKAGE = ROOT / "pipeline"
@@ -357,8 +357,8 @@ def test_the_manifest_says_what_is_there(built: Project) -> None:
 
 
 def test_a_comment_moves_lines_in_the_manifest_and_makes_nothing_else_of_it_anew(built: Project) -> None:
-    from pipeline.front.config import read_config
     from pipeline.front.run.build import Build
+    from pipeline.front.settings.config import read_config
     from pipeline.stages.manifest import manifest, told, unit_lines
 
     before = {(unit["family"], unit["unit"]): unit for unit in json.loads(built.manifest())["units"]}

@@ -24,9 +24,9 @@ from never_wrong.specset import read_specs
 from project import CORE, JOINED, KERNEL_FILES, ROOT, SHARDS, Project, Run, files_in, finish
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.config import read_config
+from pipeline.front.output.claims import owners_in
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import owners_in
+from pipeline.front.settings.config import read_config
 from pipeline.query.row import Input
 from pipeline.specs.location import Location
 
@@ -601,7 +601,7 @@ def test_ctrl_c_ends_a_run_without_a_traceback(
 def test_ctrl_c_in_a_callback_ends_the_process_without_a_traceback() -> None:
     """As right after a fork: Python would say that it is ignored."""
     program = """
-from pipeline.front.main import prepare
+from pipeline.front.start.main import prepare
 prepare()
 class Late:
     def __del__(self):

@@ -11,7 +11,7 @@ import pytest
 from doit.doit_cmd import DoitMain
 from project import ROOT
 
-from pipeline.front.plugins import PLUGINS
+from pipeline.front.doit.plugins import PLUGINS
 
 SETUP = """
 import sys
@@ -83,7 +83,9 @@ def test_what_somebody_imported_already_stays() -> None:
 
 
 def test_doit_starts_without_most_of_them() -> None:
-    text = "defer_metadata()\nimport pipeline.front.main\nprint('email' in sys.modules, 'ipaddress' in sys.modules)"
+    text = (
+        "defer_metadata()\nimport pipeline.front.start.main\nprint('email' in sys.modules, 'ipaddress' in sys.modules)"
+    )
     assert python(text) == "False False"
 
 
@@ -119,7 +121,7 @@ def test_kinds_parameters_and_lines_are_those_that_inspect_tells() -> None:
     hard = "called = [Called().many, wrapped, Called, functools.partial(plain, 1)]"
     assert python(f"{text}{easy}\n{asked}") == "True True"
     assert python(f"{text}{hard}\n{asked}") == "True False"
-    line = "import textwrap as t, pipeline.front.config as c\nof = lambda m, f: m.getsourcelines(f)[1]\n"
+    line = "import textwrap as t, pipeline.front.settings.config as c\nof = lambda m, f: m.getsourcelines(f)[1]\n"
     line += "print(of(inspect, c.read_config) == of(real, c.read_config) > 1, len(inspect.signature(plain).parameters))"
     assert python(text + line) == "True 4"
     assert python(text + "print(inspect.getdoc(plain), inspect.Parameter.__name__)") == "None Parameter"
@@ -127,7 +129,7 @@ def test_kinds_parameters_and_lines_are_those_that_inspect_tells() -> None:
 
 def test_a_plain_run_inspects_nothing() -> None:
     text = "from pipeline.front.start.deferred import defer_inspection\n"
-    text += "defer_metadata(); defer_inspection()\nimport os\nfrom pipeline.front.main import main\n"
+    text += "defer_metadata(); defer_inspection()\nimport os\nfrom pipeline.front.start.main import main\n"
     with TemporaryDirectory() as folder:
         text += f"os.chdir({folder!r})\nstatus = main(['families=factories'])\n"
         text += "print(status, [name for name in ('dis', 'tokenize', 'linecache') if name in sys.modules])"

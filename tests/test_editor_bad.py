@@ -13,8 +13,8 @@ import pytest
 from project import Project
 from test_bad_specs import BASE, NAMES, read
 
-from pipeline.front.config import read_config
 from pipeline.front.lsp.sessions.session import Session
+from pipeline.front.settings.config import read_config
 from pipeline.problems.render import render
 
 

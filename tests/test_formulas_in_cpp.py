@@ -11,8 +11,8 @@ from cpp import toolchain
 
 from pipeline.cpp.conversions import CONVERSIONS
 from pipeline.cpp.expression import parse
-from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_config
 from pipeline.rules.derivatives.judged import judged
 from pipeline.stages.formulas.vocabulary import Vocabulary
 

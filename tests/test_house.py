@@ -237,7 +237,7 @@ def test_a_stage_asks_its_database_for_values_only() -> None:
 # ---- what the process is told
 
 
-ENTRIES = ("pipeline/front/start/command.py", "pipeline/front/main.py")
+ENTRIES = ("pipeline/front/start/command.py", "pipeline/front/start/main.py")
 
 
 def test_only_the_entry_reads_the_command_line() -> None:

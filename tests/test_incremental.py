@@ -95,8 +95,8 @@ def test_second_run_executes_nothing_and_writes_no_file(project: Project) -> Non
 
 def test_a_copy_of_a_built_project_is_as_good_as_a_built_one(built: Project) -> None:
     """The fixture that most tests begin with: nothing in it may be looked at twice."""
-    from pipeline.front.config import read_config
     from pipeline.front.run.build import Build
+    from pipeline.front.settings.config import read_config
 
     values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
     assert Build(read_config(values)).nothing_changed
@@ -739,7 +739,7 @@ def test_code_that_assembles_files_makes_every_file_anew(own_code: Project) -> N
     assert all(data.endswith(b"// The end.\n") for data in own_code.files().values())
 
 
-@pytest.mark.parametrize("module", ["front/commands/show.py", "front/console/reporter.py"])
+@pytest.mark.parametrize("module", ["front/commands/show.py", "front/doit/reporter.py"])
 def test_code_that_makes_no_output_runs_nothing(own_code: Project, module: str) -> None:
     _add_comment(own_code, module)
     assert own_code.run().ran == []

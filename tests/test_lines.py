@@ -17,8 +17,8 @@ from cpp import toolchain
 from project import CORE, ROOT, Project
 
 from pipeline.families.table import FAMILIES
-from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_config
 from pipeline.reports.origin.lines import place_in
 from pipeline.reports.origin.owners import NOBODY, parts_of
 from pipeline.stages.emit import text

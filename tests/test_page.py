@@ -12,9 +12,9 @@ import pytest
 from project import ROOT, Project
 from site_of_pages import Site
 
-from pipeline.front.config import read_config
-from pipeline.front.page.build import PageBuild
-from pipeline.front.run.claims import note, owners_in
+from pipeline.front.output.claims import note, owners_in
+from pipeline.front.run.pages import PageBuild
+from pipeline.front.settings.config import read_config
 from pipeline.reports.page.model import Operator, Step
 from pipeline.reports.page.subjects import operator
 
@@ -322,7 +322,7 @@ def test_a_run_without_pages_knows_nothing_of_them(edited: Project) -> None:
     """Neither the library nor a module nor a row of theirs."""
     told = """
 import sys
-from pipeline.front.main import main
+from pipeline.front.start.main import main
 assert not main(sys.argv[1:]), "the run failed"
 print([name for name in sys.modules if name.startswith(("jinja2", "markupsafe", "pipeline.reports.page"))])
 """

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 from project import CORE, Project
 
-from pipeline.front.config import read_config
-from pipeline.front.page.build import PageBuild
 from pipeline.front.run.build import Build
+from pipeline.front.run.pages import PageBuild
 from pipeline.front.run.resident import Resident
+from pipeline.front.settings.config import read_config
 from pipeline.reports.page.relations import members
 from pipeline.reports.page.subjects import operator
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, Run
 
-from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_config
 from pipeline.front.start.answer import answer_to, note_path
 from pipeline.front.start.unchanged import note_unchanged
 from pipeline.io.files import TICK

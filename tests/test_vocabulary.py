@@ -272,8 +272,8 @@ def test_a_new_name_makes_nothing_again(built: Project) -> None:
 
 def test_a_formula_is_checked_alone(built: Project) -> None:
     """What an edited formula calls is looked up; no other formula is looked at."""
-    from pipeline.front.config import read_config
     from pipeline.front.run.build import Build
+    from pipeline.front.settings.config import read_config
     from pipeline.stages.formulas.vocabulary import called, known
     from pipeline.stages.infos import infos_of
 

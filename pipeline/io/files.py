@@ -164,3 +164,9 @@ def leave_files_only(path: str) -> None:
         return
     if not stat.S_ISREG(found):
         make_way(path)
+
+
+def remove_empty(folder: str) -> None:
+    """Removes a folder if nothing is in it."""
+    with suppress(OSError):
+        os.rmdir(folder)

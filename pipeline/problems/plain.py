@@ -54,6 +54,11 @@ def warn(text: str) -> None:
     sys.stderr.write(lines([text.rstrip("\n")]))
 
 
+def reason(error: OSError) -> str:
+    """An error of the system as one line: the file, if there is one, and what went wrong."""
+    return line(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
+
+
 def message_of(error: SpecError) -> str:
     """An error with all that are reported with it: what is wrong, a line each, and below that what to do."""
     if error.rendered:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_config
 from pipeline.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
 from pipeline.problems.problem import Problem
 from pipeline.query.account import problems

@@ -13,8 +13,8 @@ from copies import copy_of
 from project import CORE, ROOT, Project, Run
 from watching import Watching
 
-from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_config
 from pipeline.front.start.answer import answer_to
 from pipeline.io.files import TICK
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import forked
 from project import files_in
 
-from pipeline.front.config import read_config
 from pipeline.front.run.build import Build
 from pipeline.front.run.places import check_places, put, remove_orphans, write_manifest
+from pipeline.front.settings.config import read_config
 from pipeline.stages.shard import contents
 
 

@@ -45,7 +45,7 @@ CODE = [
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("families/trace_type/trace_type.cpp", r"(?<=/\*num_outputs=\*/0\);)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("query/engine.py", r"(?<=# traces that a row keeps beside its latest)(?: \d{5})?(?=\n)", " {:05}"),
-    ("front/console/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
+    ("front/doit/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
 ]
 
 State = dict[str, bytes]  # files that may be edited, by their path under the folder of a trial

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import forked
 from project import files_in, tasks_in
 
-from pipeline.front.main import Main
+from pipeline.front.start.main import Main
 
 
 class Outcome(NamedTuple):

@@ -13,14 +13,14 @@ from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.console.progress import Progress
-from pipeline.front.effect import CHANGED
-from pipeline.front.hints import unknown_option
-from pipeline.front.loader import open_build, variables_of
+from pipeline.front.doit.effect import CHANGED
+from pipeline.front.doit.loader import open_build, variables_of
+from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build, Root
-from pipeline.front.run.claims import check_cache
-from pipeline.problems.plain import line, message_of
+from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
+from pipeline.front.settings.hints import unknown_option
+from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import problems
 from pipeline.query.row import Name
@@ -150,8 +150,3 @@ def stage_rows(build: Build) -> dict[str, Name]:
     """The names of the rows that stand for the stages."""
     roots = {stage: build.root(stage) for stage in build.analysis}
     return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}
-
-
-def reason(error: OSError) -> str:
-    """An error of the system, as one line."""
-    return line(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.commands.output import format_of, format_option, json_text, output_option, write_output
+from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.run.build import Build
 
 

@@ -7,9 +7,9 @@ from contextlib import closing
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.commands.output import format_of, format_option, json_text, output_option, write_output
-from pipeline.front.config import read_against
+from pipeline.front.commands.report import format_of, format_option, json_text, output_option, write_output
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_against
 from pipeline.reports.diff.facts import Autograd, read_autograd
 from pipeline.reports.diff.model import Report
 

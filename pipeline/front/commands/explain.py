@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipeline.front.commands.command import BuildCommand, check, stage_rows
-from pipeline.front.commands.output import json_text
+from pipeline.front.commands.report import json_text
 from pipeline.front.run.build import Build
 
 if TYPE_CHECKING:

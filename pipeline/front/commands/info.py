@@ -7,8 +7,8 @@ from typing import Any
 
 from doit.cmd_info import Info as DoitInfo
 
-from pipeline.front.console.on_tasks import OnTasks
-from pipeline.front.effect import Effect
+from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.doit.effect import Effect
 from pipeline.problems.problem import SpecError
 
 _MANY = 20  # tasks of a group that are counted, not listed
@@ -53,7 +53,7 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
 
     def _reasons(self) -> Sequence[str]:
         from pipeline.front.commands.explain import explainer
-        from pipeline.front.effect import plainly
+        from pipeline.front.doit.effect import plainly
         from pipeline.reports.trail import TOUCHED
 
         assert self.tasks is not None

@@ -11,14 +11,14 @@ from contextlib import suppress
 from typing import Any
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.commands.command import BuildCommand, reason, say
-from pipeline.front.config import Config, read_config
-from pipeline.front.main import start_anew
+from pipeline.front.commands.command import BuildCommand, say
+from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import check_claims
 from pipeline.front.run.inputs import PACKAGE
 from pipeline.front.run.resident import Resident
-from pipeline.problems.plain import line, message_of
+from pipeline.front.settings.config import Config, read_config
+from pipeline.front.start.main import start_anew
+from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 
 # Milliseconds: how long to collect events of one save, and how often to look.

@@ -21,13 +21,13 @@ from pygls.uris import from_fs_path
 
 from pipeline import __version__
 from pipeline.code.files import CodeChanged
-from pipeline.front.commands.command import reason
 from pipeline.front.lsp import diagnostics, features
 from pipeline.front.lsp.buffers import Buffer, Text, path_of
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.lsp.sessions.sets import Sets
 from pipeline.io.files import read_file
+from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
 from pipeline.specs.text import decode_text
 

@@ -9,19 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.config import Config
+from pipeline.front.output.claims import claim_cache
+from pipeline.front.output.outputs import Outputs
 from pipeline.front.run import last as last_run
-from pipeline.front.run.claims import claim_cache
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
-from pipeline.front.run.outputs import Outputs
+from pipeline.front.settings.config import Config
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import Problem
 from pipeline.query.row import digest, encode
 
 if TYPE_CHECKING:
     from pipeline.families.file import File
-    from pipeline.front.backend import Forgotten
+    from pipeline.front.run.notes import Forgotten
     from pipeline.model.units import Unit
     from pipeline.query.database import Database
     from pipeline.query.query import Query
@@ -158,7 +158,7 @@ class Build:
 
     def _forget(self) -> None:
         """Drops the rows of tasks that doit was told to forget."""
-        from pipeline.front.backend import Forgotten, read_notes
+        from pipeline.front.run.notes import Forgotten, read_notes
 
         self.forgotten = forgotten = Forgotten(read_notes(self.notes_path))
         if not forgotten or self._db is None:
@@ -179,7 +179,7 @@ class Build:
     def clear_forgotten(self, done: set[str], *, again: bool) -> None:
         """Drops the notes of tasks that failed in this run, and of those to be forgotten that are `done`; of all where
         all was made again."""
-        from pipeline.front.backend import Forgotten, read_notes, write_notes
+        from pipeline.front.run.notes import Forgotten, read_notes, write_notes
 
         notes = read_notes(self.notes_path)
         forgotten = Forgotten({}) if again or self.forgotten is None else self.forgotten

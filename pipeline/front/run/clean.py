@@ -7,11 +7,11 @@ import sys
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from pipeline.front.effect import remove_empty
+from pipeline.front.output.claims import is_claimed
+from pipeline.front.output.ownership import is_manifest, is_rule_for, nothing
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import is_claimed
-from pipeline.front.run.ownership import is_manifest, is_rule_for, nothing
 from pipeline.front.run.places import is_made_of, records, told_of, wanted
+from pipeline.io.files import remove_empty
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError
 

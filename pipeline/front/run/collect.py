@@ -6,8 +6,8 @@ import os
 import time
 from collections.abc import Iterator
 
-from pipeline.front.run.claims import owners_in
-from pipeline.front.run.outputs import remove_abandoned
+from pipeline.front.output.claims import owners_in
+from pipeline.front.output.outputs import remove_abandoned
 from pipeline.io.files import read_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import Collected, collect, size_of

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from pipeline import STARTED
 from pipeline.code.files import CodeChanged
-from pipeline.front.config import Config
+from pipeline.front.output.outputs import Written
 from pipeline.front.run.last import Last, folders
-from pipeline.front.run.outputs import Written
+from pipeline.front.settings.config import Config
 from pipeline.io.files import Moment, Stat, evidence, is_settled, moment, stat_of
 from pipeline.specs.spec_set import FOR_GRAPHS, OPTIONAL
 
 if TYPE_CHECKING:
     from pipeline.code.files import Source
-    from pipeline.front.graph_files import Archive
+    from pipeline.front.settings.graph_files import Archive
     from pipeline.query.row import Taken
     from pipeline.specs.location import Location
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
-from pipeline.front.run.outputs import Written
+from pipeline.front.output.outputs import Written
 from pipeline.io.files import Stat, overwrite_file, read_file, stat_of
 from pipeline.query.row import digest
 

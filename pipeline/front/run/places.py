@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipeline.front.run import last as last_run
-from pipeline.front.run.build import Build
-from pipeline.front.run.claims import check_claims, claim_places
-from pipeline.front.run.outputs import Written, remove_abandoned
-from pipeline.front.run.ownership import (
+from pipeline.front.output.claims import check_claims, claim_places
+from pipeline.front.output.outputs import Written, remove_abandoned
+from pipeline.front.output.ownership import (
     INPUT,
     Knows,
     Says,
@@ -25,6 +23,8 @@ from pipeline.front.run.ownership import (
     source_in,
     source_of,
 )
+from pipeline.front.run import last as last_run
+from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, all_of
 from pipeline.specs.spec_set import FOR_GRAPHS, TEMPLATES
 

@@ -49,7 +49,7 @@ def _run(words: list[str]) -> int:
         deferred.defer_metadata()
         deferred.defer_inspection()
         deferred.defer_typing()
-    from pipeline.front.main import main as run_doit
+    from pipeline.front.start.main import main as run_doit
 
     return int(run_doit(words) or 0)
 

@@ -6,10 +6,10 @@ import os
 import sys
 from contextlib import suppress
 
-from pipeline.front.config import read_config
 from pipeline.front.console.lines import left
 from pipeline.front.run.build import Build
 from pipeline.front.run.last import Last
+from pipeline.front.settings.config import read_config
 from pipeline.front.start.answer import NOTE, is_note, note, note_path
 from pipeline.io.files import Stat, evidence, overwrite_file, read_file, stat_of
 from pipeline.problems.problem import SpecError

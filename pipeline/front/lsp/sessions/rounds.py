@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pipeline.front.config import Config
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.since import Since
 from pipeline.front.run.build import Build, Root
 from pipeline.front.run.resident import ROOM
+from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
 from pipeline.query.account import problems
 

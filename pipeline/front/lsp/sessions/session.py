@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from pipeline.front.config import Config
 from pipeline.front.lsp.sessions import broken
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.rounds import Rounds
 from pipeline.front.run.build import Build, Root
 from pipeline.front.run.sources import Sources
+from pipeline.front.settings.config import Config
 from pipeline.problems.causes import causes
 from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN

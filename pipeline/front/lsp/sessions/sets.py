@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from pipeline.front.config import read_config
 from pipeline.front.lsp.sessions.session import Session, has_file
+from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import SpecError
 
 NO_SET = "no native_functions.yaml"  # what is said of a folder that is none

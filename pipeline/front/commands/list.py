@@ -10,7 +10,7 @@ import msgspec
 from doit.cmd_list import List as DoitList
 from msgspec import Struct
 
-from pipeline.front.console.on_tasks import OnTasks
+from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.problems.plain import lines
 
 _STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import InvalidCommand
 from doit.reporter import ConsoleReporter
 
-from pipeline.front.console.ending import end_run
 from pipeline.front.console.lines import done, ignored, left
 from pipeline.front.console.progress import Progress
+from pipeline.front.doit.ending import end_run
 
 if TYPE_CHECKING:
-    from pipeline.front.tasks import Tasks
+    from pipeline.front.doit.tasks import Tasks
 
 _COUNTED = {"emit": "unit", "shard": "file"}  # the groups of tasks, and what their tasks are about
 

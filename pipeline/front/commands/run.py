@@ -10,10 +10,10 @@ from doit.cmd_run import Run as DoitRun
 from doit.exceptions import InvalidCommand
 from doit.reporter import JsonReporter, TaskResult
 
-from pipeline.front.console.ending import end_run, report_failures
-from pipeline.front.console.on_tasks import OnTasks
-from pipeline.front.effect import Effect, plainly
-from pipeline.front.hints import two_lines, unknown_word, without_patterns
+from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.doit.effect import Effect, plainly
+from pipeline.front.doit.ending import end_run, report_failures
+from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
 from pipeline.problems.plain import line
 
 

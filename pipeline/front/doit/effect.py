@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TextIO
 
@@ -107,9 +106,3 @@ def plainly() -> Iterator[None]:
         yield
     except CodeChanged:
         raise InvalidCommand(CHANGED) from None
-
-
-def remove_empty(folder: str) -> None:
-    """Removes a folder if nothing is in it."""
-    with suppress(OSError):
-        os.rmdir(folder)

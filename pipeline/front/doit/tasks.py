@@ -14,12 +14,12 @@ from typing import Any
 from doit import create_after
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.effect import Effect, IsCurrent, plainly
-from pipeline.front.hints import GROUPS, two_lines, unknown_task
+from pipeline.front.doit.effect import Effect, IsCurrent, plainly
+from pipeline.front.output.claims import check_claims
+from pipeline.front.output.outputs import Written
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import check_claims
-from pipeline.front.run.outputs import Written
-from pipeline.front.stale import At, StaleUnits, named_units
+from pipeline.front.run.stale import At, StaleUnits, named_units
+from pipeline.front.settings.hints import GROUPS, two_lines, unknown_task
 from pipeline.problems.plain import line, message_of
 from pipeline.problems.problem import SpecError
 
@@ -50,7 +50,7 @@ class Tasks:
     def stages(self) -> Iterator[Task]:
         """The tasks of the stages."""
         if self.build.config.fix:
-            from pipeline.front.config import NO_FIX, NO_FIX_HINT
+            from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 
             raise InvalidCommand(f"{NO_FIX}\n  {NO_FIX_HINT}")
         if not self.build.nothing_changed:
@@ -123,7 +123,7 @@ class Tasks:
 
     def _ignored(self) -> set[str]:
         """The tasks that doit was told to ignore."""
-        from pipeline.front.backend import IGNORED, read_notes
+        from pipeline.front.run.notes import IGNORED, read_notes
 
         return {task for task, note in read_notes(self.build.notes_path).items() if IGNORED in note}
 
@@ -308,8 +308,8 @@ class Tasks:
 
 def namespace(build: Build) -> dict[str, Any]:
     """doit's view of a build: tasks and settings, as a dodo.py has them."""
-    from pipeline.front.backend import OTHERS, Codec
-    from pipeline.front.console.reporter import reporter_for
+    from pipeline.front.doit.backend import OTHERS, Codec
+    from pipeline.front.doit.reporter import reporter_for
 
     tasks = Tasks(build)
 

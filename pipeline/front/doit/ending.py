@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.front.tasks import Tasks
+    from pipeline.front.doit.tasks import Tasks
 
 
 def end_run(tasks: Tasks, selected: Sequence[str], *, failed: bool) -> None:

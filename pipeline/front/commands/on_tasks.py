@@ -5,16 +5,19 @@ A mixin of commands, not a loader: it is there however doit was started. With ta
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
-from pipeline.front.hints import odd_word, two_lines, unknown_task, without_patterns
+from pipeline.front.doit.backend import OTHERS
+from pipeline.front.settings.hints import odd_word, two_lines, unknown_task, without_patterns
+from pipeline.problems.plain import line
 
 if TYPE_CHECKING:
-    from pipeline.front.tasks import Tasks
+    from pipeline.front.doit.tasks import Tasks
 
 
 class OnTasks:
@@ -56,6 +59,15 @@ class OnTasks:
         problem = next(filter(None, (unknown_task(word, names) for word in words)), "")
         if problem:
             raise InvalidCommand(problem)
+
+    def check_notes(self) -> None:
+        """Refuses to note what is to be forgotten where no run looks."""
+        assert self.tasks is not None
+        place, given = self.tasks.build.notes_path, self.given
+        if given["backend"] != "gradmill" or os.path.abspath(given["dep_file"]) != os.path.abspath(place + OTHERS):
+            raise InvalidCommand(
+                line(f"runs look in {place} for what is to be forgotten") + "\n  leave out --backend and --db-file"
+            )
 
 
 class _Loader:

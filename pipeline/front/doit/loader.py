@@ -9,8 +9,8 @@ from typing import Any, TextIO
 from doit.cmd_base import NamespaceTaskLoader
 from doit.exceptions import InvalidDodoFile
 
-from pipeline.front.config import VARIABLES, Config, read_config
 from pipeline.front.run.build import Build
+from pipeline.front.settings.config import VARIABLES, Config, read_config
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 
@@ -71,7 +71,7 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
         self.build: Build | None = None  # once it is known
 
     def setup(self, opt_values: Any) -> None:
-        from pipeline.front.tasks import namespace
+        from pipeline.front.doit.tasks import namespace
 
         self.build = open_build(self._variables())
         self.namespace = namespace(self.build)

@@ -12,9 +12,9 @@ from typing import Any
 
 from doit.doit_cmd import DoitMain
 
-from pipeline.front.hints import empty_word, odd_word, unknown_option, unknown_variable
-from pipeline.front.loader import PackageLoader
-from pipeline.front.plugins import PLUGINS
+from pipeline.front.doit.loader import PackageLoader
+from pipeline.front.doit.plugins import PLUGINS
+from pipeline.front.settings.hints import empty_word, odd_word, unknown_option, unknown_variable
 from pipeline.front.start.answer import is_plain
 from pipeline.front.start.unchanged import note_unchanged
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from pipeline.front.backend import read_notes
 from pipeline.front.commands.command import BuildCommand
 from pipeline.front.run.build import Build
+from pipeline.front.run.notes import read_notes
 
 
 class DumpDB(BuildCommand):

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pipeline.front.config import Config
 from pipeline.front.console.progress import Progress
+from pipeline.front.output.claims import claim_places
+from pipeline.front.output.outputs import remove_abandoned
+from pipeline.front.output.ownership import head_of, identities, refused, says
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build, Root
-from pipeline.front.run.claims import claim_places
 from pipeline.front.run.collect import PAGES
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.last import Last
-from pipeline.front.run.outputs import remove_abandoned
-from pipeline.front.run.ownership import head_of, identities, refused, says
+from pipeline.front.settings.config import Config
 from pipeline.io.files import Stat, stat_of
 from pipeline.problems.plain import warn
 from pipeline.problems.problem import SpecError, all_of

@@ -7,9 +7,9 @@ import sys
 from typing import Any, TextIO
 
 from pipeline.front.commands.command import BuildCommand, keep, say
-from pipeline.front.effect import remove_empty
-from pipeline.front.loader import open_build
+from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
+from pipeline.io.files import remove_empty
 from pipeline.problems.plain import lines
 
 _ROUNDS = 20  # of fixes: one tells of a name at the first of its places in a formula
@@ -36,7 +36,7 @@ class Check(BuildCommand):
         self.expect_none(arguments, "doit check [specs=SET]")
         if not build.config.fix:
             return _report(build)
-        from pipeline.front.check.fixes import apply_fixes
+        from pipeline.front.run.fixes import apply_fixes
 
         for _ in range(_ROUNDS):
             done, left = apply_fixes(build)

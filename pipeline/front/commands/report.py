@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from pipeline.front.output.ownership import identities, refusal, refused, says
 from pipeline.front.run.build import Build
-from pipeline.front.run.ownership import identities, refusal, refused, says
 from pipeline.io.files import replace_file
 from pipeline.problems import plain
 from pipeline.problems.problem import SpecError

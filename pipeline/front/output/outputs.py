@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from pipeline.front.run.ownership import Identity, Knows, Says, identities, nothing, refusal, refused
+from pipeline.front.output.ownership import Identity, Knows, Says, identities, nothing, refusal, refused
 from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_file, replace_file, stat_of
 from pipeline.query.query import Parts
 from pipeline.query.row import digest

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from pipeline.front.config import Config
+from pipeline.front.settings.config import Config
 from pipeline.io.files import read_file, replace_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.row import digest

@@ -7,7 +7,7 @@ from typing import Any
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.commands.command import BuildCommand
-from pipeline.front.config import read_config
+from pipeline.front.settings.config import read_config
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 

@@ -6,11 +6,11 @@ import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, Failed, check, say
-from pipeline.front.config import Config, read_against
-from pipeline.front.loader import open_build
-from pipeline.front.page.build import PageBuild, facts_of, set_name
+from pipeline.front.doit.loader import open_build
+from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
-from pipeline.front.run.claims import check_claims
+from pipeline.front.run.pages import PageBuild, facts_of, set_name
+from pipeline.front.settings.config import Config, read_against
 from pipeline.problems.plain import lines
 
 

@@ -1,0 +1,18 @@
+"""`doit forget`: doit's own; the next run does the work of the tasks, whatever its inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from doit.cmd_forget import Forget as DoitForget
+
+from pipeline.front.commands.on_tasks import OnTasks
+
+
+class Forget(OnTasks, DoitForget):  # type: ignore[misc]
+    """doit's command."""
+
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        super().prepare(words, found)
+        self.check_notes()

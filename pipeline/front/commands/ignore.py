@@ -1,0 +1,20 @@
+"""`doit ignore`: doit's own, which needs the names of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from doit.cmd_ignore import Ignore as DoitIgnore
+from doit.exceptions import InvalidCommand
+
+from pipeline.front.commands.on_tasks import OnTasks
+
+
+class Ignore(OnTasks, DoitIgnore):  # type: ignore[misc]
+    """doit's command."""
+
+    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+        if not words:
+            raise InvalidCommand("ignore: name a task\n  doit list --all lists the tasks")
+        super().prepare(words, found)

@@ -1,0 +1,27 @@
+"""gradmill's plugins of doit, by kind: `gradmill` has them from here, doit from the metadata of the package."""
+
+PLUGINS = {
+    "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},
+    "COMMAND": {
+        "check": "pipeline.front.commands.check:Check",
+        "clean": "pipeline.front.commands.clean:Clean",
+        "coverage": "pipeline.front.commands.coverage:Coverage",
+        "diff": "pipeline.front.commands.diff:Diff",
+        "dumpdb": "pipeline.front.commands.dumpdb:DumpDB",
+        "explain": "pipeline.front.commands.explain:Explain",
+        "export": "pipeline.front.commands.export:Export",
+        "forget": "pipeline.front.commands.forget:Forget",
+        "gc": "pipeline.front.commands.gc:Gc",
+        "ignore": "pipeline.front.commands.ignore:Ignore",
+        "info": "pipeline.front.commands.info:Info",
+        "list": "pipeline.front.commands.list:List",
+        "lsp": "pipeline.front.commands.lsp:Lsp",
+        "page": "pipeline.front.commands.page:Page",
+        "reset-dep": "pipeline.front.commands.reset_dep:ResetDep",
+        "run": "pipeline.front.commands.run:Run",
+        "schema": "pipeline.front.commands.schema:Schema",
+        "show": "pipeline.front.commands.show:Show",
+        "strace": "pipeline.front.commands.strace:Strace",
+        "watch": "pipeline.front.commands.watch:Watch",
+    },
+}
