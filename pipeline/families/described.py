@@ -11,35 +11,30 @@ from pipeline.families.dressing import About, key_of
 from pipeline.families.family import ATEN, Layout, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
-from pipeline.families.sharded import DEFINITION
+from pipeline.families.sharded import DEFINITION, REGISTRATION
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 from pipeline.specs.layers.description import Family, OutputFile, Slot
 
 _EVERYTHING = "Everything"
-REGISTRATION = "registration"  # the piece of families whose functions have one kernel
 
 Tell = Callable[[Unit], About]
 
 
-# The template with the registrations of a family, and its hole for them.
-_REGISTRATIONS = {
-    "variable_type": ("VariableType.cpp", "wrapper_registrations"),
-    "inplace_or_view": ("ADInplaceOrViewType.cpp", "inplace_or_view_wrapper_registrations"),
-    "trace_type": ("TraceType.cpp", "trace_wrapper_registrations"),
-}
+def makes_blocks(kind: Kind, rules: Family) -> bool:
+    """Whether a family makes the blocks of its registrations, one a dispatch key: its template has none."""
+    to = kind.registered
+    return to is not None and to.by_key and not rules.slots and not rules.file.get(to.template, OutputFile()).slots
 
 
-def stands_apart(family: str, rules: Family, own: Iterable[str]) -> bool:
+def stands_apart(kind: Kind, rules: Family, own: Iterable[str]) -> bool:
     """Whether registrations of other namespaces than PyTorch's get a block of their own: where the description does not
     say where they are to be. `own`: the templates that the set has of its own."""
-    template, hole = _REGISTRATIONS.get(family, ("", ""))
-    if not template or rules.library or hole in rules.slots:
+    to = kind.registered
+    if to is None or rules.library or to.hole in rules.slots:
         return False
-    if family == "variable_type":
-        return not rules.slots and not rules.file.get(template, OutputFile()).slots
-    return template not in own
+    return makes_blocks(kind, rules) if to.by_key else to.template not in own
 
 
 def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layout:
@@ -61,7 +56,7 @@ def described_files(
     """The files of a family. `tell` says what holds of the function of a unit."""
     made = kind.files(units, layout, release)
     chosen = [file for file in made if _is_made(file, rules)]
-    found = [_file(file, rules.file.get(file.made_of, OutputFile()), rules, units, layout, tell) for file in chosen]
+    found = [_file(kind, file, rules, units, layout, tell) for file in chosen]
     renamed = {file.name: new.name for file, new in zip(chosen, found)}
     found = [replace(file, before=_including(file.before, renamed)) for file in found]
     upstreams = {file.made_of for file in made}
@@ -84,13 +79,14 @@ def _is_made(file: File, rules: Family) -> bool:
     return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != _EVERYTHING)
 
 
-def _file(file: File, own: OutputFile, rules: Family, units: Sequence[Unit], layout: Layout, tell: Tell) -> File:
+def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: Layout, tell: Tell) -> File:
     """One file as upstream has it, changed."""
+    own = rules.file.get(file.made_of, OutputFile())
     if not file.template:
         return replace(
             file, name=_named(own.name or file.name, file.shard, layout), comment=own.comment or rules.comment
         )
-    slots, constants, asked = _slots({**rules.slots, **own.slots}, own, file.family, file.template)
+    slots, constants, asked = _slots({**rules.slots, **own.slots}, own, kind.name, file.template)
     libraries = _copies(file, slots, layout)
     is_template = "/" in file.name  # made of the same template, to make the shards of
     return replace(
@@ -184,7 +180,6 @@ def _added(
             slots,
             _selected(members, own, units, tell),
             shard=shard,
-            family=kind.name,
             comment=own.comment or rules.comment,
             raw=own.raw,
             between=_between(own),

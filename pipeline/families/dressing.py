@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from pipeline.cpp.view_funcs import view_func, view_func_macro
 from pipeline.families.family import ATEN, library_piece
+from pipeline.families.family import Family as Kind
+from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION
 from pipeline.model.layers import Words, listed
 from pipeline.specs.layers.description import Family, Replace, Slot, Wrap
 
@@ -16,7 +18,6 @@ WORDS = (
     *("functional", "inplace", "out", "mutable", "scratch", "foreach", "factory", "symint"),
 )
 REST = "rest"  # the units that no other slot of the same piece takes
-KERNELS = ("variable_type", "inplace_or_view", "trace_type")  # whose pieces are kernels and their registrations
 
 
 class About(Struct, frozen=True, gc=False, array_like=True):
@@ -66,19 +67,19 @@ def slots_of(rules: Family) -> Iterator[tuple[str, str, Slot]]:
 
 
 def dressed(
-    family: str, pieces: Mapping[str, str], rules: Family, about: About, *, apart: bool = False
+    kind: Kind, pieces: Mapping[str, str], rules: Family, about: About, *, apart: bool = False
 ) -> dict[str, str]:
     """The pieces of a unit as the description has them, with those for its slots. `apart`: whether registrations of
     functions of another namespace than PyTorch's stand in a block of their own."""
-    found = _named_apart(family, pieces, about)
+    found = _named_apart(kind, pieces, about)
     for _, rule in touching(rules):
         found |= dict(_touched(found, rule, about))
     return found | dict(_slots(found, rules, about)) | (_elsewhere(found, about) if apart else {})
 
 
-def touched(family: str, pieces: Mapping[str, str], rules: Family, about: About) -> list[str]:
+def touched(kind: Kind, pieces: Mapping[str, str], rules: Family, about: About) -> list[str]:
     """Which replacements and wraps touch a piece of a unit: `replace 0`."""
-    found, names = _named_apart(family, pieces, about), []
+    found, names = _named_apart(kind, pieces, about), []
     for name, rule in touching(rules):
         changed = dict(_touched(found, rule, about))
         names += [name] if changed else []
@@ -92,8 +93,8 @@ def touching(rules: Family) -> Iterator[tuple[str, Replace | Wrap]]:
     yield from ((f"wrap {place}", rule) for place, rule in enumerate(rules.wrap))
 
 
-def _named_apart(family: str, pieces: Mapping[str, str], about: About) -> dict[str, str]:
-    if about.namespace != ATEN and family in (*KERNELS, "view_funcs"):
+def _named_apart(kind: Kind, pieces: Mapping[str, str], about: About) -> dict[str, str]:
+    if about.namespace != ATEN and kind.unit != "Node":  # a Node has formulas, and none of these names
         return {piece: _in_namespace(text, about) for piece, text in pieces.items()}
     return dict(pieces)
 
@@ -156,8 +157,8 @@ def piece_of(pieces: Mapping[str, str], name: str) -> str:
     """A piece by its name; of pieces by dispatch key all of them; the declaration of a kernel is its head."""
     if name in pieces:
         return pieces[name]
-    if name == "declaration":
-        heads = [text.partition(" {\n")[0] for piece, text in pieces.items() if piece.startswith("definition")]
+    if name == DECLARATION:
+        heads = [text.partition(" {\n")[0] for piece, text in pieces.items() if piece.startswith(DEFINITION)]
         return "".join(f"{head};\n" for head in heads if head)
     return "".join(text for piece, text in pieces.items() if piece.startswith(f"{name} "))
 
@@ -166,5 +167,5 @@ def _elsewhere(pieces: Mapping[str, str], about: About) -> dict[str, str]:
     """Registrations of a function of a namespace of its own, which belong into another library than PyTorch's."""
     if about.namespace == ATEN:
         return {}
-    moved = [piece for piece in pieces if piece.startswith("registration")]
+    moved = [piece for piece in pieces if piece.startswith(REGISTRATION)]
     return {library_piece(piece, about.namespace): pieces[piece] for piece in moved} | dict.fromkeys(moved, "")

@@ -35,10 +35,19 @@ class Layout(Struct, frozen=True, array_like=True):
         return "" in self.slotted or template in self.slotted
 
 
+class Registered(Struct, frozen=True):
+    """Where the kernels of a family are registered."""
+
+    template: str
+    hole: str
+    by_key: bool = False  # in blocks that the family makes, one a dispatch key, unless a description fills the template
+
+
 class Family(Struct, frozen=True):
-    """An output, as the stages know it. What is printed of a unit is planned first, from its subject."""
+    """An output: all that is known of it. What is printed of a unit is planned first, from its subject."""
 
     name: str
+    label: str  # what several of its units are called
     unit: Literal["Node", "function", "kernel", "graph"]  # all Nodes, functions, kernels of autograd, graphs
     # Reverse; NativeFunction; Served; Outputs; the pieces of text of a graph
     subject: Literal["reverse", "function", "derivatives", "outputs", "graph"]
@@ -46,11 +55,14 @@ class Family(Struct, frozen=True):
     render: Callable[[Any, Release], dict[str, str]]  # a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout
+    pieces: tuple[str, ...] = ()  # what is printed of a unit, in the words of descriptions
+    described: bool = True  # whether a description may change what is printed
     needs: str = ""  # a template without which a spec set leaves the family out
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
     cuts: dict[str, Callable[[str], str]] = {}  # parts of pieces, by name
+    registered: Registered | None = None  # where kernels are its units
     marked: Callable[[Any], Any] | None = None  # a plan to one with marks around its formulas, where it has any
     # What files may have of their templates: by name, how it is cut out of a text around holes.
     parts: dict[str, Callable[[str, Iterable[str]], str]] = {}

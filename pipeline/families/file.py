@@ -23,7 +23,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     cut: str = ""  # which part of each piece it has, where that is not all
     before: str = ""  # text that stands before the template's
     part: str = ""  # what it has of the template, where that is not all: the rest is in another file
-    family: str = "nodes"
+    family: str = ""  # its name: the stage knows which family has the file
     comment: str = ""  # what the generated comment is, where it is not upstream's
     raw: bool = False  # whether pieces are neither trimmed nor indented
     between: dict[str, str] = {}  # of a raw file, what stands between the pieces of a hole

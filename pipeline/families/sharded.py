@@ -9,6 +9,8 @@ from pipeline.families.file import File
 from pipeline.model.units import Unit
 
 DEFINITION = "definition"  # the piece that is a kernel
+DECLARATION = "declaration"  # its head: a piece for descriptions alone
+REGISTRATION = "registration"
 
 
 def shards_of(units: Sequence[Unit], layout: Layout, count: int) -> dict[str, tuple[str, ...]]:
@@ -23,7 +25,7 @@ def shards_of(units: Sequence[Unit], layout: Layout, count: int) -> dict[str, tu
 
 
 def sharded_files(
-    template: str, shards: Mapping[str, tuple[str, ...]], slots: Mapping[str, str], family: str, layout: Layout
+    template: str, shards: Mapping[str, tuple[str, ...]], slots: Mapping[str, str], layout: Layout
 ) -> list[File]:
     """`X_0.cpp` and so on; `template` is `X.cpp`. The split layout says of each kernel where it is from."""
     stem = template.removesuffix(".cpp")
@@ -36,7 +38,6 @@ def sharded_files(
             dict(slots),
             names,
             shard=shard,
-            family=family,
             origins=origins,
         )
         for shard, names in shards.items()

@@ -83,7 +83,7 @@ OLDEST: dict[str, object] = {
     "variable_type_shards": 5,
     "left_out": (),
     "not_unpacked": (),
-    "dressed": (),
+    "described": False,
     "generator": "torchgen/gen.py",
 }
 

@@ -78,7 +78,7 @@ class Release(Struct, frozen=True):
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
     left_out: frozenset[str]  # parts of kernels that are not printed: a set of layers may say so
-    dressed: frozenset[str]  # output families that a description has a say in
+    described: bool  # whether a description has a say in output
     not_unpacked: frozenset[str]  # functions whose arguments kernels take as they are
     exported_helpers: frozenset[str]  # of formulas: libtorch exports them, or its headers define them
     generator: str  # what a template that is made of a template says it was made by: a script of PyTorch's sources

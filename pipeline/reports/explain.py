@@ -232,7 +232,7 @@ class Explainer:
 
 def what_of(db: Database, family: str, unit: Unit) -> str:
     """What a unit is."""
-    kind = "Node" if family == "nodes" else f"{family} unit"
+    kind = "Node" if FAMILIES[family].unit == "Node" else f"{family} unit"
     key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
     return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {schema_of(db, unit)}{key}"
 

@@ -52,7 +52,8 @@ def marked(db: Database, family: str, name: str) -> dict[str, str]:
 def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
     """The text of a unit as it stands within a line; none where there is something wrong."""
     pieces = undressed(db, family, name, marks=marks)
-    found = unit(db, family, name) if pieces and family in release(db).dressed else None
+    described = FAMILIES[family].described and release(db).described
+    found = unit(db, family, name) if pieces and described else None
     if found is None:
         return pieces
     from pipeline.stages.layered.asking import dressed_unit

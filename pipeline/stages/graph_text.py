@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pipeline.families.family import generated_comment
 from pipeline.families.file import File
-from pipeline.families.graphs.files import FOLDER, NAME
+from pipeline.families.graphs.files import FOLDER, GRAPHS
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.plan import GraphPlan, operators_of, plan_graph
 from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, formulas_of, header, source, support_text
@@ -65,7 +65,7 @@ def support(db: Database) -> list[File]:
     """The files that all files of graphs share: gradmill's own, and those that the spec set has."""
     templates = [name for name in SUPPORT_TEMPLATES if name in spec_set(db).templates]
     named = [*((name, "") for name in SUPPORT if name not in templates), *((name, name) for name in templates)]
-    return [File(f"{FOLDER}{name}", template, {}, {}, (), family=NAME, whole=True) for name, template in named]
+    return [File(f"{FOLDER}{name}", template, {}, {}, (), family=GRAPHS.name, whole=True) for name, template in named]
 
 
 def whole(db: Database, name: str) -> str:

@@ -81,7 +81,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
     """The files of a family; none where there is something wrong."""
     try:
-        return _planned_files(db, family, layout)
+        return [replace(file, family=family) for file in _planned_files(db, family, layout)]
     except SpecError as error:
         # Whatever is wrong may be what leaves these without derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
@@ -90,13 +90,13 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
 
 def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
     kind, members, facts = FAMILIES[family], units(db, family), release(db)
-    if family not in facts.dressed:
+    if not kind.described or not facts.described:
         return kind.files(members, layout, facts)
     from pipeline.families.described import described_files, layout_of, located, stands_apart
     from pipeline.stages.layered.asking import about_unit, namespaces, rules_of
 
     rules, templates = rules_of(db, family), own_templates(db, family)
-    own = layout_of(layout, rules, namespaces(db) if stands_apart(family, rules, templates) else ())
+    own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())
     found = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
     there = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
     return [located(file, templates) for file in found if file.template in there]

@@ -54,7 +54,7 @@ def _has_templates(db: Database, family: str) -> bool:
 def units(db: Database, family: str) -> list[Unit]:
     """All units of a family, in the order in which they are printed."""
     found = _all_units(db, family)
-    if family not in release(db).dressed:
+    if not FAMILIES[family].described or not release(db).described:
         return found
     from pipeline.stages.layered.asking import about_unit, rules_of
 

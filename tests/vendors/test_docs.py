@@ -16,7 +16,6 @@ from pipeline.releases.model import PARTS, Release
 from pipeline.rules.layers.facts import is_collection
 from pipeline.specs.layers import description
 from pipeline.specs.layers.reading import read_description
-from pipeline.stages.layered.checks import PIECES
 
 DOC = (ROOT / "docs" / "vendors.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", DOC, re.DOTALL)
@@ -35,9 +34,9 @@ def test_every_key_is_documented(key: str) -> None:
 
 def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
     facts = [field for field in Release.__struct_fields__ if is_collection(field)]
-    internal = {"exported_helpers", "left_out", "not_unpacked", "dressed", "dtype_classes"}
-    described = [name for name, family in FAMILIES.items() if family.unit != "graph"]
-    names = {*facts, *WORDS, *PARTS, *described, *(piece for pieces in PIECES.values() for piece in pieces)}
+    internal = {"exported_helpers", "left_out", "not_unpacked", "dtype_classes"}
+    described = [name for name, family in FAMILIES.items() if family.described]
+    names = {*facts, *WORDS, *PARTS, *described, *(piece for family in FAMILIES.values() for piece in family.pieces)}
     missing = [name for name in sorted(names - internal) if not re.search(rf"\b{name}\b", QUOTED)]
     assert missing == []
 
@@ -50,4 +49,4 @@ def test_every_example_is_a_description(number: int, tmp_path: Path) -> None:
 
 
 def test_internal_facts_cannot_be_added_to() -> None:
-    assert {"left_out", "not_unpacked", "dressed"} <= set(Release.__struct_fields__)
+    assert {"left_out", "not_unpacked"} <= set(Release.__struct_fields__)

@@ -23,7 +23,7 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     """The one header: functions as upstream parses them, those of native_functions.yaml in its order, then the
     generated ones. Overloads of an operator include the same line, once each, as upstream's do."""
     slots = {"ops_headers": INCLUDE, "function_definitions": DEFINITION}
-    return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions), family="factories")]
+    return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions))]
 
 
 def selects(head: FunctionHead, release: Release) -> bool:
@@ -47,12 +47,14 @@ def render(plan: FactoryPlan, release: Release) -> dict[str, str]:
 
 FACTORIES = Family(
     "factories",
+    "factory functions",
     "function",
     "function",
     plan,
     render,
     files,
     TEMPLATE.__eq__,
-    TEMPLATE,
-    selects,
+    (INCLUDE, DEFINITION),
+    needs=TEMPLATE,
+    selects=selects,
 )

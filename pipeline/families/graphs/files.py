@@ -13,7 +13,6 @@ from pipeline.families.file import File
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
-NAME = "graphs"
 FOLDER = "graphs/"
 ENDINGS = (".h", ".cpp")
 
@@ -24,7 +23,7 @@ def files(units: Sequence[Unit], layout: Layout, release: Release) -> list[File]
     for unit in units:
         members.setdefault(unit.operator, []).append(unit.name)
     return [
-        File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), family=NAME, whole=True)
+        File(f"{FOLDER}{stem}{ending}", "", {}, {}, tuple(names), whole=True)
         for stem, names in members.items()
         for ending in ENDINGS
     ]
@@ -39,4 +38,4 @@ def _owns(name: str) -> bool:
     return name.startswith(FOLDER) and name.endswith(ENDINGS)
 
 
-GRAPHS = Family(NAME, "graph", "graph", printed, printed, files, _owns)
+GRAPHS = Family("graphs", "graphs", "graph", "graph", printed, printed, files, _owns, described=False)

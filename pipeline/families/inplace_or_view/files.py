@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.cpp.dispatcher import kernel_title
-from pipeline.families.family import Family, Layout
+from pipeline.families.family import Family, Layout, Registered
 from pipeline.families.file import File
-from pipeline.families.sharded import DEFINITION, sharded_files, shards_of
+from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION, sharded_files, shards_of
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import Outputs
 from pipeline.model.regex import regex
@@ -18,11 +18,9 @@ from pipeline.releases.model import Release
 if TYPE_CHECKING:
     from pipeline.families.inplace_or_view.plan import InplaceOrViewPlan
 
-NAME = "inplace_or_view"
 TEMPLATE = "ADInplaceOrViewType.cpp"
 SHARDS = 2
 INCLUDE = "include"
-REGISTRATION = "registration"
 
 _OWN = regex(r"ADInplaceOrViewType(_\d+|Everything)\.cpp")
 _SLOTS = {
@@ -34,7 +32,7 @@ _SLOTS = {
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The shards: functions by their C++ names, each overload with the header of its operator."""
-    return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, NAME, layout)
+    return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, layout)
 
 
 def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
@@ -74,16 +72,19 @@ def render(plan: InplaceOrViewPlan, release: Release) -> dict[str, str]:
 
 
 INPLACE_OR_VIEW = Family(
-    NAME,
+    "inplace_or_view",
+    "ADInplaceOrView kernels",
     "kernel",
     "outputs",
     plan,
     render,
     files,
     owns,
-    TEMPLATE,
-    selects,
+    (INCLUDE, DEFINITION, REGISTRATION, DECLARATION),
+    needs=TEMPLATE,
+    selects=selects,
     shards_by="base",
     titled=lambda names: kernel_title(names, "ADInplaceOrView"),
+    registered=Registered(TEMPLATE, "inplace_or_view_wrapper_registrations"),
     shards=shards,
 )

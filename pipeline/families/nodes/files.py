@@ -73,12 +73,14 @@ def _marked(plan: NodePlan) -> NodePlan:
 
 NODES = Family(
     "nodes",
+    "Nodes",
     "Node",
     "reverse",
     plan,
     render,
     files,
     owns,
+    (DECLARATION, DEFINITION, python.INITIALIZER, python.PROPERTIES),
     cuts=CUTS,
     marked=_marked,
     parts=PARTS,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.cpp.dispatcher import kernel_title
-from pipeline.families.family import Family, Layout
+from pipeline.families.family import Family, Layout, Registered
 from pipeline.families.file import File
-from pipeline.families.sharded import DEFINITION, sharded_files, shards_of
+from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION, sharded_files, shards_of
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -17,10 +17,8 @@ from pipeline.releases.model import Release
 if TYPE_CHECKING:
     from pipeline.families.trace_type.plan import TracePlan
 
-NAME = "trace_type"
 TEMPLATE = "TraceType.cpp"
 INCLUDE = "include"
-REGISTRATION = "registration"
 
 _OWN = regex(r"TraceType(_\d+|Everything)\.cpp")
 _SLOTS = {
@@ -32,7 +30,7 @@ _SLOTS = {
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The shards: functions as they are parsed, each overload with the header of its operator."""
-    return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, NAME, layout)
+    return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, layout)
 
 
 def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
@@ -69,16 +67,19 @@ def render(plan: TracePlan, release: Release) -> dict[str, str]:
 
 
 TRACE_TYPE = Family(
-    NAME,
+    "trace_type",
+    "TraceType kernels",
     "function",
     "function",
     plan,
     render,
     files,
     owns,
-    TEMPLATE,
-    selects,
+    (INCLUDE, DEFINITION, REGISTRATION, DECLARATION),
+    needs=TEMPLATE,
+    selects=selects,
     shards_by="base",
     titled=lambda names: kernel_title(names, "TraceType"),
+    registered=Registered(TEMPLATE, "trace_wrapper_registrations"),
     shards=shards,
 )

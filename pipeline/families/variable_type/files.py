@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipeline.cpp.dispatcher import DEFAULT_KEY, kernel_title
-from pipeline.families.family import ATEN, Family, Layout, library_piece
+from pipeline.families.family import ATEN, Family, Layout, Registered, library_piece
 from pipeline.families.file import File
-from pipeline.families.sharded import shards_of
+from pipeline.families.sharded import DECLARATION, DEFINITION, REGISTRATION, shards_of
 from pipeline.families.variable_type.pieces import definition_of, registration_of
 from pipeline.model.kernels import Served
 from pipeline.model.native import FunctionHead
@@ -40,7 +40,7 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     found = shards(functions, layout, release)
     origins = tuple(map(definition_of, layout.keys)) if layout.name == "split" else ()
     declared = tuple(unit.name for unit in functions) if layout.fills(HEADER) else ()
-    header = File(HEADER, HEADER, {}, {}, declared, family="variable_type")
+    header = File(HEADER, HEADER, {}, {}, declared)
     if layout.fills(TEMPLATE):
         slots = {_DEFINITIONS: definition_of(DEFAULT_KEY), _REGISTRATIONS: registration_of(DEFAULT_KEY)}
         return [header, *(_source(shard, names, slots, origins=origins) for shard, names in found.items())]
@@ -50,7 +50,7 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
             f"define some for {DEFAULT_KEY}, or leave variable_type out: families=nodes",
         )
     first, slots = _first_pass(layout, release), _slots(layout)
-    intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, (), family="variable_type")
+    intermediate = File(INTERMEDIATE, TEMPLATE, {**first}, {}, ())
     sources = (_source(shard, names, slots, first, origins) for shard, names in found.items())
     return [header, intermediate, *sources]
 
@@ -103,9 +103,7 @@ def _source(
 ) -> File:
     name, first = f"VariableType{shard}.cpp", first or {}
     constants: dict[str, str | list[str]] = {} if first else {"shard_id": shard}
-    return File(
-        name, TEMPLATE, constants, slots, names, shard=shard, family="variable_type", first=first, origins=origins
-    )
+    return File(name, TEMPLATE, constants, slots, names, shard=shard, first=first, origins=origins)
 
 
 def owns(name: str) -> bool:
@@ -141,16 +139,19 @@ def _marked(plan: FunctionPlan) -> FunctionPlan:
 
 VARIABLE_TYPE = Family(
     "variable_type",
+    "VariableType kernels",
     "kernel",
     "derivatives",
     plan,
     render,
     files,
     owns,
-    TEMPLATE,
-    selects,
-    "cpp_name",
-    lambda head: kernel_title(head, "VariableType"),
+    (DEFINITION, REGISTRATION, DECLARATION),
+    needs=TEMPLATE,
+    selects=selects,
+    shards_by="cpp_name",
+    titled=lambda head: kernel_title(head, "VariableType"),
+    registered=Registered(TEMPLATE, _REGISTRATIONS, by_key=True),
     marked=_marked,
     shards=shards,
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pipeline.families.sharded import DEFINITION, REGISTRATION
+
 
 def definition_of(key: str) -> str:
     """The name of the piece that is the kernel for a dispatch key."""
-    return f"definition {key}"
+    return f"{DEFINITION} {key}"
 
 
 def registration_of(key: str) -> str:
     """The name of the piece that registers it."""
-    return f"registration {key}"
+    return f"{REGISTRATION} {key}"

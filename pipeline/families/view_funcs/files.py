@@ -15,7 +15,6 @@ from pipeline.releases.model import Release
 if TYPE_CHECKING:
     from pipeline.families.view_funcs.plan import ViewFuncPlan
 
-NAME = "view_funcs"
 FILES = ("ViewFuncs.h", "ViewFuncs.cpp")
 INCLUDE = "include"
 DECLARATION = "declaration"
@@ -27,7 +26,7 @@ _SLOTS = {"ops_headers": INCLUDE, "view_func_declarations": DECLARATION, "view_f
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The header and the source: functions by their C++ names. Each template has some of the holes."""
     names = tuple(unit.name for unit in functions)
-    return [File(name, name, {}, dict(_SLOTS), names, family=NAME) for name in FILES]
+    return [File(name, name, {}, dict(_SLOTS), names) for name in FILES]
 
 
 def selects(head: FunctionHead, release: Release) -> bool:
@@ -55,14 +54,16 @@ def render(plan: ViewFuncPlan, release: Release) -> dict[str, str]:
 
 
 VIEW_FUNCS = Family(
-    NAME,
+    "view_funcs",
+    "ViewFuncs",
     "kernel",
     "function",
     plan,
     render,
     files,
     FILES.__contains__,
-    FILES[0],
-    selects,
+    (INCLUDE, DECLARATION, DEFINITION),
+    needs=FILES[0],
+    selects=selects,
     titled=lambda names: view_func(names.name),
 )

@@ -177,7 +177,7 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
         if name not in FAMILIES:
             hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
-        if name == "graphs" and not graphs:
+        if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "say graphs=PATH, too")
         needs = FAMILIES[name].needs
         own = specs.described.templates.get(name) if specs.described is not None else None
@@ -186,7 +186,7 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
                 f"families={value}: '{name}' is made from the template {needs}, which the spec set does not have",
                 f"leave {name} out, or add the template",
             )
-    return tuple(name for name in FAMILIES if name in asked or (name == "graphs" and graphs))
+    return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
 
 
 def _format(value: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.families.table import FAMILIES
+from pipeline.families.nodes.files import NODES
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.nodes import NodeRow, Pair
 from pipeline.query.database import Database
@@ -102,10 +102,9 @@ def _node(db: Database, row: NodeRow) -> NodeFacts:
 
 def _cpp(db: Database, unit: str) -> str:
     """The C++ of a Node that a reader wants to see: its struct and its gradient function."""
-    if "nodes" not in families(db):
+    if NODES.name not in families(db):
         return ""
-    assert FAMILIES["nodes"].unit == "Node"
-    pieces = text(db, "nodes", unit)
+    pieces = text(db, NODES.name, unit)
     function, brace, _ = pieces.get("definition", "").partition("\n}\n")
     return "\n\n".join(filter(None, (pieces.get("declaration", ""), function + brace.rstrip("\n"))))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pipeline.families.file import File, ended, joined
+from pipeline.families.nodes.files import NODES
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole
 from pipeline.query.database import Database
@@ -85,10 +86,10 @@ def _placed(db: Database, layout: tuple[str, int], file: File, place: str) -> It
 
 def _pieces_of_graphs(db: Database, file: File) -> Iterator[tuple[UnitKey, str]]:
     """The functions of a file of graphs, and the formulas that these call: those are of Nodes."""
-    nodes = {unit.title: unit.name for unit in units(db, "nodes")}
+    nodes = {unit.title: unit.name for unit in units(db, NODES.name)}
     for unit in file.units:
         for piece, each in text(db, file.family, unit).items():
-            yield (("nodes", nodes[piece]) if piece in nodes else (file.family, unit)), each
+            yield ((NODES.name, nodes[piece]) if piece in nodes else (file.family, unit)), each
 
 
 def _found_in(whole: str, pieces: Iterable[tuple[UnitKey, str]]) -> Iterator[Part]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pipeline.families.nodes.files import DEFINITION
+from pipeline.families.nodes.files import DEFINITION, NODES
+from pipeline.families.table import FAMILIES
 from pipeline.query.database import Database
 from pipeline.reports.page.model import Placed, Ref, Relations, Step
 from pipeline.reports.page.names import node_anchor, safe
@@ -23,7 +24,6 @@ from pipeline.stages.units import unit
 BACKWARD, FORWARD, SAVED, SCHEMA = "backward formula", "forward formula", "what is saved", "schema"
 Layout = tuple[str, int]
 
-_NODES, _KERNELS = "nodes", "variable_type"
 _FORMULAS = (DEFINITION, "formula")  # the pieces of Nodes, and parts of them, that have backward formulas
 _DESCRIBED = "/"  # in what a description calls the piece of a hole: it may have any of a unit's
 _FRAME = "frame"  # has them too, where a release has no source of formulas
@@ -38,8 +38,14 @@ def steps_of_entry(db: Database, at: Layout, name: str, entry: str) -> tuple[Ste
     found = [*_nodes(db, at, functions, BACKWARD, _FORMULAS), *_nodes(db, at, functions, SAVED, ())]
     for edit in (FORWARD, SAVED, *([BACKWARD] if AUTO_ELEMENT_WISE in formulas else [])):
         if edit == SAVED or _has_forward(db, functions):
-            found += _units(db, at, _KERNELS, kernels, edit, "definition")
+            for family in filter(_is_of_derivatives, shown_families(db)):
+                found += _units(db, at, family, kernels, edit, "definition")
     return tuple(found)
+
+
+def _is_of_derivatives(family: str) -> bool:
+    """Whether what a family prints of a function is what derivatives say."""
+    return FAMILIES[family].subject == "derivatives"
 
 
 def _has_forward(db: Database, names: Iterable[str]) -> bool:
@@ -68,7 +74,7 @@ def _kernels(db: Database, name: str) -> Iterator[str]:
 
 def _nodes(db: Database, at: Layout, functions: Iterable[str], edit: str, pieces: tuple[str, ...]) -> Iterator[Step]:
     names = (keyed(name, key) for name in functions for key in keys_of.item(db, name) or ())
-    return _units(db, at, _NODES, names, edit, *pieces)
+    return _units(db, at, NODES.name, names, edit, *pieces)
 
 
 def _units(db: Database, at: Layout, family: str, names: Iterable[str], edit: str, *pieces: str) -> Iterator[Step]:
@@ -95,7 +101,7 @@ def _ref(db: Database, family: str, name: str) -> Ref:
     assert found is not None
     of = relations.item(db, found.function) or Relations()
     title = found.title.rpartition("::")[2]
-    anchor = node_anchor(title, of.title, found.dispatch_key) if family == _NODES else safe(f"{family}-{of.title}")
+    anchor = node_anchor(title, of.title, found.dispatch_key) if family == NODES.name else safe(f"{family}-{of.title}")
     return Ref(of.page, anchor, found.title)
 
 
@@ -106,6 +112,6 @@ def steps_of_schema(db: Database, at: Layout, name: str) -> tuple[Step, ...]:
     served = list(dict.fromkeys(kernel for each in _made_from(db, name) for kernel in _kernels(db, each)))
     found = [*_nodes(db, at, _made_from(db, name), SCHEMA, ())]
     for family in shown_families(db):
-        if family != _NODES:
-            found += _units(db, at, family, served if family == _KERNELS else [name], SCHEMA)
+        if family != NODES.name:
+            found += _units(db, at, family, served if _is_of_derivatives(family) else [name], SCHEMA)
     return tuple(found)

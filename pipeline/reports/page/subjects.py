@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pipeline.families.nodes.files import NODES
 from pipeline.model.autograd import Info
 from pipeline.model.entries import grouped
 from pipeline.model.native import NativeFunction
@@ -93,7 +94,7 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
             row.dispatch_key,
             row.node or "",
             node_anchor(row.node or "", title, row.dispatch_key),
-            _unit(db, at, "nodes", keyed(name, row.dispatch_key)),
+            _unit(db, at, NODES.name, keyed(name, row.dispatch_key)),
             _source(db, "derivatives", row.definition),
             tuple(_gradients(row, found, [argument.name for argument in native.func.arguments])),
             tuple(_tangents(db, row, found)),
@@ -155,7 +156,7 @@ def _function(db: Database, at: Layout, name: str, native: NativeFunction) -> Fu
     near, origin = relations.item(db, name) or Relations(), generated_from(db, name)
     pair = kernel(db, name)
     sources = dict.fromkeys((pair.source or {}).values()) if pair is not None else {}
-    units = (_unit(db, at, family, name) for family in shown_families(db) if family != "nodes")
+    units = (_unit(db, at, family, name) for family in shown_families(db) if family != NODES.name)
     return Function(
         near.title,
         str(native.func),

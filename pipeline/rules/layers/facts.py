@@ -9,16 +9,13 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import OWN_KERNEL, PARTS, Change, Release
 from pipeline.specs.layers.description import Description
 
-# The output families, all of which a description may have a say in.
-DRESSED = ("nodes", "variable_type", "inplace_or_view", "trace_type", "view_funcs", "factories")
-
 _WHY = "the description says so"
 
 
 def changes_of(description: Description, version: str) -> list[Change]:
     """The changes of a release's facts that a description asks for, of those that are known."""
     known = set(Release.__struct_fields__)
-    found = [Change(version, "dressed", _WHY, DRESSED)]
+    found = [Change(version, "described", _WHY, set=True)]
     for facts in description.facts:
         if holds(version, facts.since, facts.until):
             for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):

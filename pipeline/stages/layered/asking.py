@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from pipeline.families.described import stands_apart
 from pipeline.families.dressing import About, dressed
 from pipeline.families.family import ATEN
+from pipeline.families.table import FAMILIES
 from pipeline.families.template import GAP
 from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
@@ -69,7 +70,7 @@ def about_unit(db: Database, unit: Unit) -> About:
 
 def dressed_unit(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
     """The pieces of a unit as the description has them."""
-    rules = rules_of(db, family)
-    apart = stands_apart(family, rules, own_templates(db, family))
-    found = dressed(family, pieces, rules, about_unit(db, unit), apart=apart)
+    rules, kind = rules_of(db, family), FAMILIES[family]
+    apart = stands_apart(kind, rules, own_templates(db, family))
+    found = dressed(kind, pieces, rules, about_unit(db, unit), apart=apart)
     return {piece: text.replace(GAP, "") for piece, text in found.items()}

@@ -20,16 +20,6 @@ from pipeline.stages.layered.wrong import Path, Wrong
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import RELEASE, described, release
 
-# What a family prints of a unit, in the words of descriptions.
-PIECES = {
-    "nodes": ("declaration", "definition", "initializer", "properties"),
-    "variable_type": ("definition", "registration", "declaration"),
-    "inplace_or_view": ("include", "definition", "registration", "declaration"),
-    "trace_type": ("include", "definition", "registration", "declaration"),
-    "view_funcs": ("include", "declaration", "definition"),
-    "factories": ("include", "definition"),
-}
-
 
 @query
 def checked(db: Database) -> bool:
@@ -225,7 +215,7 @@ def _wrong_slots(
 
 
 def _wrong_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[Wrong]:
-    known = PIECES[family]
+    known = FAMILIES[family].pieces
     for piece in pieces:
         if piece.partition(" ")[0] not in known:
             hint = nearest(piece, known) or f"pieces: {', '.join(known)}"

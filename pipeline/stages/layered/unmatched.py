@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pipeline.families.described import makes_blocks
 from pipeline.families.dressing import REST, touched, touching
 from pipeline.families.family import ATEN
 from pipeline.families.table import FAMILIES
@@ -16,7 +17,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import holds, is_collection
-from pipeline.specs.layers.description import Description, Facts, Family, Layer, OutputFile, Slot
+from pipeline.specs.layers.description import Description, Facts, Family, Layer, Slot
 from pipeline.specs.layers.wrong import minor_of
 from pipeline.stages.emit import undressed
 from pipeline.stages.kernels import used_keys
@@ -72,7 +73,7 @@ def touched_by(db: Database, family: str, name: str) -> list[str]:
     rules, found, pieces = rules_of(db, family), unit(db, family, name), undressed(db, family, name)
     if found is None or not pieces:
         return [each for each, _ in touching(rules)]
-    return touched(family, pieces, rules, about_unit(db, found))
+    return touched(FAMILIES[family], pieces, rules, about_unit(db, found))
 
 
 @query
@@ -141,7 +142,7 @@ def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[W
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
         yield Wrong((*at, "slots", hole), problem, hint, hole, suspected=True)
-    if family == "variable_type" and not _filled_once(rules):
+    if makes_blocks(FAMILIES[family], rules):
         return  # the template has no blocks of its own: they are made of keys and libraries
     if rules.library and not any(f"TORCH_LIBRARY_IMPL({ATEN}, " in text for text in texts):
         problem, hint = f"no template of {family} registers anything in {ATEN}", "remove it"
@@ -152,12 +153,8 @@ def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[W
             yield Wrong((*at, "keys", key), problem, "name a key that stands in one", key, suspected=True)
 
 
-def _filled_once(rules: Family) -> bool:
-    return bool(rules.slots or rules.file.get("VariableType.cpp", OutputFile()).slots)
-
-
 def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
-    known = used_keys(db) if family == "variable_type" and not _filled_once(rules) else list(rules.keys)
+    known = used_keys(db) if makes_blocks(FAMILIES[family], rules) else list(rules.keys)
     for key in [key for key in rules.keys if key not in known]:
         problem = f"no derivatives are for '{key}'"
         hint = nearest(key, known) or f"there are {', '.join(known[:5])}"
@@ -170,7 +167,7 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wr
     for key, given in (("shards", rules.shards), ("everything", not rules.everything)):
         if given and kind.shards is None:
             yield Wrong((*at, key), f"{family} has no shards", "remove it", suspected=True)
-    if rules.foreach_bindings and family != "nodes":
+    if rules.foreach_bindings and kind.unit != "Node":
         yield Wrong((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected=True)
     upstreams = templates_of(db, family)
     for name, own in rules.file.items():

@@ -7,6 +7,7 @@ from html import escape
 
 from msgspec import Struct
 
+from pipeline.families.table import FAMILIES
 from pipeline.reports.page.model import Step
 
 ROW, GAP, PAD, TOP = 30, 64, 12, 8  # pixels: of a box with its distance, between columns, inside boxes, above all
@@ -14,15 +15,6 @@ HEIGHT = 22  # of a box
 APART = 3  # lines of different edits
 LETTER = 6.9  # the width of one, in the monospace font of 11.5 pixels
 MANY = 9  # units, or files, that get a box each; more of a family share one
-
-_FAMILIES = {
-    "nodes": "Nodes",
-    "variable_type": "VariableType kernels",
-    "inplace_or_view": "ADInplaceOrView kernels",
-    "trace_type": "TraceType kernels",
-    "view_funcs": "ViewFuncs",
-    "factories": "factory functions",
-}
 
 
 class Box(Struct, frozen=True):
@@ -69,7 +61,7 @@ def _unit_box(step: Step, steps: Sequence[Step], *, many: bool, root: str) -> Bo
     count = len({each.unit.title for each in steps if each.family == step.family})
     if count == 1:
         return Box(1, step.unit.title, f"{root}op/{step.unit.page}.html#{step.unit.anchor}")
-    return Box(1, f"{count} {_FAMILIES.get(step.family, step.family)}")
+    return Box(1, f"{count} {FAMILIES[step.family].label}")
 
 
 def _files(step: Step, *, many: bool) -> Iterable[str]:
