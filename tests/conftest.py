@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import copyfile
+from shutil import copyfile, copytree, ignore_patterns
 
 import installed
 import pytest
@@ -15,9 +16,9 @@ from copies import copy_of
 from cpp import toolchain
 from never_wrong.seed import SEED
 from never_wrong.specset import make_folder, of_families, read_specs
-from project import CORE, Project
+from project import CORE, ROOT, Project
 
-from pipeline.specs.spec_set import OPTIONAL
+from pipeline.families.table import TEMPLATES
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
@@ -90,7 +91,7 @@ def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def kernels_built(small_specs: Path, torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A build of the small spec set with all templates, those of torch, to copy."""
     project = Project(tmp_path_factory.mktemp("kernels_built"), small_specs, RELEASE, kernels=True)
-    for name in OPTIONAL:
+    for name in TEMPLATES.optional:
         copyfile(torch_specs / "autograd" / "templates" / name, project.path(f"templates/{name}"))
     return project.build()
 
@@ -105,6 +106,18 @@ def project(tmp_path: Path, small_specs: Path) -> Project:
 def built(tmp_path: Path, small_built: Project) -> Project:
     """A copy of the small spec set, built."""
     return copy_of(small_built, tmp_path)
+
+
+@pytest.fixture
+def own_code(tmp_path: Path, small_specs: Path) -> Project:
+    """A project that a copy of gradmill builds."""
+    root = tmp_path / "gradmill"
+    for name in ("pipeline", "specs"):
+        copytree(ROOT / name, root / name, ignore=ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "dodo.py"):
+        copyfile(ROOT / name, root / name)
+    time.sleep(0.05)  # what was saved while a run starts is not of that run
+    return Project(tmp_path, small_specs, RELEASE, root=root)
 
 
 @pytest.fixture

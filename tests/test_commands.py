@@ -16,11 +16,11 @@ from conftest import RELEASE
 from project import ROOT, Project, finish
 from watching import Watching
 
+from pipeline.families.table import TEMPLATES
 from pipeline.front.commands import watch
 from pipeline.front.run import collect
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
-from pipeline.specs.spec_set import TEMPLATES
 
 PACKAGE = ROOT / "pipeline"
 EXP = "self: grad * result.conj()"
@@ -406,7 +406,7 @@ def test_depfiles_name_every_input(project: Project, layout: str) -> None:
     found = sorted(project.cache.rglob("*.d")) + sorted(project.generated.glob("*.d"))
     assert len(found) == (1 if layout == "upstream" else 1 + len(json.loads(project.manifest())["files"]))
     files = {path for path in project.specs.rglob("*") if path.is_file()}
-    specs = {path for path in files if path.parent.name != "templates" or path.name in TEMPLATES}
+    specs = {path for path in files if path.parent.name != "templates" or path.name in TEMPLATES.main}
     code = {path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".cpp")}
     for depfile in found:
         target, _, rest = depfile.read_text().partition(":")

@@ -629,18 +629,6 @@ def test_what_is_forgotten_runs_again(built: Project) -> None:
     assert_clean(built)
 
 
-@pytest.fixture
-def own_code(tmp_path: Path, small_specs: Path) -> Project:
-    """A project that a copy of gradmill builds."""
-    root = tmp_path / "gradmill"
-    for name in ("pipeline", "specs"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "dodo.py"):
-        shutil.copyfile(ROOT / name, root / name)
-    time.sleep(0.05)  # what was saved while a run starts is not of that run
-    return Project(tmp_path, small_specs, RELEASE, root=root)
-
-
 def _start_gradmill(project: Project, *words: str) -> subprocess.Popen[str]:
     values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
     return subprocess.Popen(

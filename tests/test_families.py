@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -88,6 +89,90 @@ def test_the_kernels_of_an_operator_are_explained_by_their_cpp_names(kernels: Pr
     assert "VariableType::transpose_int, in VariableType_" in text
     assert "ADInplaceOrView" not in kernels.run("explain", "transpose.int", families="trace_type").stdout
     assert "TraceTypeEverything.cpp" in kernels.run("explain", "TraceType::transpose_int").stdout
+
+
+@pytest.fixture
+def with_a_new_family(own_code: Project) -> Project:
+    """A project that is built by a gradmill with one more family: a folder, and its row in the table."""
+    families = own_code.root / "pipeline" / "families"
+    (families / "made_up").mkdir()
+    (families / "made_up" / "__init__.py").touch()
+    (families / "made_up" / "files.py").write_text(_MADE_UP)
+    table = families / "table.py"
+    text = table.read_text().replace("FACTORIES, GRAPHS)", "FACTORIES, MADE_UP, GRAPHS)")
+    table.write_text(text.replace("\nFAMILIES", "from pipeline.families.made_up.files import MADE_UP\n\nFAMILIES", 1))
+    own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
+    return own_code
+
+
+_MADE_UP = """
+from pipeline.families.family import Family
+from pipeline.families.file import File
+
+TEMPLATE = "MadeUp.h"
+
+
+def files(units, layout, release):
+    return [File(TEMPLATE, TEMPLATE, {}, {"names": "name"}, tuple(unit.name for unit in units))]
+
+
+MADE_UP = Family(
+    "made_up",
+    "made-up names",
+    "function",
+    "function",
+    lambda function, release: str(function.func.name),
+    lambda plan, release: {"name": f"// {plan}"},
+    files,
+    TEMPLATE.__eq__,
+    ("name",),
+    templates=(TEMPLATE,),
+    needs=TEMPLATE,
+    titled=lambda names: f"made up {names.name}",
+)
+"""
+
+
+def test_a_new_family_is_a_folder_and_a_row(with_a_new_family: Project) -> None:
+    project = with_a_new_family.build()
+    made = project.files()["MadeUp.h"].decode().splitlines()
+    assert made[0] == "// @generated from packaged/autograd/templates/MadeUp.h"
+    assert {"// exp", "// exp.out", "// mv"} <= {*made}
+    assert project.run().ran == []
+    manifest = json.loads(project.manifest())
+    assert "templates/MadeUp.h" in {given["name"] for given in manifest["inputs"]}
+    assert "made up exp" in {unit["unit"] for unit in manifest["units"] if unit["family"] == "made_up"}
+    assert "shard:MadeUp.h" in project.run("info", "shard:MadeUp.h").stdout
+    assert "emit:made up exp.out" in project.run("list", "--all").stdout
+    assert "made_up unit of exp(Tensor self)" in project.run("explain", "made up exp").stdout
+
+
+def test_a_new_family_is_asked_for_edited_and_left_out_as_all_are(with_a_new_family: Project) -> None:
+    project = with_a_new_family.build(families="made_up")
+    assert [*project.files()] == ["MadeUp.h"]
+    project.append("templates/MadeUp.h", "// The end.")
+    run = project.run(families="made_up")
+    assert (run.status, run.units, run.shards) == (0, [], ["MadeUp.h"])
+    assert "did you mean 'made_up'?" in project.run(families="madeup").stderr
+    assert "trace_type, view_funcs, factories, made_up, graphs" in project.run(families="x").stderr
+    project.build(families="factories")
+    assert "MadeUp.h" not in project.files()
+    project.path("templates/MadeUp.h").unlink()
+    assert "leave made_up out, or add the template" in project.run(families="made_up").stderr
+    assert "MadeUp.h" not in project.build().files()
+
+
+def test_a_description_changes_what_a_new_family_prints(with_a_new_family: Project, tmp_path: Path) -> None:
+    project, description = with_a_new_family, tmp_path / "own" / "specset.toml"
+    description.parent.mkdir()
+    described = 'name = "own"\nfamilies = ["made_up"]\n[base]\nspecs = "../set"\n[[family.made_up.wrap]]\n'
+    description.write_text(f'{described}pieces = "name"\ntext = "${{text}}!"\nof = ["mv"]\n')
+    run = project.run(specs=description.parent)
+    assert (run.status, run.stderr) == (0, "")
+    assert "// mv!" in project.files()["MadeUp.h"].decode().splitlines()
+    description.write_text(f'{described}pieces = "names"\ntext = "${{text}}!"\n')
+    run = project.run(specs=description.parent)
+    assert "'made_up' has no piece 'names'\n  hint: did you mean 'name'?" in re.sub(r"\n +\d* *[|^].*", "", run.stderr)
 
 
 @pytest.mark.parametrize(

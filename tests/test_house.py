@@ -12,6 +12,8 @@ from typing import NamedTuple
 import pytest
 from project import ROOT
 
+from pipeline.families.table import FAMILIES
+
 PIPELINE = ROOT / "pipeline"
 MODULES = sorted(path for path in PIPELINE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in MODULES})
@@ -199,6 +201,17 @@ def test_a_circle_is_found() -> None:
 def test_pipeline_never_imports_the_generator_of_the_release() -> None:
     found = [f"{place}: {name}" for path in MODULES for place, name in all_imports(path)]
     assert [line for line in found if line.split(": ")[1].split(".")[0] in ("torch", "torchgen")] == []
+
+
+def test_no_module_names_a_family_but_the_family_itself() -> None:
+    names = FAMILIES.keys() - {"nodes", "graphs"}  # which are called so in the generated page and on disk, too
+    found = [
+        f"{label(path)}:{node.lineno}: {node.value}"
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and node.value in names and path.parent.name != node.value
+    ]
+    assert found == []
 
 
 def all_imports(path: Path) -> Iterator[tuple[str, str]]:

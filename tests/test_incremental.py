@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import RELEASE
-from project import ANALYSIS, JOINED, ROOT, SHARD_TASKS, SHARDS, Project, finish
+from project import ANALYSIS, JOINED, SHARD_TASKS, SHARDS, Project, finish
 
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
@@ -681,15 +681,9 @@ def test_two_generated_folders_on_one_cache_share_what_is_made(built: Project, t
 
 
 @pytest.fixture
-def own_code(tmp_path: Path, small_specs: Path) -> Project:
-    """A project that is built by a copy of gradmill."""
-    root = tmp_path / "gradmill"
-    root.mkdir()
-    for name in ("pyproject.toml", "dodo.py"):
-        shutil.copyfile(ROOT / name, root / name)
-    for name in ("pipeline", "specs"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return Project(tmp_path, small_specs, RELEASE, root=root).build()
+def own_code(own_code: Project) -> Project:
+    """A project that a copy of gradmill has built."""
+    return own_code.build()
 
 
 def _add_comment(project: Project, module: str) -> None:

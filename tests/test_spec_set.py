@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 from project import CORE
 
+from pipeline.families.table import TEMPLATES
 from pipeline.problems.problem import SpecError
 from pipeline.releases import agreed_version
 from pipeline.specs.location import Location
@@ -54,11 +55,11 @@ def native(specs: SpecSet) -> Location:
 
 
 def test_a_file_is_read(folder: Path) -> None:
-    assert native(find_spec_set(str(folder))).read() == (CORE / "native_functions.yaml").read_bytes()
+    assert native(find_spec_set(str(folder), TEMPLATES)).read() == (CORE / "native_functions.yaml").read_bytes()
 
 
 def test_a_member_of_a_wheel_is_read(wheel: Path) -> None:
-    specs = find_spec_set(str(wheel))
+    specs = find_spec_set(str(wheel), TEMPLATES)
     assert specs.version == "2.13.0"
     assert native(specs).read() == (CORE / "native_functions.yaml").read_bytes()
 
@@ -102,19 +103,19 @@ def test_an_encrypted_member_cannot_be_read(wheel: Path) -> None:
 def test_an_encrypted_wheel_is_refused(wheel: Path) -> None:
     encrypt(wheel)
     with pytest.raises(SpecError, match="the wheel is encrypted"):
-        find_spec_set(str(wheel))
+        find_spec_set(str(wheel), TEMPLATES)
 
 
 def test_a_release_of_several_lines_is_refused(folder: Path) -> None:
     (folder / "RELEASE").write_text("2.13.0\n2.12.1\n")
     with pytest.raises(SpecError, match="more than one line"):
-        find_spec_set(str(folder))
+        find_spec_set(str(folder), TEMPLATES)
 
 
 def test_a_release_that_is_a_pipe_is_none(folder: Path) -> None:
     (folder / "RELEASE").unlink()
     os.mkfifo(folder / "RELEASE")
-    assert find_spec_set(str(folder)).version == ""
+    assert find_spec_set(str(folder), TEMPLATES).version == ""
 
 
 @pytest.mark.parametrize(

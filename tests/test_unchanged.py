@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from never_wrong.seed import REPEAT, SEED, seeded
 from project import Project, Run
 
+from pipeline.families.table import TEMPLATES
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.front.start.answer import answer_to, note_path
 from pipeline.front.start.unchanged import note_unchanged
 from pipeline.io.files import TICK
-from pipeline.specs.spec_set import TEMPLATES
 
 
 class Noted:
@@ -112,7 +112,12 @@ Change = Callable[[Noted, Random, pytest.MonkeyPatch], object]
 
 
 def _inputs(noted: Noted) -> list[Path]:
-    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml", *(f"templates/{name}" for name in TEMPLATES))
+    names = (
+        "native_functions.yaml",
+        "tags.yaml",
+        "derivatives.yaml",
+        *(f"templates/{name}" for name in TEMPLATES.main),
+    )
     return [path for path in map(noted.project.path, names) if path.is_file()]
 
 

@@ -14,6 +14,7 @@ from project import CORE, ROOT, Project
 from test_all_releases import source_of
 
 from pipeline.cpp.header import ANY, Arity, arity_of, declared_at, read_header
+from pipeline.families.table import TEMPLATES
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, minor
 from pipeline.releases.names import names_of
@@ -212,7 +213,7 @@ def test_a_header_near_a_set_is_not_its_own(layout: str, tmp_path: Path) -> None
     put(specs / IN_PACKAGE)
     if layout != "checkout":
         put(specs / IN_CHECKOUT)
-    found = find_spec_set(str(specs)).headers
+    found = find_spec_set(str(specs), TEMPLATES).headers
     assert "core_helpers.h" in found and MANUAL not in found
     if layout == "flat":
         run = part.run("check")
@@ -239,11 +240,11 @@ def test_a_set_has_the_header_where_its_layout_has_it(
     lay_out(tmp_path / "pytorch", built.path, f"{RELEASE}a0")
     Project(tmp_path, built.specs, RELEASE, name="mine")
     put(tmp_path / "vendor" / "specset.toml", 'name = "own"\n[base]\nspecs = "../pytorch"\n')
-    assert MANUAL not in find_spec_set(specs).headers
-    looked_for = [os.path.relpath(path) for path in find_spec_set(specs).looked_for]
+    assert MANUAL not in find_spec_set(specs, TEMPLATES).headers
+    looked_for = [os.path.relpath(path) for path in find_spec_set(specs, TEMPLATES).looked_for]
     assert {header, os.path.dirname(header)} & {*looked_for}
     put(tmp_path / header)
-    assert os.path.relpath(find_spec_set(specs).headers[MANUAL].path) == header
+    assert os.path.relpath(find_spec_set(specs, TEMPLATES).headers[MANUAL].path) == header
 
 
 def test_a_part_of_a_release_with_the_header_next_to_it_has_no_warning(torch_specs: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
@@ -57,7 +56,8 @@ class Family(Struct, frozen=True):
     owns: Callable[[str], bool]  # whether a file of this name is one of its files, in whatever layout
     pieces: tuple[str, ...] = ()  # what is printed of a unit, in the words of descriptions
     described: bool = True  # whether a description may change what is printed
-    needs: str = ""  # a template without which a spec set leaves the family out
+    templates: tuple[str, ...] = ()  # of which files are made
+    needs: str = ""  # the one without which a spec set leaves the family out; "" where every set has all
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
@@ -77,6 +77,8 @@ class Family(Struct, frozen=True):
 @lru_cache(maxsize=8192)  # families ask for the same names
 def shard_of(key: str, shards: int) -> int:
     """The shard that upstream puts a name into: string_stable_hash, SHA-1 read as a little-endian number."""
+    import hashlib  # for those who put files together
+
     sha1 = hashlib.sha1(key.encode("latin1", "replace"), usedforsecurity=False)
     return int.from_bytes(sha1.digest(), "little") % shards
 

@@ -1,4 +1,4 @@
-"""The output families. A new one is a folder of its own and a row here."""
+"""The output families, and the templates that they are made of. A new one is a folder of its own and a row here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from pipeline.families.nodes.files import NODES
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
+from pipeline.specs.spec_set import Templates
 
 FAMILIES: dict[str, Family] = {
     family.name: family for family in (NODES, VARIABLE_TYPE, INPLACE_OR_VIEW, TRACE_TYPE, VIEW_FUNCS, FACTORIES, GRAPHS)
 }
+_OF_SETS = [family for family in FAMILIES.values() if family.unit != "graph"]
+TEMPLATES = Templates(
+    tuple(name for family in _OF_SETS if not family.needs for name in family.templates),
+    tuple(name for family in _OF_SETS if family.needs for name in family.templates),
+    tuple(name for family in FAMILIES.values() if family not in _OF_SETS for name in family.templates),
+)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,21 +29,21 @@ if TYPE_CHECKING:
     from pipeline.specs.layers.described import BaseSet
     from pipeline.specs.layers.description import Described
 
-__all__ = ["FOR_GRAPHS", "OPTIONAL", "ROLES", "TEMPLATES", "Location", "SpecSet", "find_spec_set"]
+__all__ = ["ROLES", "Location", "SpecSet", "Templates", "find_spec_set"]
 
-# Templates that a spec set may leave out, and with them the files that are made of them.
-OPTIONAL = (
-    "variable_factories.h",
-    "VariableType.h",
-    "VariableType.cpp",
-    "TraceType.cpp",
-    "ADInplaceOrViewType.cpp",
-    "ViewFuncs.h",
-    "ViewFuncs.cpp",
-)
-# Headers of a spec set's own that graphs include, where it has them; read where there are graphs.
-FOR_GRAPHS = ("graph_formulas.h", "core_helpers.h")
-TEMPLATES = ("Functions.h", "Functions.cpp", "python_functions.h", "python_functions.cpp", *OPTIONAL)
+
+class Templates(NamedTuple):
+    """The names of the templates that output families are made of."""
+
+    needed: tuple[str, ...]
+    optional: tuple[str, ...]  # those that a spec set may leave out, and with them the files that are made of them
+    for_graphs: tuple[str, ...]  # headers of a set's own that graphs include; read where there are graphs
+
+    @property
+    def main(self) -> tuple[str, ...]:
+        """Those that files have the text of."""
+        return (*self.needed, *self.optional)
+
 
 _ENCRYPTED = 1  # a flag of a zip file's member
 _FLAT = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
@@ -104,27 +105,27 @@ class SpecSet(Struct, frozen=True):
         if name != NAME:
             return ""
         try:
-            return _folder(folder or os.curdir, self.name).owner
+            return _folder(folder or os.curdir, self.name, Templates((), (), ())).owner
         except SpecError:
             return ""
 
 
-def find_spec_set(specs: str, release: str = "") -> SpecSet:
-    """The set that `specs` names: `core`, `torch`, the path of a folder, of a wheel or of a description. `release`: as
-    which it is to be read, "" where it is to tell."""
+def find_spec_set(specs: str, known: Templates, release: str = "") -> SpecSet:
+    """The set that `specs` names: `core`, `torch`, the path of a folder, of a wheel or of a description. `known`:
+    the templates that it may have. `release`: as which it is to be read, "" where it is to tell."""
     if specs in ("core", "torch"):
-        return _plain(specs)
+        return _plain(specs, known)
     path = os.path.join(specs, NAME) if os.path.isdir(specs) else specs
     if path.endswith(".toml") and os.path.isfile(path):
-        return _described(path, release)
-    found = _plain(specs)
+        return _described(path, known, release)
+    found = _plain(specs, known)
     return replace(found, looked_for=(path, *found.looked_for)) if path != specs else found
 
 
-def _described(path: str, release: str) -> SpecSet:
+def _described(path: str, known: Templates, release: str) -> SpecSet:
     from pipeline.specs.layers.described import find_described
 
-    found = find_described(path, release, _base)
+    found = find_described(path, release, partial(_base, known))
     return SpecSet(
         found.name,
         found.files,
@@ -139,15 +140,15 @@ def _described(path: str, release: str) -> SpecSet:
     )
 
 
-def _base(specs: str, folder: str) -> BaseSet:
+def _base(known: Templates, specs: str, folder: str) -> BaseSet:
     """The base that a description names; paths are relative to its folder. Where it names none, there are templates."""
     from pipeline.specs.layers.described import BaseSet
 
     if not specs:
-        return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in TEMPLATES})
+        return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in known.main})
     path = specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs))
     try:
-        found = _plain(path)
+        found = _plain(path, known)
     except SpecError as error:
         if not os.path.isfile(path if path.endswith(".toml") else os.path.join(path, NAME)):
             raise
@@ -166,15 +167,15 @@ def _base(specs: str, folder: str) -> BaseSet:
     )
 
 
-def _plain(specs: str) -> SpecSet:
+def _plain(specs: str, known: Templates) -> SpecSet:
     if specs == "core":
-        return _folder(_core_folder(), "core")
+        return _folder(_core_folder(), "core", known)
     if specs == "torch":
-        return _folder(_torch_folder(), "torch")
+        return _folder(_torch_folder(), "torch", known)
     if os.path.isdir(specs):
-        return _folder(specs, os.path.basename(os.path.abspath(specs)))
+        return _folder(specs, os.path.basename(os.path.abspath(specs)), known)
     if specs.endswith(".whl") and os.path.isfile(specs):
-        return _wheel(specs)
+        return _wheel(specs, known)
     hint = (
         nearest(specs, ("core", "torch"))
         or "write core, torch, or the path of a folder, of a torch .whl, or of a specset.toml"
@@ -200,20 +201,20 @@ def _torch_folder() -> str:
     return os.path.join(next(iter(locations)), "packaged")
 
 
-def _folder(folder: str, name: str) -> SpecSet:
+def _folder(folder: str, name: str, known: Templates) -> SpecSet:
     folder = os.path.normpath(folder)
     checkout = tuple(os.path.join(folder, _CHECKOUT[role]) for role in ("native", "derivatives"))
     if all(map(os.path.isfile, checkout)):
-        return _checkout(name, folder, checkout)
+        return _checkout(name, folder, known, checkout)
     candidates = (folder, os.path.join(folder, "packaged"), os.path.join(folder, "torchgen", "packaged"))
     packaged = tuple(os.path.join(candidate, _PACKAGED["native"]) for candidate in candidates)
     looked_for = (*checkout, *packaged)
     for candidate, path in zip(candidates, packaged):
         if os.path.isfile(path):
             packages = packages_around(candidate)
-            return _set(name, candidate, _PACKAGED, "autograd/templates", looked_for, packages)
+            return _set(name, candidate, _PACKAGED, "autograd/templates", known, looked_for, packages)
     if os.path.isfile(os.path.join(folder, _FLAT["native"])):
-        return _set(name, folder, _FLAT, "templates", looked_for)
+        return _set(name, folder, _FLAT, "templates", known, looked_for)
     raise SpecError(
         f"{folder}: no native_functions.yaml",
         "a spec set is a flat folder (native_functions.yaml, tags.yaml, derivatives.yaml, templates/),"
@@ -222,13 +223,19 @@ def _folder(folder: str, name: str) -> SpecSet:
 
 
 def _set(
-    name: str, folder: str, layout: dict[str, str], templates: str, looked_for: tuple[str, ...], packages: str = ""
+    name: str,
+    folder: str,
+    layout: dict[str, str],
+    templates: str,
+    known: Templates,
+    looked_for: tuple[str, ...],
+    packages: str = "",
 ) -> SpecSet:
     near = version_files(folder, packages)
     version, version_file = version_in_one_of(near)
-    files, located = _located(folder, layout, templates)
+    files, located = _located(folder, layout, templates, known)
     header = os.path.join(packages, IN_PACKAGE) if packages else ""
-    headers = headers_of(folder, os.path.join(folder, templates), TEMPLATES, header)
+    headers = headers_of(folder, os.path.join(folder, templates), known.main, header)
     return SpecSet(
         name,
         files,
@@ -241,24 +248,26 @@ def _set(
     )
 
 
-def _located(folder: str, layout: dict[str, str], templates: str) -> tuple[dict[str, Location], dict[str, Location]]:
+def _located(
+    folder: str, layout: dict[str, str], templates: str, known: Templates
+) -> tuple[dict[str, Location], dict[str, Location]]:
     """The YAML files by role, and the templates."""
 
     def at(*path: str) -> Location:
         return Location(os.path.normpath(os.path.join(folder, *path)))
 
     files = {role: at(path) for role, path in layout.items()}
-    return files, {name: at(templates, name) for name in (*TEMPLATES, *FOR_GRAPHS)}
+    return files, {name: at(templates, name) for name in (*known.main, *known.for_graphs)}
 
 
-def _checkout(name: str, folder: str, looked_for: tuple[str, ...]) -> SpecSet:
+def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, ...]) -> SpecSet:
     """A checkout of PyTorch. A build leaves copies of the files in its `torchgen/packaged`, which are not looked at:
     they are as old as the build."""
     version_file = os.path.normpath(os.path.join(folder, "version.txt"))
     version = version_in_line(version_file)
-    files, templates = _located(folder, _CHECKOUT, _CHECKOUT_TEMPLATES)
+    files, templates = _located(folder, _CHECKOUT, _CHECKOUT_TEMPLATES, known)
     header = os.path.normpath(os.path.join(folder, IN_CHECKOUT))
-    headers = headers_of(folder, os.path.join(folder, _CHECKOUT_TEMPLATES), TEMPLATES, header)
+    headers = headers_of(folder, os.path.join(folder, _CHECKOUT_TEMPLATES), known.main, header)
     return SpecSet(
         name,
         files,
@@ -273,7 +282,7 @@ def _checkout(name: str, folder: str, looked_for: tuple[str, ...]) -> SpecSet:
     )
 
 
-def _wheel(path: str) -> SpecSet:
+def _wheel(path: str, known: Templates) -> SpecSet:
     from zipfile import BadZipFile, ZipFile
 
     prefix = "torchgen/packaged/"
@@ -287,7 +296,7 @@ def _wheel(path: str) -> SpecSet:
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
-    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in (*TEMPLATES, *FOR_GRAPHS)}
+    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in (*known.main, *known.for_graphs)}
     name = "-".join(os.path.basename(path).split("-")[:2])
     headers = {MANUAL: Location(path, IN_PACKAGE)} if IN_PACKAGE in members else {}
     version = _version_in(path) if "torch/version.py" in members else ""

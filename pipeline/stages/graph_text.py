@@ -11,7 +11,7 @@ from pipeline.families.file import File
 from pipeline.families.graphs.files import FOLDER, GRAPHS
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.plan import GraphPlan, operators_of, plan_graph
-from pipeline.graphs.text.files import SUPPORT, SUPPORT_TEMPLATES, formulas_of, header, source, support_text
+from pipeline.graphs.text.files import SUPPORT, formulas_of, header, source, support_text
 from pipeline.graphs.text.function import function_text
 from pipeline.problems.problem import Problem, SpecError
 from pipeline.query.database import Database
@@ -63,7 +63,7 @@ def plans(db: Database, file: str) -> list[GraphPlan]:
 
 def support(db: Database) -> list[File]:
     """The files that all files of graphs share: gradmill's own, and those that the spec set has."""
-    templates = [name for name in SUPPORT_TEMPLATES if name in spec_set(db).templates]
+    templates = [name for name in GRAPHS.templates if name in spec_set(db).templates]
     named = [*((name, "") for name in SUPPORT if name not in templates), *((name, name) for name in templates)]
     return [File(f"{FOLDER}{name}", template, {}, {}, (), family=GRAPHS.name, whole=True) for name, template in named]
 
@@ -71,7 +71,7 @@ def support(db: Database) -> list[File]:
 def whole(db: Database, name: str) -> str:
     """The text of a file of graphs."""
     inner = name.removeprefix(FOLDER)
-    if inner in SUPPORT_TEMPLATES and inner in spec_set(db).templates:
+    if inner in GRAPHS.templates and inner in spec_set(db).templates:
         text = (db.input(template_label(inner)) or b"").decode("utf-8", "replace")
         return f"// {generated_comment('templates', inner)}\n{text}"
     if inner in SUPPORT:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from project import CORE, ROOT, files_in, tasks_in
 
-from pipeline.specs.spec_set import TEMPLATES
+from pipeline.families.table import TEMPLATES
 
 from .edits import edit
 from .runs import Made, Outcome, difference
@@ -99,7 +99,7 @@ class Trials:
             name, edited = self.edited_code(state)
             return f"{what} {name}", edited
         if what == "template":
-            name = self._random.choice([f"set/templates/{template}" for template in TEMPLATES])
+            name = self._random.choice([f"set/templates/{template}" for template in TEMPLATES.main])
             lines = re.sub(rb"(?m)^// edit \d{5}\n", b"", state[name])
             return what, {**state, name: b"// edit %05d\n" % self._count + lines}
         specs = read_specs(self._folder / "set")

@@ -11,11 +11,12 @@ from zipfile import ZipFile
 from never_wrong.specset import of_families, read_specs
 from project import CORE, ROOT
 
+from pipeline.families.table import FAMILIES
 from pipeline.releases import KNOWN, minor
 
 NEWER = "99.0.0"  # a release that is not known
 ALL = tuple(minor(version) for version in KNOWN)
-KERNELS = ("variable_type", "inplace_or_view", "trace_type", "view_funcs", "factories")
+OF_SETS = tuple(family.name for family in FAMILIES.values() if family.described)
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]
 MISH = """
 - func: mish(Tensor self) -> Tensor
@@ -51,7 +52,7 @@ class Form(NamedTuple):
     make: Callable[[Path, str], None]
     specs: str = "set"  # the path of the set, or its name
     line: tuple[str, str] = ("set/derivatives.yaml", "self: grad * result.conj()")  # a formula: the file, the text
-    families: tuple[str, ...] = ("nodes", *KERNELS)  # those that it has templates for
+    families: tuple[str, ...] = OF_SETS  # those that it has templates for
     by_default: tuple[str, ...] = ()  # those that are made where none are asked for, where that is not all
     releases: tuple[str, ...] = ALL
     graphs: bool = True

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from allpairspy import AllPairs
 from never_wrong.seed import seeded
 
-from pairs.sets import SETS
+from pairs.sets import OF_SETS, SETS
 from pipeline.releases import KNOWN, minor
 
 Case = dict[str, str]  # a value for each setting
@@ -44,9 +44,7 @@ SETTINGS: dict[str, Values] = {
     "strict": Values(("0", "1")),
     "layout": Values(("upstream", "split")),
     "shards": Values(("", "1", "23")),
-    "families": Values(
-        ("", "nodes", "variable_type", "inplace_or_view,view_funcs", "trace_type,factories"),
-    ),
+    "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3)))),
     "graphs": Values(("", "graphs")),
     "lines": Values(("0", "1")),
     "program": Values(("gradmill", "doit", "doit -f")),

@@ -10,8 +10,10 @@ import pytest
 from project import ROOT
 
 from pipeline.families.dressing import WORDS
+from pipeline.families.family import Family, Layout
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Rewrite, Versions
+from pipeline.releases import resolve
 from pipeline.releases.model import PARTS, Release
 from pipeline.rules.layers.facts import is_collection
 from pipeline.specs.layers import description
@@ -39,6 +41,19 @@ def test_every_list_of_facts_word_part_and_piece_is_documented() -> None:
     names = {*facts, *WORDS, *PARTS, *described, *(piece for family in FAMILIES.values() for piece in family.pieces)}
     missing = [name for name in sorted(names - internal) if not re.search(rf"\b{name}\b", QUOTED)]
     assert missing == []
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES.values() if family.described], ids=lambda f: f.name)
+def test_the_table_of_families_has_what_each_says_of_itself(family: Family) -> None:
+    files = family.files([], Layout(slotted=("",)), resolve("2.13"))
+    slots = dict.fromkeys(hole for file in files for hole in file.slots)
+    listed = (", ".join(f"`{name}`" for name in names) for names in (family.templates, family.pieces, slots))
+    assert f"| `{family.name}` | {' | '.join(listed)} |" in DOC
+
+
+def test_the_readme_names_every_family() -> None:
+    row = next(line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| `families` |"))
+    assert ", ".join(f"`{name}`" for name in FAMILIES) in row
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))

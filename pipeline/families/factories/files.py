@@ -55,6 +55,7 @@ FACTORIES = Family(
     files,
     TEMPLATE.__eq__,
     (INCLUDE, DEFINITION),
+    templates=(TEMPLATE,),
     needs=TEMPLATE,
     selects=selects,
 )

@@ -14,6 +14,7 @@ from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 FOLDER = "graphs/"
+TEMPLATES = ("graph_formulas.h", "core_helpers.h")  # headers of a set's own, which the files include
 ENDINGS = (".h", ".cpp")
 
 
@@ -38,4 +39,6 @@ def _owns(name: str) -> bool:
     return name.startswith(FOLDER) and name.endswith(ENDINGS)
 
 
-GRAPHS = Family("graphs", "graphs", "graph", "graph", printed, printed, files, _owns, described=False)
+GRAPHS = Family(
+    "graphs", "graphs", "graph", "graph", printed, printed, files, _owns, described=False, templates=TEMPLATES
+)

@@ -81,6 +81,7 @@ INPLACE_OR_VIEW = Family(
     files,
     owns,
     (INCLUDE, DEFINITION, REGISTRATION, DECLARATION),
+    templates=(TEMPLATE,),
     needs=TEMPLATE,
     selects=selects,
     shards_by="base",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _OWN = regex(r"Functions(_\d+|_\d+_formulas|_common)?\.(h|cpp)|python_functions(_\d+|Everything)?\.(h|cpp)")
 
+FILES = ("Functions.h", "Functions.cpp")
 DECLARATION = "declaration"
 DEFINITION = "definition"
 
@@ -37,7 +38,7 @@ def files(nodes: Sequence[Unit], layout: Layout, release: Release) -> list[File]
 def _upstream_files(nodes: Sequence[Unit]) -> list[File]:
     """One header and one source with all Nodes."""
     names = tuple(unit.name for unit in nodes)
-    return [File(name, name, {}, _SLOTS, names) for name in ("Functions.h", "Functions.cpp")]
+    return [File(name, name, {}, _SLOTS, names) for name in FILES]
 
 
 def owns(name: str) -> bool:
@@ -81,6 +82,7 @@ NODES = Family(
     files,
     owns,
     (DECLARATION, DEFINITION, python.INITIALIZER, python.PROPERTIES),
+    templates=(*FILES, *python.FILES),
     cuts=CUTS,
     marked=_marked,
     parts=PARTS,

@@ -12,7 +12,7 @@ from pipeline.families.file import File
 from pipeline.model.units import Unit
 
 SHARDS = 5
-HEADER = "python_functions.h"
+FILES = HEADER, SOURCE = "python_functions.h", "python_functions.cpp"
 INITIALIZER = "initializer"
 PROPERTIES = "properties"
 
@@ -51,4 +51,4 @@ def shards(nodes: Sequence[Unit], layout: Layout) -> dict[str, tuple[str, ...]]:
 
 def _source(shard: str, names: tuple[str, ...]) -> File:
     slots = {"py_function_initializers": INITIALIZER, "py_function_props_and_getters": PROPERTIES}
-    return File(f"python_functions{shard}.cpp", "python_functions.cpp", {"shard_id": shard}, slots, names, shard=shard)
+    return File(f"python_functions{shard}.cpp", SOURCE, {"shard_id": shard}, slots, names, shard=shard)

@@ -76,6 +76,7 @@ TRACE_TYPE = Family(
     files,
     owns,
     (INCLUDE, DEFINITION, REGISTRATION, DECLARATION),
+    templates=(TEMPLATE,),
     needs=TEMPLATE,
     selects=selects,
     shards_by="base",

@@ -147,6 +147,7 @@ VARIABLE_TYPE = Family(
     files,
     owns,
     (DEFINITION, REGISTRATION, DECLARATION),
+    templates=(HEADER, TEMPLATE),
     needs=TEMPLATE,
     selects=selects,
     shards_by="cpp_name",

@@ -63,6 +63,7 @@ VIEW_FUNCS = Family(
     files,
     FILES.__contains__,
     (INCLUDE, DECLARATION, DEFINITION),
+    templates=FILES,
     needs=FILES[0],
     selects=selects,
     titled=lambda names: view_func(names.name),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pipeline import STARTED
 from pipeline.code.files import CodeChanged
+from pipeline.families.table import TEMPLATES
 from pipeline.front.output.outputs import Written
 from pipeline.front.run.last import Last, folders
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Moment, Stat, evidence, is_settled, moment, stat_of
-from pipeline.specs.spec_set import FOR_GRAPHS, OPTIONAL
 
 if TYPE_CHECKING:
     from pipeline.code.files import Source
@@ -150,7 +150,7 @@ class Inputs:
         )
 
         config, specs = self._config, self._config.specs
-        may_lack = (*OPTIONAL, *FOR_GRAPHS)
+        may_lack = (*TEMPLATES.optional, *TEMPLATES.for_graphs)
         templates = {name: at for name, at in self._templates().items() if name not in may_lack or at.exists()}
         labels: dict[str, Location | Archive] = {spec_label(key): at for key, at in specs.files.items()}
         labels |= {template_label(name): at for name, at in templates.items()}
@@ -190,8 +190,8 @@ class Inputs:
 
     def _templates(self) -> dict[str, Location]:
         """The templates that a run may read."""
-        config = self._config
-        return {n: at for n, at in config.specs.templates.items() if n not in FOR_GRAPHS or config.graphs.given}
+        left_out = () if self._config.graphs.given else TEMPLATES.for_graphs
+        return {name: at for name, at in self._config.specs.templates.items() if name not in left_out}
 
     def code_paths(self) -> list[str]:
         """gradmill's own files."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.output.claims import check_claims, claim_places
 from pipeline.front.output.outputs import Written, remove_abandoned
 from pipeline.front.output.ownership import (
@@ -26,7 +27,6 @@ from pipeline.front.output.ownership import (
 from pipeline.front.run import last as last_run
 from pipeline.front.run.build import Build
 from pipeline.problems.problem import SpecError, all_of
-from pipeline.specs.spec_set import FOR_GRAPHS, TEMPLATES
 
 if TYPE_CHECKING:
     from pipeline.query.query import Parts
@@ -147,8 +147,6 @@ def remove_orphans(build: Build) -> None:
 
 def _lookalikes(build: Build) -> Iterator[str]:
     """Generated files of any layout, by their names and what they say."""
-    from pipeline.families.table import FAMILIES
-
     for folder in _folders(build):
         try:
             found = sorted(os.listdir(folder))
@@ -167,8 +165,8 @@ def _is_of(name: str, source: str) -> bool:
     """Whether what a file is generated from, as it says, is what one of this name is made of in some layout."""
     template = os.path.basename(source)
     if os.path.dirname(name) == "graphs":
-        return os.path.dirname(source) == "graphs" or template in FOR_GRAPHS
-    return template in TEMPLATES
+        return os.path.dirname(source) == "graphs" or template in TEMPLATES.for_graphs
+    return template in TEMPLATES.main
 
 
 def is_made_of(build: Build, name: str, head: bytes) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.model.regex import regex
 from pipeline.problems.plain import lines
@@ -93,7 +94,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
     for name, value in variables.items():
         if name not in VARIABLES:
             raise SpecError(*no_such_variable(name, value))
-    specs = find_spec_set(variables.get("specs", "core"), variables.get("release", ""))
+    specs = find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
     given, own = variables.get("release", ""), _own_version(specs, variables.get("release", ""))
     version = agreed_version(given, own, specs.version_file or specs.name)
     if not version:
@@ -170,8 +171,6 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
     """The families that are named, each once, in the order of the table."""
     if not value:
         return ()
-    from pipeline.families.table import FAMILIES
-
     asked = value.split(",")
     for name in asked:
         if name not in FAMILIES:

@@ -18,7 +18,6 @@ RUNTIME = "graph.h"
 FORMULAS = "graph_formulas.h"  # what formulas call; of a set with a template of this name, that
 _TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (RUNTIME, FORMULAS)}
 SUPPORT = (RUNTIME, FORMULAS)
-SUPPORT_TEMPLATES = (FORMULAS, "core_helpers.h")
 
 
 def support_text(name: str, release: Release) -> str:
