@@ -871,12 +871,12 @@ def test_files_of_a_template_that_is_gone_do_not_stay_whatever_layout_they_have(
 def test_ctrl_c_while_doit_is_loaded_ends_quietly(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pipeline.front.start import command, deferred
+    from pipeline.front.start import command, lazy
 
     def interrupted() -> None:
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(deferred, "defer", interrupted)
+    monkeypatch.setattr(lazy, "import_lazily", interrupted)
     assert command.main([]) == 130
     assert capsys.readouterr() == ("", "interrupted: what was written is whole\n")

@@ -13,10 +13,9 @@ from collections.abc import Iterable
 
 from pipeline.problems.problem import SpecError
 
-_CONTROL = re.compile(
-    "[\0-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # all but tabs
-)
-_COMMAND = re.compile(r"\s*:(?=:)")
+# Compiled at their first use: most runs print nothing that has such characters.
+_CONTROL = "[\0-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # all but tabs
+_COMMAND = r"\s*:(?=:)"
 _OLD_COMMAND = "##["
 
 
@@ -24,7 +23,7 @@ def escaped(text: str) -> str:
     """A text without control characters: as Python's escapes."""
     if text.isascii() and text.isprintable():
         return text
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return re.sub(_CONTROL, lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def line(text: str) -> str:
@@ -32,7 +31,7 @@ def line(text: str) -> str:
     text = escaped(text)
     if _OLD_COMMAND in text:
         text = text.replace(_OLD_COMMAND, r"#\x23[")
-    found = _COMMAND.match(text)
+    found = re.match(_COMMAND, text)
     return f"{text[: found.end() - 1]}\\x3a{text[found.end() :]}" if found else text
 
 
@@ -45,7 +44,7 @@ def json_text(encoded: bytes) -> str:
     """JSON as text with a line end; in its strings, control characters and what a runner would obey are escapes."""
     text = encoded.decode().replace(_OLD_COMMAND, r"#\u0023[")
     if not text.isascii():
-        text = _CONTROL.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
+        text = re.sub(_CONTROL, lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
     return f"{text}\n"
 
 

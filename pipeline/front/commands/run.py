@@ -11,6 +11,7 @@ from doit.exceptions import InvalidCommand
 from doit.reporter import JsonReporter, TaskResult
 
 from pipeline.front.commands.on_tasks import OnTasks
+from pipeline.front.doit.backend import Backend
 from pipeline.front.doit.effect import Effect, plainly
 from pipeline.front.doit.ending import end_run, report_failures
 from pipeline.front.settings.hints import two_lines, unknown_word, without_patterns
@@ -61,6 +62,16 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
         if self.tasks is not None:
             end_run(self.tasks, self.control.selected_tasks, failed=bool(status))
         return status
+
+
+class PlainRun(Run):
+    """The same for a command line of variables alone: no backend and no reporter of a plugin can be asked for."""
+
+    def get_backends(self) -> dict[str, Any]:
+        return {"gradmill": Backend}
+
+    def get_reporters(self) -> dict[str, Any]:
+        return {}
 
 
 class TimedJsonReporter(JsonReporter):  # type: ignore[misc]

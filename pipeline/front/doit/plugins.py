@@ -1,5 +1,7 @@
 """gradmill's plugins of doit, by kind: `gradmill` has them from here, doit from the metadata of the package."""
 
+PLAIN_RUN = "pipeline.front.commands.run:PlainRun"  # in the place of `run`, for variables alone
+
 PLUGINS = {
     "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},
     "COMMAND": {

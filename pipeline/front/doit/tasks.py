@@ -313,7 +313,6 @@ def namespace(build: Build) -> dict[str, Any]:
 
     tasks = Tasks(build)
 
-    # doit looks up where the text of each creator is: few of them, and short ones, cost less.
     def task_stages() -> Iterator[Task]:
         yield from tasks.stages()
 

@@ -42,13 +42,13 @@ def main(words: list[str]) -> int:
 
 def _run(words: list[str]) -> int:
     """A whole run of doit."""
-    from pipeline.front.start import deferred
+    import gc
 
-    deferred.defer()
-    if is_plain(words):
-        deferred.defer_metadata()
-        deferred.defer_inspection()
-        deferred.defer_typing()
+    from pipeline.front.start.lazy import import_lazily
+
+    gc.disable()  # the many imports make no garbage
+    if not any(word == "lsp" or word.endswith("thread") for word in words):  # else the process has threads
+        import_lazily()
     from pipeline.front.start.main import main as run_doit
 
     return int(run_doit(words) or 0)
