@@ -12,6 +12,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 from random import Random
@@ -596,6 +597,35 @@ def test_ctrl_c_ends_a_run_without_a_traceback(
     again = core_project.run()
     assert again.status == 0
     assert_clean(core_project)
+
+
+@pytest.mark.parametrize("at", ["util._close_stdin", "util._exit_function", "process.BaseProcess.start"])
+def test_ctrl_c_while_a_worker_begins_or_ends_is_neither_a_traceback_nor_a_wait(project: Project, at: str) -> None:
+    """A worker sends it to all, as a terminal does; the first to start one sends it to itself."""
+    program = f"""
+import os, signal
+from multiprocessing import process, util
+from pipeline.front.start.command import run
+own, work = os.getpid(), {at}
+def interrupt(*words):
+    if os.getpid() != own:
+        os.killpg(0, signal.SIGINT)
+    work(*words)
+    if work.__name__ == "start":
+        os.kill(own, signal.SIGINT)
+{at} = interrupt
+run()
+"""
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
+    process = elsewhere("-c", program, "-n", "2", *values, cwd=project.folder, group=True)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert "Traceback" not in err + out, err[-2000:]
+    assert err in ("interrupted: what was written is whole\n", "")  # two workers send it: the second ends all at once
+    assert process.returncode == -signal.SIGINT
 
 
 def test_ctrl_c_in_a_callback_ends_the_process_without_a_traceback() -> None:

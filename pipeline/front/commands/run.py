@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from doit.cmd_run import Run as DoitRun
@@ -51,7 +52,8 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
     def execute(self, params: Any, args: list[str]) -> Any:
         streams = sys.stdout, sys.stderr
         try:
-            status = super().execute(params, args)
+            with _workers(params):
+                status = super().execute(params, args)
         except BaseException as error:  # Ctrl-C: what was not made is not done, and what was being made is not kept
             sys.stdout, sys.stderr = streams  # doit's JSON reporter has its own until a run is complete
             if self.tasks is not None:
@@ -72,6 +74,15 @@ class PlainRun(Run):
 
     def get_reporters(self) -> dict[str, Any]:
         return {}
+
+
+def _workers(params: Any) -> AbstractContextManager[None]:
+    """What a run needs that has worker processes."""
+    if not params["num_process"] or params["par_type"] != "process":
+        return nullcontext()
+    from pipeline.front.console.workers import workers
+
+    return workers()
 
 
 class TimedJsonReporter(JsonReporter):  # type: ignore[misc]

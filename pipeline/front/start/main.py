@@ -94,8 +94,8 @@ def main(arguments: list[str] | None = None) -> Any:
         if not status and is_plain(words) and program.package.build is not None:
             note_unchanged(program.package.build, words)
         return status
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted: what was written is whole\n")
+    except KeyboardInterrupt as error:
+        _end(type(error), error, None)
         return 130
 
 
