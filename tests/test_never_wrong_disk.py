@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,12 +68,42 @@ def assert_whole(project: Project, *allowed: dict[str, bytes]) -> None:
         assert any(data == files.get(name) for files in allowed), f"{name} is half-written"
 
 
+def assert_nothing_left(*folders: Path) -> None:
+    """No file is there under a name that it was to have for a while."""
+    assert [path for folder in folders for path in folder.rglob("*.tmp*")] == []
+
+
+class FullDisk:
+    """A disk with so much room left for the files of a folder. `failed` has a byte for each write that it refused."""
+
+    def __init__(self, folder: Path, room: int, log: Path, patch: pytest.MonkeyPatch) -> None:
+        self._folder, self._room, self._write = str(folder), room, os.write
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        patch.setattr(os, "write", self.write)
+        patch.setattr(os, "writev", lambda file, parts: self.write(file, b"".join(parts)))
+
+    def write(self, file: int, data: bytes) -> int:
+        if os.readlink(f"/proc/self/fd/{file}").startswith(self._folder):
+            data, wanted = data[: self._room], len(data)
+            self._room -= len(data)
+            if wanted and not data:
+                self._write(self._log, b"x")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return self._write(file, data)
+
+
+def cpu_time() -> float:
+    """Seconds of processor time of all children that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def assert_mended(project: Project, right: dict[str, bytes]) -> None:
     """Now that nothing is in the way, a run makes all, the next one nothing, and nothing is left over."""
     project.build()
     assert project.files() == right
     assert project.run().ran == []
-    assert [path for path in project.cached() if path.suffix == ".tmp"] == []
+    assert_nothing_left(project.cache, project.generated)
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +164,46 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
     assert_mended(project, sound)
 
 
+@pytest.mark.parametrize("room", [40_000, 3_000_000])
+def test_a_full_disk_is_written_to_few_times(
+    core_project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    """What could not be written is not tried again with all that follows."""
+    cache, log = core_project.cache, tmp_path / "log"
+    FullDisk(cache, room, log, monkeypatch)
+    run = core_project.run_patched()
+    assert_told(core_project, run, cache, FULL, {})
+    assert len([line for line in run.stderr.splitlines() if FULL[1] in line]) <= 2
+    assert 1 <= log.stat().st_size <= 8
+    assert_nothing_left(cache, core_project.generated)
+
+
+@pytest.mark.parametrize(
+    ("size", "places", "status"),
+    [
+        ("3m", "cache", 0),
+        ("3m", "cache generated", 2),
+        pytest.param("40k", "cache", 2, marks=pytest.mark.slow),
+        ("40k", "cache generated", 2),
+    ],
+)
+def test_a_nearly_full_disk_takes_no_more_time(
+    core_project: Project, disk: Path, size: str, places: str, status: int
+) -> None:
+    """A line says that nothing is kept; an error names the generated file, or the manifest, that is not written."""
+    right = core_project.clean_build()
+    for place in places.split():
+        setattr(core_project, place, disk / place)
+    _remount(disk, f"size={size}")
+    begin = cpu_time()
+    run = finish(core_project.start())
+    assert cpu_time() - begin < 6  # of which a cold run takes one
+    reasons = [line for line in run.stderr.splitlines() if any(reason in line for reason in FULL)]
+    assert (run.status, len(reasons)) == (status, 2 if status else 1), run.stderr
+    assert_told(core_project, run, disk, FULL, right)
+    assert_nothing_left(disk, core_project.generated)
+
+
 def test_a_cache_on_a_full_disk_does_not_spoil_a_later_edit(project: Project, disk: Path) -> None:
     project.cache = disk / "cache"
     before = project.build().files()
@@ -155,6 +227,7 @@ def test_a_read_only_cache_is_told(project: Project, disk: Path, sound: dict[str
     run = project.run()
     assert_clear(run)
     assert_names(run, project.cache, READ_ONLY)
+    assert (run.status, len(run.stderr.splitlines())) == (2, 2), run.stderr  # once, and what to do
     assert_whole(project, sound)
     _remount(disk, "rw")
     assert_mended(project, sound)

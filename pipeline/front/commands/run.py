@@ -28,6 +28,7 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
     def prepare(self, words: list[str], found: Sequence[Any]) -> None:
         tasks, names = self.tasks, [task.name for task in found]
         assert tasks is not None
+        self.dep_manager.remove_success = _ignore  # the rows know what a task that failed has not made
         self._check_processes()
         words[:] = [tasks.named(word, names) for word in words]
         problem = unknown_word(words, names, self.loader.cmd_names)
@@ -76,11 +77,15 @@ class PlainRun(Run):
         return {}
 
 
+def _ignore(_: Any) -> None:
+    """Of what needs no note."""
+
+
 def _workers(params: Any) -> AbstractContextManager[None]:
     """What a run needs that has worker processes."""
     if not params["num_process"] or params["par_type"] != "process":
         return nullcontext()
-    from pipeline.front.console.workers import workers
+    from pipeline.front.doit.workers import workers
 
     return workers()
 

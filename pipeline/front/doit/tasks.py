@@ -264,7 +264,7 @@ class Tasks:
         warnings = "" if failed else self.report_of_all() if whole else build.report(build.problems_seen())
         if not failed:
             self._stamp(selected)
-        build.commit(warnings, complete=whole)
+        build.commit(warnings, complete=whole, failed=failed)
         return warnings
 
     def count_of_units(self) -> int:

@@ -177,15 +177,14 @@ class Build:
         self._db.forget(wanted)
 
     def clear_forgotten(self, done: set[str], *, again: bool) -> None:
-        """Drops the notes of tasks that failed in this run, and of those to be forgotten that are `done`; of all where
-        all was made again."""
-        from pipeline.front.run.notes import Forgotten, read_notes, write_notes
+        """Drops the notes of tasks to be forgotten that are `done` by now; of all where all was made `again`."""
+        from pipeline.front.run.notes import read_notes, write_notes
 
-        notes = read_notes(self.notes_path)
-        forgotten = Forgotten({}) if again or self.forgotten is None else self.forgotten
-        kept = forgotten.left(notes, done)
-        if kept != notes:
-            write_notes(self.notes_path, kept)
+        if self.forgotten:
+            notes = read_notes(self.notes_path)
+            kept = self.forgotten.left(notes, done, again=again)
+            if kept != notes:
+                write_notes(self.notes_path, kept)
 
     # ---- what is to be made
 
@@ -282,15 +281,16 @@ class Build:
 
     # ---- the end
 
-    def commit(self, report: str = "", *, complete: bool = False) -> None:
+    def commit(self, report: str = "", *, complete: bool = False, failed: bool = False) -> None:
         """Keeps what this run found, unless gradmill's own code changed since it began, or another run, for which this
-        one did not wait, is about to."""
+        one did not wait, is about to. `failed`: the run has reported what was known to be wrong before this."""
         if self._db is None or not self.inputs.code_is_the_same() or not self._lock.try_to_take():
             return
         from pipeline.io.files import stat_of
 
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
         files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
+        reported = failed and bool(self._db.problem)
         ran, kept = bool(self._db.ran), self._db.commit()
         if kept:
             claim_cache(self.config)
@@ -313,7 +313,7 @@ class Build:
         )
         self.last = last
         problem = last_run.keep(self.last_path, last, "" if kept else self._db.problem)
-        if problem and self.writes and ran:  # else nothing is lost
+        if problem and self.writes and ran and not reported:  # else nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
 
     def drop(self) -> None:

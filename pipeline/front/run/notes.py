@@ -52,10 +52,10 @@ class Forgotten:
         """Whether tasks of a group are named."""
         return any(task.startswith(f"{group}:") for task in (*self._named, *self.again))
 
-    def left(self, notes: Notes, done: set[str]) -> Notes:
-        """`notes` after a run: without those of tasks that failed in it, and of what is done again."""
-        stay = {task for task in self._named if task not in done}
-        kept = {task: note for task, note in notes.items() if FORGOTTEN not in note or task in stay}
+    def left(self, notes: Notes, done: set[str], *, again: bool) -> Notes:
+        """`notes` after a run: without those of what was `done`, of all that the run knew of where all was."""
+        past = self._named if again else self._named & done
+        kept = {task: note for task, note in notes.items() if task not in past}
         if self.all and ALL in kept:
             kept[ALL] = {**kept[ALL], AGAIN: sorted(self.again | done)}
         return kept
