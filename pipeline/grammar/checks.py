@@ -31,7 +31,8 @@ def check_schema(schema: Schema) -> None:
 
 
 def odd_names(schema: Schema) -> list[SpecError]:
-    """What upstream accepts, and no C++ compiler: names that are no identifiers, arguments of one name."""
+    """What upstream accepts, and no C++ compiler: names that are no identifiers, arguments of one name, a foreach
+    function of one tensor."""
     found = []
     base = schema.name.base
     if not _IDENTIFIER.fullmatch(base):
@@ -46,6 +47,9 @@ def odd_names(schema: Schema) -> list[SpecError]:
             what = f"two arguments are called '{name}'"
             found.append(SpecError(what, "rename one", field=("func",), needle=str(argument)))
         seen.add(name)
+    if base.startswith("_foreach_") and any(r.type == "Tensor" for r in schema.returns):
+        what = f"'{schema.name}' has lists of tensors, and returns a Tensor"
+        found.append(SpecError(what, "return Tensor[]", field=("func",), needle=") -> "))
     return found
 
 

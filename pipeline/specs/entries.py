@@ -137,6 +137,19 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
         raise TextMistake(mistake.problem, mistake.hint, line + 1, column + 1) from mistake
 
 
+def unused_anchors(text: str) -> list[TextMistake]:
+    """The anchors of texts that no alias refers to: to YAML, what follows the `&` that a text begins with is one."""
+    from pipeline.problems.locate import own_place
+    from pipeline.specs.values import anchors
+
+    found = []
+    for name, *place in anchors(text):
+        line, column = own_place(text, *place)
+        problem = f"'&{name}' is an anchor to YAML, and no part of the text: no alias refers to it"
+        found.append(TextMistake(problem, "put the text in quotes, or remove the anchor", line + 1, column + 1))
+    return found
+
+
 def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
     """The values of different pieces."""
     if any(map(refers, pieces)):

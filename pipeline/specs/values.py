@@ -99,6 +99,18 @@ def check_written_out(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
 
 
+def anchors(text: str) -> list[tuple[str, int, int]]:
+    """The anchors of scalars that no alias refers to, each with its line and column, counted from 0."""
+    found: dict[str, tuple[str, int, int]] = {}
+    for event in yaml.parse(text, Loader=Loader):
+        mark, anchor = event.start_mark, getattr(event, "anchor", None)
+        if isinstance(event, yaml.AliasEvent):
+            found.pop(str(anchor), None)
+        elif isinstance(event, yaml.ScalarEvent) and anchor is not None and mark is not None:
+            found[anchor] = (anchor, mark.line, mark.column)
+    return list(found.values())
+
+
 _CUT_OFF = regex(r" *(?:- +)?[\w, ]+: +[^\s\"'|>#\[{][^#\n]*?( +#[^\n]*)|[^#:\n]*[^#:\s]( +#[^\n]*)")
 
 

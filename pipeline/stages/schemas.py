@@ -21,13 +21,15 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.releases.model import Release
 from pipeline.rules.native.entry import check_function, is_view, parse_entry
-from pipeline.rules.native.generation import generate_functional, generate_out
+from pipeline.rules.native.generation import generate_functional, generate_out, odd_autogen
 from pipeline.rules.native.groups import (
     GroupError,
     check_functions,
     check_view_group,
     group_variants,
+    ignored_autogen,
     missing_variants,
+    untagged,
     view_groups,
 )
 from pipeline.rules.native.heads import head_of, within
@@ -66,7 +68,7 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
         given = value(db, "native", entry)
         try:
             found[entry] = _parse(given, known, facts, schemas)
-            for error in odd_names(found[entry].func):
+            for error in (*odd_names(found[entry].func), *odd_autogen(found[entry])):
                 db.report(problem_of(error, "native", entry, title(given, "func"), warning=True))
         except SpecError as error:
             db.report(problem_of(error, "native", entry, title(given, "func")))
@@ -102,15 +104,19 @@ def generated(db: Database, bucket: str) -> dict[str, Generated]:
     plain = [head for _, head in listed]
     found, errors = group_variants(plain)
     wanted: dict[str, Generated] = {}
+    ignored: list[GroupError] = []
     for group in found:
         first = listed[next(iter(group.values()))][0]
         try:
-            for missing in missing_variants(group, plain, release(db)):
+            lacking = missing_variants(group, plain, release(db))
+            ignored += ignored_autogen(group, lacking, plain, release(db))
+            for missing in lacking:
                 base = listed[missing.base][0]
                 wanted[f"{GENERATED}{missing.kind} {base}"] = Generated(base, missing.kind, first)
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed, _VARIANTS)
+    _report(db, ignored, listed, _VARIANTS, warning=True)
     return wanted
 
 
@@ -229,6 +235,7 @@ def views(db: Database, bucket: str) -> Views:
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed, _VIEWS)
+    _report(db, [error for group in found for error in untagged(group, plain)], listed, _VIEWS, warning=True)
     copies = [(listed[g.view][0], listed[g.copy][0]) for g in found if g.view is not None and g.copy is not None]
     return Views([listed[i][0] for group in found for i in group.members], copies)
 
@@ -273,10 +280,13 @@ def stage(db: Database) -> int:
     return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
 
 
-def _report(db: Database, errors: Sequence[GroupError], listed: Sequence[Listed], rank: int) -> None:
+def _report(
+    db: Database, errors: Sequence[GroupError], listed: Sequence[Listed], rank: int, *, warning: bool = False
+) -> None:
     for error in errors:
         name, head = listed[error.function]
-        db.report(_between(error, entry_of(name), head.name, rank))
+        problem = _between(error, entry_of(name), head.name, rank)
+        db.report(replace(problem, warning=True, derived=False) if warning else problem)
 
 
 def _between(error: SpecError, entry: str, name: str, rank: int) -> Problem:

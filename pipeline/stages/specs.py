@@ -10,6 +10,7 @@ from itertools import accumulate
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from pipeline.model.entries import grouped, numbered
 from pipeline.model.layers import role_of
@@ -18,7 +19,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest, encode
 from pipeline.rules.layers.versions import looks_like
-from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole
+from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole, unused_anchors
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.layered.files import KEYS, Chosen, Named, is_layered, name_of, of_file, text
 from pipeline.stages.set import source, source_keys, spec_set
@@ -72,8 +73,11 @@ def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
 
 @query
 def parsed_whole(db: Database, key: str) -> list[Named]:
-    """The entries of a file that is not cut."""
-    return [(name_of(value, role_of(key)), Raw(value)) for _, value in whole(db, key)]
+    """The entries of a file that is not cut. Anchors are reported that no alias refers to."""
+    found = whole(db, key)
+    for mistake in unused_anchors(text(db, key) or "") if found and not is_layered(key) else ():
+        db.report(replace(of_file(key, mistake), warning=True))
+    return [(name_of(value, role_of(key)), Raw(value)) for _, value in found]
 
 
 @unkept

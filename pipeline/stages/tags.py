@@ -20,7 +20,17 @@ def tags(db: Database) -> list[str]:
             db.report(problem_of(error, "tags", entry, str(name or "")))
             if isinstance(name, str):
                 names.add(name)  # it is known, if not described
+            continue
+        if not (isinstance(name, str) and name.isidentifier()):
+            db.report(problem_of(_odd_name(name), "tags", entry, str(name or ""), warning=True))
     return sorted(names)
+
+
+def _odd_name(name: object) -> SpecError:
+    """What upstream accepts, though the tag is to be a name in C++ and in Python."""
+    if name is None:
+        return SpecError("the tag has no name: torchgen reads 'None'", "write tag: name", field=("tag",), at_key=True)
+    return SpecError(f"'{name}' is no name in C++", "write letters, digits and underscores", field=("tag",))
 
 
 def _tag_name(declared: object) -> str:

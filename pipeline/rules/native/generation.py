@@ -12,7 +12,7 @@ from pipeline.grammar.names import out_overload, unambiguous_name, with_overload
 from pipeline.grammar.signature import signature_inputs, signature_returns
 from pipeline.model.native import Kernel, NativeFunction
 from pipeline.model.schema import Argument, OperatorName, Return, Schema, has_symint, is_tensor_like, schema_kind
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.native.dispatch import EXPLICIT
 
 _ANNOTATED = ("Tensor", "Tensor?", "Tensor[]")  # the types that upstream prints with an annotation
@@ -51,6 +51,25 @@ def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...
         self_index=schema.self_index,
     )
     return _generated(function, functional, automatic_tags)
+
+
+def odd_autogen(function: NativeFunction) -> list[SpecError]:
+    """The names in `autogen` that no variant would get: upstream only looks whether one has "out" in it."""
+    if not function.autogen:
+        return []
+    name, kind = function.func.name, schema_kind(function.func)
+    functional = OperatorName(name.base, name.overload, dunder=name.dunder, functional=kind == "mutable")
+    variants = [str(with_overload(name, out_overload(name.overload)))] if kind != "out" else []
+    variants += [str(functional)] if kind != "functional" else []
+    found = []
+    for given in function.autogen:
+        if given not in variants:
+            hint = nearest(given, variants) or f"its variants are {' and '.join(variants)}"
+            if " " in given:
+                hint = "write a comma and a space between two names"
+            problem = f"no variant of '{name}' is called '{given}'"
+            found.append(SpecError(problem, hint, field=("autogen",), needle=given, rule="unknown-variant"))
+    return found
 
 
 def _out_of_inplace(schema: Schema) -> Schema:

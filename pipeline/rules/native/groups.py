@@ -78,6 +78,27 @@ def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Re
     return wanted
 
 
+def ignored_autogen(
+    group: Variants, wanted: Sequence[ToGenerate], heads: Sequence[FunctionHead], release: Release
+) -> list[GroupError]:
+    """Functions whose `autogen` asks for an out variant that upstream does not generate, silently."""
+    if "out" in group or any(each.kind == "out" for each in wanted):
+        return []
+    members = {kind: heads[i] for kind, i in group.items()}
+    asking = [(group[kind], head) for kind, head in members.items() if head.autogen_out and not head.implicit]
+    base = next((members[kind] for kind in release.variants_from if kind in members), None)
+    errors = []
+    for i, head in asking:
+        view = next((each.name for each in members.values() if each.is_view), "")
+        if view:
+            problem = f"it is ignored: no variants are generated where '{view}' is a view"
+            errors.append(GroupError(i, problem, "drop it", field=("autogen",)))
+        elif base is not None and base is not head:
+            problem = f"it is ignored: variants are generated from '{base.name}'"
+            errors.append(GroupError(i, problem, "move it to that entry", field=("autogen",)))
+    return errors
+
+
 def _is_alone(head: FunctionHead) -> bool:
     """Whether a functional op without variants could have an out variant, and has none generated."""
     return head.returns_tensors and not head.autogen_out
@@ -140,6 +161,19 @@ def _view_group(group: dict[str, int]) -> ViewGroup:
     view = group.pop("aliasing")
     inplace = group.pop("aliasing_inplace", None)
     return ViewGroup(view, inplace, group.pop("functional", None), tuple(group.values()))
+
+
+def untagged(group: ViewGroup, heads: Sequence[FunctionHead]) -> list[GroupError]:
+    """In-place variants of a view that are not tagged as views: upstream takes them for changes of the values."""
+    if group.view is None:
+        return []
+    view = heads[group.view]
+    errors = []
+    for i in group.rest:
+        if heads[i].kind == "inplace" and heads[i].signature == view.signature:
+            problem = f"'{heads[i].name}' is the in-place variant of the view '{view.name}' but is not tagged so"
+            errors.append(GroupError(i, problem, "add tags: inplace_view"))
+    return errors
 
 
 def check_view_group(group: ViewGroup, heads: Sequence[FunctionHead]) -> None:
