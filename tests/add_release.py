@@ -49,8 +49,10 @@ FUNCTIONS = """
     ATen/TensorOperators.h ATen/core/Reduction.h ATen/TracerMode.h ATen/core/functional.h
     torch/csrc/autograd/VariableTypeUtils.h torch/csrc/autograd/functions/utils.h ATen/core/grad_mode.h
 """.split()
-_NAME = re.compile(r"^- func: (?:\w+::)?(\w+)", re.MULTILINE)
+_SCHEMA = re.compile(r"^- func: (?:\w+::)?(\w+)[^(]*\((.*)\) *->", re.MULTILINE)
 _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(")
+_PARAMETERS = re.compile(r"\b([a-z_]\w*)\s*\(((?:[^()]|\([^()]*\))*)\)")
+_COMMENT = re.compile(r"//.*")
 _KNOWN = re.compile(r"(?<=^KNOWN = \(\n)(?: {4}\"[\d.]+\",\n)+(?=\)$)", re.MULTILINE)
 _NAMES_OF = re.compile(r"(?<=^NAMES_OF = \")[\d.]+", re.MULTILINE)
 _RANGE = re.compile(r"[\d.]+ to [\d.]+(?= are known)")  # in the README
@@ -121,7 +123,9 @@ def spans(row: Row, found: set[str], versions: list[str]) -> list[str]:
 
 def rows_of(archive: ZipFile) -> dict[str, set[Row]]:
     """The rows that a package has for each table."""
-    from pipeline.cpp.header import read_header
+    from pipeline.cpp.declared import ANY
+    from pipeline.cpp.header import arity_of, read_header
+    from pipeline.cpp.overloads import OTHER_FUNCTIONS, OTHER_METHODS
 
     members = set(archive.namelist())
 
@@ -131,12 +135,28 @@ def rows_of(archive: ZipFile) -> dict[str, set[Row]]:
     for name in (NATIVE, INCLUDE + HELPERS):
         if name not in members:
             raise Failed(f"{archive.filename}: the wheel holds no {name}")
-    functions = set(_NAME.findall(text(NATIVE)))
-    others = {name for header in FUNCTIONS for name in read_header(text(INCLUDE + header)).functions} - functions
+    functions: dict[str, int] = {}
+    for name, arguments in _SCHEMA.findall(text(NATIVE)):
+        functions[name] = max(functions.get(name, 0), arity_of(arguments.replace("*, ", "")).most)
+    others = {name for header in FUNCTIONS for name in read_header(text(INCLUDE + header)).functions} - {*functions}
     methods = {name for header in CLASSES for name in _CALLED.findall(text(INCLUDE + header))}
+    takes: dict[str, int] = {}  # of methods
+    for header in CLASSES:
+        for name, parameters in _PARAMETERS.findall(_COMMENT.sub("", text(INCLUDE + header))):
+            takes[name] = max(takes.get(name, 0), arity_of(parameters).most if header == CLASSES[0] else ANY)
+    functions |= dict.fromkeys(OTHER_FUNCTIONS & functions.keys(), ANY)
+    takes |= dict.fromkeys(OTHER_METHODS, ANY)
+    counted = {name: takes.get(name, ANY) for name in methods}
     declared = read_header(text(INCLUDE + HELPERS)).functions
     helpers = {f"{name} {arity.least} {arity.most}" for name, arity in declared.items()}
-    return {"functions": functions, "others": others, "methods": methods, "helpers": helpers}
+    return {"functions": _counted(functions), "others": others, "methods": _counted(counted), "helpers": helpers}
+
+
+def _counted(found: dict[str, int]) -> set[Row]:
+    """Names with the most arguments that each takes, where that is known."""
+    from pipeline.cpp.declared import ANY
+
+    return {name if most >= ANY else f"{name} {most}" for name, most in found.items()}
 
 
 def minor(version: str) -> str:

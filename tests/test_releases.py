@@ -15,6 +15,7 @@ from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, RE
 from project import ROOT, Project
 from releases import WHEELS, Unavailable, download, find_wheel
 
+from pipeline.cpp.declared import ANY
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, minor, newest_at, resolve, resolve_version
 from pipeline.releases.names import Names, names_of, read_names
@@ -87,11 +88,19 @@ def package(path: Path, names: Names) -> ZipFile:
         for name, (least, most) in names.helpers.items()
     )
     with ZipFile(path, "w") as archive:
-        archive.writestr(NATIVE, "".join(f"- func: {name}(Tensor self) -> Tensor\n" for name in names.functions))
+        functions = "".join(
+            f"- func: {name}({_parameters(most)}) -> Tensor\n" for name, most in names.functions.items()
+        )
+        archive.writestr(NATIVE, functions)
         archive.writestr(INCLUDE + HELPERS, "".join(helpers))
         archive.writestr(INCLUDE + FUNCTIONS[0], "".join(f"void {name}();\n" for name in names.others))
-        archive.writestr(INCLUDE + CLASSES[0], "".join(f"  void {name}();\n" for name in names.methods))
+        methods = "".join(f"  void {name}({_parameters(most)});\n" for name, most in names.methods.items())
+        archive.writestr(INCLUDE + CLASSES[0], methods)
     return ZipFile(path)
+
+
+def _parameters(count: int) -> str:
+    return "..." if count == ANY else ", ".join(f"int a{i}" for i in range(count))
 
 
 def made_up() -> Names:
@@ -99,11 +108,15 @@ def made_up() -> Names:
     known = names_of(minor(KNOWN[-1]))
     assert "cholesky" not in known.functions and "cholesky" in names_of("2.13").functions
     return Names(
-        tuple(sorted({*known.functions, "new_function", "cholesky"} - {"add"})),
+        _changed({**known.functions, "new_function": 2, "cholesky": 3, "mul": 7}, "add"),
         tuple(sorted({*known.others, "new_other"})),
-        tuple(sorted({*known.methods, "new_method"} - {"numel"})),
+        _changed({**known.methods, "new_method": 0, "exp": ANY}, "numel"),
         {**known.helpers, "cumsum_backward": (2, 5), "new_backward": (1, 3)},
     )
+
+
+def _changed(names: dict[str, int], without: str) -> dict[str, int]:
+    return {name: names[name] for name in sorted(names) if name != without}
 
 
 @pytest.fixture

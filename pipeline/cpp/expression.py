@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import NamedTuple
 
 from pipeline.model.regex import regex
 
@@ -45,6 +46,9 @@ _STATEMENTS = frozenset(
     """.split()
 )
 _ENDS = frozenset((",", ")", "]", "}"))
+# What may be a part of more than is parsed here; what may end a type.
+_UNCERTAIN = frozenset(("", ".", "<", ">", "<=", ">=", "<<", ">>", "=", "#", "{"))
+_TYPED = frozenset(("&", "*", "&&", "?"))
 _NONE: list[Node] = []  # operands of what has none
 _MOST = 5000  # characters of a formula that is parsed
 _DEEPEST = 40  # brackets and operators within one another
@@ -63,15 +67,30 @@ class Node:
 
 
 class Parsed:
-    """The nodes of an expression, the whole of it last; where it ends too early, and what is missing there. `whole`:
-    whether nothing is passed over that names something."""
+    """The nodes of an expression, the whole of it last. `missing`: what it lacks where it ends too early. `stray`: a
+    token that no expression has there, and the one before it. `whole`: nothing is passed over that names something."""
 
-    __slots__ = ("missing", "nodes", "whole")
+    __slots__ = ("missing", "nodes", "stray", "whole")
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.whole = True
         self.missing: tuple[str, int] | None = None  # what, and the place of the piece that lacks it
+        self.stray: tuple[Token, Token] | None = None
+
+    @property
+    def broken(self) -> bool:
+        """Whether the text is not parsed to its end."""
+        return self.missing is not None or self.stray is not None
+
+
+class Token(NamedTuple):
+    """A word, a number, a text or a mark of an expression."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
 
 
 class _NoExpression(Exception):
@@ -85,11 +104,12 @@ def parse(text: str, variables: Collection[str]) -> Parsed | None:
     parser = _Parser(text, variables)
     try:
         parser.assignment()
-        if parser.text != "":
-            return parser.found if parser.found.missing else None
+        if parser.text == "":
+            return parser.found
+        parser.stop()
     except _NoExpression:
-        return parser.found if parser.found.missing else None
-    return parser.found
+        pass
+    return parser.found if parser.found.broken else None
 
 
 class _Parser:
@@ -117,10 +137,23 @@ class _Parser:
     def expect(self, mark: str) -> int:
         """Passes over a mark; gives where it ends."""
         if self.text != mark:
+            self.stop()
             raise _NoExpression
         end = self.end
         self.next()
         return end
+
+    def stop(self) -> None:
+        """Keeps the token at which the text is no expression, where that is sure: no part of a statement, of types
+        in angle brackets or of a literal with a prefix or a suffix."""
+        token = Token(*self.tokens[self.at])
+        before = Token(*self.tokens[self.at - 1]) if self.at else token
+        joined = before.end == token.start and "string" in (before.kind, token.kind)
+        uncertain = token.text in _UNCERTAIN or token.text.startswith("::") or before.text in _TYPED or joined
+        if uncertain or self.found.missing or "<" in self.source[: token.start]:
+            return
+        if not any(text in _STATEMENTS or text == ";" for _, text, _, _ in self.tokens):
+            self.found.stray = token, before
 
     def deeper(self) -> None:
         self.depth += 1
@@ -256,6 +289,7 @@ class _Parser:
             return self.node("braces", start, end, "", *items)
         if text == "[":
             return self.closure()
+        self.stop()
         raise _NoExpression
 
     def types(self) -> None:

@@ -15,7 +15,7 @@ from pipeline.model.schema import has_symint
 SYMINT = "_symint"  # behind the name of an operator: its overload for symbolic sizes
 
 # ATen has more functions and methods of these names than the schemas say, in some release from 2.4 to 2.15.
-_OTHER_METHODS = frozenset(
+OTHER_METHODS = frozenset(
     """
     conj contiguous copy_ data detach dim div_ empty fill_ get_device index index_put_ is_complex is_conj is_contiguous
     is_floating_point is_inference is_leaf is_neg is_signed item max neg numel output_nr rand requires_grad_
@@ -23,7 +23,7 @@ _OTHER_METHODS = frozenset(
     sym_storage_offset sym_stride to var zero_
     """.split()
 )
-_OTHER_FUNCTIONS = frozenset(
+OTHER_FUNCTIONS = frozenset(
     """
     abs acos acosh asin asinh atan atanh bernoulli conj copysign cos cosh exp expm1 get_device imag is_complex is_conj
     is_floating_point is_inference is_neg is_signed isnan log log10 log1p log2 norm normal numel polar pow real sin
@@ -51,8 +51,8 @@ def calls_of(functions: Iterable[NativeFunction], others: Iterable[str]) -> dict
             _add(found, native)
     return {
         name: Called(
-            None if name in odd or name in _OTHER_FUNCTIONS else found[name][0],
-            None if name in odd or name in _OTHER_METHODS else found[name][1],
+            None if name in odd or name in OTHER_FUNCTIONS else found[name][0],
+            None if name in odd or name in OTHER_METHODS else found[name][1],
         )
         for name in sorted({*found, *odd})
     }

@@ -1,10 +1,11 @@
 """The names that formulas may call in each release of PyTorch, for spec sets that do not have all of its files.
 
-`functions.txt` has those of ATen's functions, `others.txt` those that its headers have besides, `methods.txt` those of
-the methods of tensors, numbers, lists and optional values, `helpers.txt` what `FunctionsManual.h` declares, with the
-least and the most arguments. A row holds for all releases, or for those behind it: `2.8-` from 2.8 on, `2.8-2.9` for
-these. They are facts, which `python -m tests.add_release` reads from the packages of releases. A release whose package
-was not read has the names of the newest that was.
+`functions.txt` has those of ATen's functions with the most arguments that each takes, `others.txt` those that its
+headers have besides, `methods.txt` those of the methods of tensors, with the most arguments where it has them alone,
+and of numbers, lists and optional values, `helpers.txt` what `FunctionsManual.h` declares, with the least and the most
+arguments. A row holds for all releases, or for those behind it: `2.8-` from 2.8 on, `2.8-2.9` for these. They are
+facts, which `python -m tests.add_release` reads from the packages of releases. A release whose package was not read has
+the names of the newest that was.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pipeline.cpp.declared import ANY
+
 _TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.txt")}
 
 
 class Names(Struct, frozen=True):
     """The names of one release."""
 
-    functions: tuple[str, ...]  # that native_functions.yaml declares
+    functions: dict[str, int]  # that native_functions.yaml declares: the most arguments, ANY where that is not known
     others: tuple[str, ...]  # that ATen has besides
-    methods: tuple[str, ...]
+    methods: dict[str, int]  # the same
     helpers: dict[str, tuple[int, int]]  # the least and the most arguments
 
 
@@ -36,11 +39,12 @@ def names_of(version: str) -> Names:
 def read_names(version: str, texts: Mapping[str, str]) -> Names:
     """The names that the tables have for a minor release; `texts`: functions, others, methods and helpers."""
 
-    def plain(table: str) -> tuple[str, ...]:
-        return tuple(name for (name,) in _rows(texts[table], version))
+    def counted(table: str) -> dict[str, int]:
+        return {name: int(most[0]) if most else ANY for name, *most in _rows(texts[table], version)}
 
+    others = tuple(name for (name,) in _rows(texts["others"], version))
     helpers = {name: (int(least), int(most)) for name, least, most in _rows(texts["helpers"], version)}
-    return Names(plain("functions"), plain("others"), plain("methods"), helpers)
+    return Names(counted("functions"), others, counted("methods"), helpers)
 
 
 def _rows(text: str, version: str) -> list[list[str]]:

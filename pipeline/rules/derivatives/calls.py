@@ -14,6 +14,7 @@ from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, 
 from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared
 
 COMMENT = "comment"  # the rule of a comment that YAML, or C++, does not know as one
+COUNT = "argument-count"  # that of a call with too few arguments, or too many
 UNREADABLE = (COMMENT, "unclosed-bracket", "cut-off", "doubled-operator", "semicolon", "odd-character")
 _NEEDLE = 200  # characters from a place on: enough to tell it from others
 _ONLY_COMPILER = "only the C++ compiler will tell"
@@ -98,11 +99,12 @@ def _characters(formula: str, code: str) -> Iterator[SpecError]:
     if code.isascii():
         return
     for at, character in enumerate(_STRING.sub(_blanked, code)):
-        if ord(character) > 127 and not character.isalnum():
+        if ord(character) > 127:
             space = not character.isprintable() or character.isspace()
             name = "a no-break space" if character == "\xa0" else f"the character U+{ord(character):04X}"
             fix = (character, " ") if character.isspace() else None
-            hint = "write a plain space" if space else f"'{character}' is no operator of C++: write one of ASCII"
+            what = "letter or digit of PyTorch's names" if character.isalnum() else "operator of C++"
+            hint = "write a plain space" if space else f"'{character}' is no {what}: write one of ASCII"
             yield _at(formula, at, f"{name} stands in the formula", hint, "odd-character", fix)
             return
 
@@ -180,7 +182,7 @@ def _is_aten(formula: str, start: int) -> bool:
 
 def _count(formula: str, use: Use, arity: tuple[int, int]) -> SpecError:
     problem = f"'{use.name}' takes {counted(*arity)}, and is given {use.arguments}"
-    return _at(formula, use.start, problem, "see its declaration", "argument-count")
+    return _at(formula, use.start, problem, "see its declaration", COUNT)
 
 
 def counted(least: int, most: int) -> str:

@@ -6,12 +6,12 @@ not known nothing is said. Which types C++ converts to which is `pipeline.cpp.co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pipeline.cpp.conversions import accepts
 from pipeline.cpp.declared import ANY, Overload
-from pipeline.cpp.expression import Node, Parsed
+from pipeline.cpp.expression import Node, Parsed, Token
 from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError
 from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known
@@ -45,19 +45,48 @@ _NO_NUMBER = ("Tensor[]", "Tensor?", "SymInt[]", "int[]", "ScalarType", "str", "
 _ARITHMETIC = ("+", "-", "*", "/")
 _COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 _LOGICAL = {"&&": "logical_and", "and": "logical_and", "||": "logical_or", "or": "logical_or"}
+_NO_POINTER = ("Tensor", "Tensor[]", "Scalar", "SymInt", "SymInt[]", "int", "float", "bool", "int[]")
 _NO_CONDITION = ("Tensor", "Scalar", "SymInt", "Tensor[]", "SymInt[]", "int[]")
 _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 
 Types = Mapping[str, str]  # the names that a formula may use, and their types, where these are known
 
 
-def judged(formula: str, found: Parsed, types: Types, known: Known) -> Iterator[SpecError]:
-    """The suspicions about a formula, as it is parsed, over variables of these `types`."""
+def judged(
+    formula: str, found: Parsed, types: Types, known: Known, optional: Collection[str] = ()
+) -> Iterator[SpecError]:
+    """The suspicions about a formula, as it is parsed, over variables of these `types`. `optional` are the names of
+    tensors that may also be used as pointers to what they hold."""
     if found.missing is not None:
         mark, start = found.missing
         yield _at(formula, start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")
         return
-    yield from _Judge(formula, types, known).suspicions(found.nodes)
+    if found.stray is not None:
+        yield _stray(formula, *found.stray)
+        return
+    yield from _Judge(formula, types, known, optional).suspicions(found.nodes)
+
+
+def _stray(formula: str, token: Token, before: Token) -> SpecError:
+    """The suspicion about a token that no expression has behind the one before it."""
+    text, start = token.text, token.start
+    problem, fix = f"'{text}' cannot stand behind '{before.text}'", None
+    hint = "write what is missing between them, or remove one of them"
+    if token is before:
+        problem, hint = f"a formula cannot begin with '{text}'", "write what stands before it, or remove it"
+    elif text == ":" and formula.rfind("[", 0, start) > formula.rfind("]", 0, start):
+        problem, hint = "':' makes no slice in C++", "write .slice(dimension, start, end) behind the tensor"
+    elif text == ":" and before.kind == "name":
+        start, wrong = before.start, formula[before.start : token.end]
+        problem, hint = "':' stands alone: '::' qualifies a name", f"write '{before.text}::'"
+        fix = (wrong, f"{before.text}::") if before.end == token.start else None
+    elif text == ",":
+        problem = "',' stands outside of brackets: what is before it is discarded"
+        hint = "write one value for one formula"
+    elif token.kind in ("name", "number", "string", "char") and before.kind != "mark":
+        problem = f"there is no operator between '{before.text}' and '{text}'"
+        hint = "write an operator or a comma between them"
+    return _at(formula, start, problem, hint, "stray-token", fix)
 
 
 def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
@@ -67,8 +96,9 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
 class _Judge:
     """Goes through the nodes of one formula, and gives each its type."""
 
-    def __init__(self, formula: str, types: Types, known: Known) -> None:
+    def __init__(self, formula: str, types: Types, known: Known, optional: Collection[str]) -> None:
         self._formula = formula
+        self._optional = optional
         self._types = types
         self._known = known
         self._called: set[int] = set()  # nodes that are called
@@ -142,6 +172,12 @@ class _Judge:
 
     def _member(self, node: Node) -> Iterator[SpecError]:
         of, name = node.parts[0], node.name
+        arrow = self._formula.find("->", of.end, node.end - len(name)) >= 0
+        if arrow and of.type in _NO_POINTER and not (of.kind == "name" and of.name in self._optional):
+            between = self._formula[of.end : node.end]
+            dotted = between, between.replace("->", ".", 1)
+            problem = f"'->' follows a {of.type}, which is no pointer"
+            yield self._error(of.end, problem, f"write '.{name}'", "no-pointer", dotted)
         if of.kind == "name" and of.name == "torch" and "torch" not in self._types:
             self._python.add(id(node))
             callable_ = id(node) in self._called and self._known.arity(CALL, name) is not None
@@ -212,6 +248,11 @@ class _Judge:
 
     def _resolved(self, node: Node, name: str, kind: str, arguments: Sequence[Node]) -> Iterator[SpecError]:
         """Gives a call its type; a suspicion where no overload takes the arguments."""
+        most = self._known.most(METHOD if kind == METHOD else CALL, name) if kind and arguments else ANY
+        if len(arguments) > most:
+            problem = f"no overload of '{name}' takes {len(arguments)} arguments"
+            yield self._error(node.parts[0].end - len(name), problem, f"it takes {most} at most", "argument-count")
+            return
         overloads = self._known.overloads(kind or CALL, name)
         if overloads is None:
             return

@@ -56,5 +56,8 @@ class Known(Protocol):
     def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
         """All ways to call a name as a `kind`; None where there may be more than are known."""
 
+    def most(self, kind: str, name: str) -> int:
+        """The most arguments that any overload of the release or of the set takes; ANY where that is not known."""
+
     def is_whole(self) -> bool:
         """Whether all is known: a name that is not is then surely wrong."""

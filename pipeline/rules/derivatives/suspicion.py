@@ -18,7 +18,7 @@ from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.rules.derivatives.calls import COMMENT, UNREADABLE, mistakes
+from pipeline.rules.derivatives.calls import COMMENT, COUNT, UNREADABLE, mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import Known
@@ -78,14 +78,16 @@ def _in_formulas(
     """What is suspicious in the formulas of `info`."""
     count = len(function.func.returns)
     arguments, outputs = _arguments(function), _outputs(function)
-    found = []
+    found = _twice(rows)
     given = {**arguments, **outputs, **_gradients(function, info)}
-    given |= {name: "Tensor" for name, type_ in given.items() if type_ == "Tensor?"}  # a Node unpacks it
+    optional = {name for name, type_ in given.items() if type_ == "Tensor?"}
+    given |= dict.fromkeys(optional, "Tensor")  # a Node unpacks it
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
         known = {**dict.fromkeys(saved, ""), **given}
         row = rows[derivative.var_names]
-        found += _unknown(derivative.original_formula, known, row, vocabulary, count, (NON_DIFFERENTIABLE,))
+        words = (NON_DIFFERENTIABLE,)
+        found += _unknown(derivative.original_formula, known, row, vocabulary, count, words, optional)
     results = {"result", *outputs, *(f"result{i}" for i in range(count))}
     for forward in info.forward_derivatives:
         row = rows[forward.var_names]
@@ -98,6 +100,21 @@ def _in_formulas(
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""
             known |= {f"{name}_p": type_, f"{name}_t": type_}
         found += _unknown(forward.formula, known, row, vocabulary, count, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
+    return found
+
+
+def _twice(rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
+    """A suspicion for each name that two formulas are for: upstream computes both, and keeps the last."""
+    found = []
+    first: dict[str, Formula] = {}
+    for row in rows.values():
+        for name in row.names:
+            other = first.setdefault(name, row)
+            if other is not row:
+                problem = f"'{name}' has two formulas: another one is at the key '{other.key}'"
+                hint = f"take '{name}' out of one of the two keys"
+                error = SpecError(problem, hint, field=(row.key,), needle=name, at_key=True, rule="formula-twice")
+                found.append(error)
     return found
 
 
@@ -150,7 +167,8 @@ def unknown_names(formula: str, known: Collection[str]) -> list[tuple[str, int]]
     for match in _TOKEN.finditer(formula):
         if match.lastgroup == "name":  # and nothing after it
             name = match.group()
-            if name not in known and name not in _WORDS and not _CONSTANT.match(name):
+            part = formula[match.start() - 1 : match.start()].isalnum()  # of a word that begins with another letter
+            if name not in known and name not in _WORDS and not (part or _CONSTANT.match(name)):
                 found.setdefault(name, match.start())
     own = declared(formula) if found else ()
     return [(name, start) for name, start in found.items() if name not in own]
@@ -179,11 +197,12 @@ def _unknown(
     vocabulary: Known,
     outputs: int,
     words: Collection[str],
+    optional: Collection[str] = (),
 ) -> list[SpecError]:
     """A suspicion for each unknown name, and for all else, in a formula that `row` defines. `words` may stand in its
-    place."""
+    place; `optional` are tensors that the operator may be given or not."""
     parsed = parse(formula, known)
-    whole = parsed is not None and parsed.whole and parsed.missing is None
+    whole = parsed is not None and parsed.whole and not parsed.broken
     read = Read(uses_of(parsed), None) if parsed is not None and whole else read_uses(formula)
     found = unknown_names(formula, known) if may_be_unknown(formula, read, known) else []
     near = [*known, *declared(formula)] if found else []
@@ -191,10 +210,12 @@ def _unknown(
         near += words
     unknown = [_unknown_name(formula, name, start, known, near) for name, start in found]
     suspicions = list(mistakes(formula, read, known, vocabulary, outputs))
+    if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
+        suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of it
         suspicions = [*unknown, *suspicions]
     if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
-        suspicions += judged(formula, parsed, known, vocabulary)
+        suspicions += judged(formula, parsed, known, vocabulary, optional)
     for suspicion in suspicions:
         suspicion.field = (row.key,)
     return suspicions

@@ -93,12 +93,32 @@ def known(db: Database) -> dict[str, tuple[int, int]]:
     return dict(sorted(found.items()))
 
 
+@query
+def declares_all(db: Database) -> bool:
+    """Whether the set has all functions of its release: what it does not declare, formulas cannot call."""
+    return spec_set(db).whole
+
+
+@table
+def most_of_release(db: Database) -> dict[str, int]:
+    """The most arguments of the release's functions and methods, in a set that may be a part of it; ANY is left out."""
+    from pipeline.releases.names import names_of
+
+    if spec_set(db).whole:
+        return {}
+    names = names_of((db.input(RELEASE) or b"").decode())
+    both = ((CALL, names.functions), (METHOD, names.methods))
+    found = {kind + name: most for kind, taken in both for name, most in taken.items() if most != ANY}
+    return dict(sorted(found.items()))
+
+
 class Vocabulary:
     """What is known of the names that formulas may use: each is a read of its own."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._found: dict[str, Called | None] = {}
+        self._whole: bool | None = None  # not asked yet
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
         own = kind in (CALL, METHOD) and self._called(name) is not None
@@ -129,6 +149,18 @@ class Vocabulary:
         if kind == CALL and of_release is not None and not declared_in_headers:
             return None  # a helper that no header of the set declares
         return [*found, *declared_in_headers]
+
+    def most(self, kind: str, name: str) -> int:
+        if self._whole is None:
+            self._whole = declares_all(self._db)
+        of_release = None if self._whole else most_of_release.item(self._db, kind + name.removesuffix(SYMINT))
+        if of_release is None:
+            return ANY
+        own, header = self._called(name), helpers.item(self._db, name) if kind == CALL else None
+        found = (own.methods if kind == METHOD else own.functions) if own is not None else []
+        if found is None:
+            return ANY
+        return max([of_release, *(len(overload.types) for overload in (*found, *(header or ())))])
 
     def names(self, kind: str) -> list[str]:
         listed = [name.removeprefix(kind) for name in self._db.names(known) if name.startswith(kind)]
