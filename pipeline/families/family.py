@@ -61,6 +61,7 @@ class Family(Struct, frozen=True):
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # what the unit of a function is called
+    homes: dict[str, str] = {}  # holes that not each template needs, with the one that does; "" where none does
     cuts: dict[str, Callable[[str], str]] = {}  # parts of pieces, by name
     registered: Registered | None = None  # where kernels are its units
     marked: Callable[[Any], Any] | None = None  # a plan to one with marks around its formulas, where it has any

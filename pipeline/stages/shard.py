@@ -158,11 +158,10 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         db.report(Problem(role, "", "", *at, file="" if described else file.template, rule=error.rule))
         return []
     _report_conflict(db, file)
-    takes = not file.slots or bool(template.names & file.slots.keys())
-    if file.units and not takes and layout == "upstream" and not is_described(db):
-        what = "the template has no hole for what it is made from: none of it is printed"
-        hint = f"write {' or '.join(f'${{{hole}}}' for hole in sorted(file.slots))}"
-        db.report(Problem("template", "", "", what, hint, warning=True, file=file.template, rule="no-hole"))
+    for hole in _lost(db, layout, shards, file) if file.template and not is_described(db) else ():
+        problem = f"no template has the hole '{hole}': what belongs there is printed nowhere"
+        at = (problem, f"write ${{{hole}}} on a line of its own", (), hole)
+        db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
     kind = FAMILIES[file.family]
     comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)
     values: dict[str, Value] = {"generated_comment": comment, **file.constants}
@@ -178,6 +177,23 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         else:
             made.append(filled)
     return made
+
+
+def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
+    """The holes that a file's template is to have, and neither it nor another template of the family has."""
+    homes = FAMILIES[file.family].homes
+    filled = [*file.constants, *(file.first or (file.slots if file.units else ()))]
+    wanted = [hole for hole in filled if homes.get(hole, file.template) == file.template]
+    lost = set(wanted) - _holes(db, file.template)
+    if lost:
+        family = (other for other in files(db, layout, shards).values() if other.family == file.family)
+        lost = lost.difference(*(_holes(db, name) for name in {other.template for other in family if other.template}))
+    return sorted(lost - {"generated_comment"})
+
+
+def _holes(db: Database, template: str) -> set[str]:
+    """The holes of a template as it is on disk."""
+    return Template(template_text(db.input(template_label(template)) or b"")).names
 
 
 def _report_conflict(db: Database, file: File) -> None:

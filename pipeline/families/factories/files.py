@@ -58,4 +58,5 @@ FACTORIES = Family(
     templates=(TEMPLATE,),
     needs=TEMPLATE,
     selects=selects,
+    homes={"ops_headers": ""},
 )

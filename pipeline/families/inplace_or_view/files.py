@@ -84,6 +84,7 @@ INPLACE_OR_VIEW = Family(
     templates=(TEMPLATE,),
     needs=TEMPLATE,
     selects=selects,
+    homes={"shard_id": "", "ops_headers": ""},
     shards_by="base",
     titled=lambda names: kernel_title(names, "ADInplaceOrView"),
     registered=Registered(TEMPLATE, "inplace_or_view_wrapper_registrations"),

@@ -83,6 +83,7 @@ NODES = Family(
     owns,
     (DECLARATION, DEFINITION, python.INITIALIZER, python.PROPERTIES),
     templates=(*FILES, *python.FILES),
+    homes=dict(zip(_SLOTS, FILES)),
     cuts=CUTS,
     marked=_marked,
     parts=PARTS,

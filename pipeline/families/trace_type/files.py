@@ -79,6 +79,7 @@ TRACE_TYPE = Family(
     templates=(TEMPLATE,),
     needs=TEMPLATE,
     selects=selects,
+    homes={"shard_id": "", "ops_headers": ""},
     shards_by="base",
     titled=lambda names: kernel_title(names, "TraceType"),
     registered=Registered(TEMPLATE, "trace_wrapper_registrations"),

@@ -66,5 +66,6 @@ VIEW_FUNCS = Family(
     templates=FILES,
     needs=FILES[0],
     selects=selects,
+    homes=dict(zip(_SLOTS, ("", *FILES))),
     titled=lambda names: view_func(names.name),
 )
