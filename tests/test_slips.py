@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,19 @@ def f(x: Tensor, w: Tensor) -> Tensor:
     return b
 """
 
+MODEL = """{"graph_module": {"graph": {
+  "inputs": [{"as_tensor": {"name": "x"}}],
+  "outputs": [{"as_tensor": {"name": "mul"}}],
+  "nodes": [{"target": "torch.ops.aten.mul.Tensor", "inputs": [
+    {"name": "self", "arg": {"as_tensor": {"name": "x"}}}, {"name": "other", "arg": {"as_int": 3}}],
+    "outputs": [{"as_tensor": {"name": "mul"}}], "metadata": {}}],
+  "tensor_values": {"x": {"dtype": 7, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}], "requires_grad": false,
+    "device": {"type": "cpu"}}}},
+  "signature": {"input_specs": [{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}],
+    "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": "mul"}}}}]}},
+  "schema_version": {"major": 8, "minor": 20}}
+"""
+
 _REPORTED = re.compile(r"^(?:ERROR: )?\S.*", re.MULTILINE)
 _PROBLEM = re.compile(r"^\S+?: (?:error|warning): .*", re.MULTILINE)
 
@@ -46,11 +60,16 @@ class Bench:
         shutil.copytree(tests / "bad" / "base", folder / "base")
         shutil.copytree(tests / "vendors" / "set", folder / "described")
         (folder / "f.py").write_text(GRAPH)
+        (folder / "exported").mkdir()
+        (folder / "exported" / "model.json").write_text(MODEL)
+        archive(folder / "m.pt2", {"m/models/model.json": MODEL.encode()})
         self.words = {
             "set": ["specs=set"],
             "described": ["specs=described", "cache=described_cache", "generated=described_files"],
             "graph": ["graphs=f.py", "families=graphs", "cache=graph_cache", "generated=graph_files"],
+            "exported": ["graphs=m.pt2", "families=graphs", "cache=model_cache", "generated=model_files"],
         }
+        self.words["archive"] = self.words["exported"]
         for kind in self.words:
             assert self.run(kind).status == 0, self.run(kind).stderr
         self.outputs = self.files()
@@ -61,7 +80,7 @@ class Bench:
     def files(self) -> dict[str, tuple[bytes, int]]:
         """All that was generated, with the times at which it was written."""
         found = {}
-        for name in ("generated/set", "described_files", "graph_files"):
+        for name in ("generated/set", "described_files", "graph_files", "model_files"):
             for file, data in files_in(self.folder / name).items():
                 found[f"{name}/{file}"] = data, (self.folder / name / file).stat().st_mtime_ns
         return found
@@ -75,6 +94,11 @@ class Bench:
         if slip.file:
             assert text.count(slip.old) == 1, f"{slip.file} has {text.count(slip.old)} of: {slip.old}"
             self.path(slip).write_text(text.replace(slip.old, slip.new))
+        model = self.folder / "m.pt2"
+        if slip.kind == "exported":
+            archive(model, {"m/models/model.json": self.path(slip).read_bytes()})
+        elif slip.kind == "archive":
+            damage(model, slip.new)
         before = self.files()
         found = self.run(slip.kind, slip.new)
         report = found.stderr or found.stdout
@@ -82,9 +106,61 @@ class Bench:
         assert not found.status or self.files() == before, f"{slip.name}: files were written"
         if slip.file:
             self.path(slip).write_text(text)
+        if slip.kind in ("exported", "archive"):
+            remove(model)
+            archive(model, {"m/models/model.json": MODEL.encode()})
         problem = _PROBLEM.search(report) or _REPORTED.search(found.stderr)
         assert problem or silent(slip), f"{slip.name}: nothing is said"
         return f"{found.status}: {problem[0] if problem else silent(slip)}".replace(str(self.folder), "FOLDER")
+
+
+def archive(path: Path, members: dict[str, bytes]) -> None:
+    """Writes a zip file."""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in members.items():
+            file.writestr(zipfile.ZipInfo(name), data)
+
+
+def with_field(data: bytes, at: int, value: int) -> bytes:
+    """A zip file of one member with another byte in its header, and in its directory, which has two bytes more."""
+    places = (at, data.index(b"PK\x01\x02") + at + 2)
+    return bytes(value if i in places else byte for i, byte in enumerate(data))
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def damage(path: Path, what: str) -> None:
+    """Does to the file of an exported model what a slip of the kind `archive` says."""
+    data, model, name = path.read_bytes(), MODEL.encode(), "m/models/model.json"
+    at = data.index(b'"nodes"')
+    members = {
+        "no model": {"m/archive_format": b"pt2"},
+        "two models": {name: model, "m/models/other.json": model},
+        "the model in another folder": {"m/model.json": model},
+        "the model cut short": {name: model[: len(model) // 2]},
+        "an empty model": {name: b""},
+        "a model that is not UTF-8": {name: model.replace(b"mul", b"m\xfcl")},
+        "a model of text": {name: b"graph(): return x"},
+    }
+    texts = {
+        "cut short": data[: len(data) // 2],
+        "a byte of the model flipped": data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :],
+        "without its directory": data[: data.index(b"PK\x01\x02")],
+        "empty": b"",
+        "no zip": model,
+        "a pickle": b"\x80\x02}q\x00.",
+        "encrypted": with_field(data, 6, 1),
+        "compressed in another way": with_field(data, 8, 99),
+    }
+    remove(path)
+    if what in members:
+        archive(path, members[what])
+    elif what in texts:
+        path.write_bytes(texts[what])
+    elif what == "a folder":
+        path.mkdir()
 
 
 @pytest.fixture(scope="module")

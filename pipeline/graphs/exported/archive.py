@@ -15,13 +15,23 @@ _MODELS = "models/"
 def read_model(path: str) -> bytes:
     """The bytes of the model's JSON; an OSError that says why where there is none that can be read."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _read(archive)
+        archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        what = "is it cut short?" if _starts_as_zip(path) else "write it with torch.export.save"
-        raise OSError(EINVAL, f"it is no zip file that can be read, {what}") from error
-    except (zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, UnicodeDecodeError) as error:
-        raise OSError(EIO, f"its zip file is damaged: {error}") from error
+        what = "it is cut short or damaged: export the model again"
+        if not _starts_as_zip(path):
+            what = "it is no zip file that can be read, write it with torch.export.save"
+        raise OSError(EINVAL, what) from error
+    except (NotImplementedError, ValueError, UnicodeDecodeError) as error:
+        raise _damaged(error) from error
+    try:
+        with archive:
+            return _read(archive)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> OSError:
+    return OSError(EIO, f"its zip file is damaged: export the model again ({error})")
 
 
 def _read(archive: zipfile.ZipFile) -> bytes:
@@ -32,6 +42,8 @@ def _read(archive: zipfile.ZipFile) -> bytes:
     if len(models) != 1:
         names = ", ".join(each.filename for each in models) or "none"
         raise OSError(EINVAL, f"it has to have one model, models/NAME.json; there is {names}")
+    if models[0].flag_bits & 1:
+        raise OSError(EINVAL, "its model is encrypted: write it with torch.export.save")
     if models[0].file_size > MAX_MODEL:
         raise OSError(EFBIG, f"its model has {models[0].file_size} bytes; {MAX_MODEL} are allowed")
     with archive.open(models[0]) as file:

@@ -97,6 +97,8 @@ class _Reading:
             return self._tensor(spec.tensor_constant.arg.name, "constant", spec.tensor_constant.tensor_constant_name)
         if spec.constant_input is not None:
             return self._constant(spec.constant_input.name, spec.constant_input.value)
+        if spec.custom_obj is None and spec.token is None:
+            raise SpecError("an input is of no kind that is known", f"the file is damaged, or newer: {_AGAIN}")
         raise SpecError("an input is a custom object or a token", "a graph takes tensors and numbers")
 
     def _tensor(self, name: str, kind: Kind, source: str) -> Input:
@@ -138,6 +140,8 @@ class _Reading:
         if spec.user_input_mutation is not None:
             self._copy(spec.user_input_mutation, identifier(spec.user_input_mutation.user_input_name))
             return None
+        if spec == OutputSpec():
+            raise SpecError("an output is of no kind that is known", f"the file is damaged, or newer: {_AGAIN}")
         raise SpecError("an output is a gradient or a token", "export the model before its backward is traced")
 
     def _copy(self, spec: ModuleSpec, name: str) -> None:

@@ -229,6 +229,10 @@ def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader
         return [
             TextMistake("nothing is returned, and the annotation says otherwise", "write -> None, or return it", *place)
         ]
+    name = reader.path(annotation) or getattr(annotation, "id", "")
+    if not body.single and _TYPES.get(name) == "Tensor":
+        hint = "drop the comma at its end" if len(body.outputs) == 1 else "write -> tuple[Tensor, ...]"
+        return [TextMistake("a tuple is returned, and the annotation says Tensor", hint, *place)]
     return []
 
 

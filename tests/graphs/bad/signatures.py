@@ -97,3 +97,11 @@ def list_of_either(ns: list[int | float]) -> None:
 
 def texts(ms: list[str]) -> list[str]:
     return ms
+
+
+def a_tuple_by_a_comma(x: Tensor) -> Tensor:
+    return (x * 2,)
+
+
+def two_tensors(x: Tensor) -> torch.Tensor:
+    return x * 2, x * 3
