@@ -15,7 +15,6 @@ from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, RE
 from project import ROOT, Project
 from releases import WHEELS, Unavailable, download, find_wheel
 
-from pipeline.cpp.declared import ANY
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, minor, newest_at, resolve, resolve_version
 from pipeline.releases.names import Names, names_of, read_names
@@ -99,8 +98,8 @@ def package(path: Path, names: Names) -> ZipFile:
     return ZipFile(path)
 
 
-def _parameters(count: int) -> str:
-    return "..." if count == ANY else ", ".join(f"int a{i}" for i in range(count))
+def _parameters(count: int | None) -> str:
+    return "..." if count is None else ", ".join(f"int a{i}" for i in range(count))
 
 
 def made_up() -> Names:
@@ -110,12 +109,12 @@ def made_up() -> Names:
     return Names(
         _changed({**known.functions, "new_function": 2, "cholesky": 3, "mul": 7}, "add"),
         tuple(sorted({*known.others, "new_other"})),
-        _changed({**known.methods, "new_method": 0, "exp": ANY}, "numel"),
+        _changed({**known.methods, "new_method": 0, "exp": None}, "numel"),
         {**known.helpers, "cumsum_backward": (2, 5), "new_backward": (1, 3)},
     )
 
 
-def _changed(names: dict[str, int], without: str) -> dict[str, int]:
+def _changed(names: dict[str, int | None], without: str) -> dict[str, int | None]:
     return {name: names[name] for name in sorted(names) if name != without}
 
 

@@ -16,17 +16,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from pipeline.cpp.declared import ANY
-
 _TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.txt")}
 
 
 class Names(Struct, frozen=True):
     """The names of one release."""
 
-    functions: dict[str, int]  # that native_functions.yaml declares: the most arguments, ANY where that is not known
+    functions: dict[str, int | None]  # that native_functions.yaml declares: the most arguments, where that is known
     others: tuple[str, ...]  # that ATen has besides
-    methods: dict[str, int]  # the same
+    methods: dict[str, int | None]  # the same
     helpers: dict[str, tuple[int, int]]  # the least and the most arguments
 
 
@@ -39,8 +37,8 @@ def names_of(version: str) -> Names:
 def read_names(version: str, texts: Mapping[str, str]) -> Names:
     """The names that the tables have for a minor release; `texts`: functions, others, methods and helpers."""
 
-    def counted(table: str) -> dict[str, int]:
-        return {name: int(most[0]) if most else ANY for name, *most in _rows(texts[table], version)}
+    def counted(table: str) -> dict[str, int | None]:
+        return {name: int(most[0]) if most else None for name, *most in _rows(texts[table], version)}
 
     others = tuple(name for (name,) in _rows(texts["others"], version))
     helpers = {name: (int(least), int(most)) for name, least, most in _rows(texts["helpers"], version)}

@@ -101,14 +101,14 @@ def declares_all(db: Database) -> bool:
 
 @table
 def most_of_release(db: Database) -> dict[str, int]:
-    """The most arguments of the release's functions and methods, in a set that may be a part of it; ANY is left out."""
+    """The most arguments of the functions and methods of the release of which a set may be a part, where known."""
     from pipeline.releases.names import names_of
 
     if spec_set(db).whole:
         return {}
     names = names_of((db.input(RELEASE) or b"").decode())
     both = ((CALL, names.functions), (METHOD, names.methods))
-    found = {kind + name: most for kind, taken in both for name, most in taken.items() if most != ANY}
+    found = {kind + name: most for kind, taken in both for name, most in taken.items() if most is not None}
     return dict(sorted(found.items()))
 
 
