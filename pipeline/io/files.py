@@ -9,17 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from pipeline.io.stats import Stat as Stat  # noqa: PLC0414  for those who import from here
+from pipeline.io.stats import stat_of as stat_of  # noqa: PLC0414
+from pipeline.io.stats import unchanged as unchanged  # noqa: PLC0414
+
 _AT_ONCE = 1000  # parts of a file that are written at once: systems take 1024
-
-
-class Stat(NamedTuple):
-    """What the system says of a file."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    device: int
 
 
 UNSETTLED = Stat(-1, 0, 0, 0, 0)  # in the place of a stat that says nothing: no file has it
@@ -38,15 +32,6 @@ class Moment(NamedTuple):
     own_ns: int = 0
 
 
-def stat_of(path: str) -> Stat | None:
-    """What the system says of a file, None where there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
-
-
 def moment(path: str = "") -> Moment:
     """Now. `path`: a file that is touched, so that the clock of its file system is asked; it need not exist."""
     now = time.time_ns()
@@ -61,9 +46,10 @@ def moment(path: str = "") -> Moment:
 def is_settled(found: Stat, since: Moment) -> bool:
     """Whether a file with a stat that changes after a moment gets another stat: the clock has ticked since its last
     change. Its time of change says when that was, which no program can set."""
+    ctime_ns: int = found.ctime_ns
     if found.device == since.device:
-        return found.ctime_ns < since.own_ns
-    return found.ctime_ns < since.ns - (TICK if found.ctime_ns % _SECOND else COARSE_TICK)
+        return ctime_ns < since.own_ns
+    return ctime_ns < since.ns - (TICK if ctime_ns % _SECOND else COARSE_TICK)
 
 
 def evidence(found: Stat | None, since: Moment) -> Stat | None:

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Mapping
 from zlib import crc32
 
+from pipeline.io.stats import Stat, unchanged
+
 # How the names of variables begin that Python, doit or gradmill look at.
 _ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
 
 NOTE = "unchanged-"  # what the name of a note begins with
-Stat = tuple[int, int, int, int, int]  # size, times, inode, device
 
 
 def is_plain(words: list[str]) -> bool:
@@ -51,8 +52,8 @@ def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
             return None
     except (OSError, ValueError):
         return None
-    unchanged = all(_stat(path) == stat for path, stat in zip(told[::2], told[1::2]))
-    return (out, error) if unchanged else None
+    stats = (tuple(map(int, stat.split())) or None for stat in told[1::2])
+    return (out, error) if unchanged(zip(told[::2], stats)) else None
 
 
 def _at_once(path: str, how: int) -> int:
@@ -64,14 +65,6 @@ def _surroundings(words: list[str]) -> str:
     environment = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_ENVIRONMENT))
     process = (os.getcwd(), sys.version, sys.executable, sys.prefix, repr(sys.flags), *sys.path)
     return "\n".join((*words, "", *process, "", *environment))
-
-
-def _stat(path: bytes) -> bytes:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return b""
-    return b"%d %d %d %d %d" % (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
 
 
 def _encoded(fields: list[str]) -> bytes:
