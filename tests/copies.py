@@ -11,7 +11,7 @@ from project import Project
 
 from pipeline.front.output.claims import note, owners_in
 from pipeline.front.output.outputs import Written
-from pipeline.front.run import last as last_run
+from pipeline.front.run import record
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.io.files import Stat, stat_of
@@ -35,20 +35,18 @@ def copy_of(built: Project, folder: Path) -> Project:
         owners = owners_in(path.read_bytes())
         path.write_bytes(note({moved(what): moved(owner) for what, owner in owners.items()}))
     (kept,) = project.rows.parent.glob("last-*")
-    last = last_run.load(str(kept))
+    last = record.load(str(kept))
     assert last is not None
     kept.unlink()
-    outputs = {moved(path): digest(Path(moved(path)).read_bytes()) for path in last.outputs}
+    outputs = {moved(path): digest(Path(moved(path)).read_bytes()) for path in last.evidence.outputs}
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
-    last_run.save(
-        Build(read_config(values)).last_path,
-        replace(
-            last,
-            stats={moved(path): stat_of(moved(path)) for path in last.stats},
-            spelt=tuple(map(moved, last.spelt)),
-            outputs={path: Written(_stat(path), found) for path, found in outputs.items()},
-        ),
+    terms = replace(last.terms, spelling=tuple(map(moved, last.terms.spelling)))
+    evidence = replace(
+        last.evidence,
+        stats={moved(path): stat_of(moved(path)) for path in last.evidence.stats},
+        outputs={path: Written(_stat(path), found) for path, found in outputs.items()},
     )
+    record.save(Build(read_config(values)).paths.record, replace(last, terms=terms, evidence=evidence))
     time.sleep(TICK)
     return project
 

@@ -552,16 +552,16 @@ def test_code_that_changes_while_the_specs_are_read_ends_the_run(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build = Build(read_config({name: str(getattr(built, name)) for name in ("specs", "cache", "generated")}))
-    source = build.inputs.code_paths()[0]
+    source = build.inputs.code.paths()[0]
     read = Location.read
 
     def read_late(self: Location) -> bytes:
-        build.inputs.stats[source] = None  # what was there before is not what is there now
+        build.inputs.code.stats[source] = None  # what was there before is not what is there now
         return read(self)
 
     monkeypatch.setattr(Location, "read", read_late)
     with pytest.raises(CodeChanged):
-        build.inputs.take(None)
+        build.inputs.take({})
 
 
 def test_a_folder_that_is_spelt_otherwise_is_the_same_folder(built: Project) -> None:
@@ -808,10 +808,10 @@ def _edited_when(own_code: Project, when: list[str], words: tuple[str, ...]) -> 
 
 def test_code_is_read_as_it_is_taken(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read later of a file is what was there when the inputs were taken, or an error."""
-    monkeypatch.setattr("pipeline.front.run.inputs.PACKAGE", str(own_code.root / "pipeline"))
-    monkeypatch.setattr("pipeline.front.run.inputs.STARTED", time.time_ns())
+    monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))
+    monkeypatch.setattr("pipeline.front.run.own_code.STARTED", time.time_ns())
     build = Build(read_config({name: str(getattr(own_code, name)) for name in ("specs", "cache", "generated")}))
-    taken = build.inputs.take(None)
+    taken = build.inputs.take({})
     path = own_code.root / "pipeline" / "stages" / "shard.py"
     old = path.read_bytes()
     path.write_bytes(old + b"# other\n")

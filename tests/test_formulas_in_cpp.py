@@ -91,7 +91,7 @@ def test_what_is_told_of_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     assert refused == [formula for formula, _ in REFUSED]
     values = {"specs": str(torch_specs), "cache": str(tmp_path / "cache"), "generated": str(tmp_path / "generated")}
     build = Build(read_config(values))
-    build.bring()
+    build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     parsed = {formula: parse(formula, types) for formula in formulas}
     told = [formula for formula, found in parsed.items() if found and list(judged(formula, found, types, vocabulary))]

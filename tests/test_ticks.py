@@ -16,7 +16,7 @@ from never_wrong.builds import Kept, clean_build
 from project import Project
 
 from pipeline.front.run.inputs import Inputs
-from pipeline.io import files
+from pipeline.io import files, stats
 from pipeline.io.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
 from pipeline.query.row import Taken
 from pipeline.specs.location import Location
@@ -105,7 +105,8 @@ def test_a_save_within_a_long_tick_is_seen_by_the_next_run(
             return SimpleNamespace(**{**named, **times})
 
     project = copy_of(tiny_built, tmp_path)
-    monkeypatch.setattr(files, "os", Coarse())
+    for module in (files, stats):
+        monkeypatch.setattr(module, "os", Coarse())
     assert rewrites_are_seen(project, 4) >= 1
 
 

@@ -84,12 +84,15 @@ def test_a_mistake_leaves_no_answer(noted: Noted) -> None:
 
 def test_a_run_that_could_not_keep_all_leaves_no_answer(noted: Noted) -> None:
     build = Build(read_config(dict(word.split("=", 1) for word in noted.words)))
-    assert build.last is not None and build.last.complete
+    assert build.record is not None
+    made = build.record.made
+    assert made.complete
     noted.note.unlink()
-    build.last = replace(build.last, complete=False)  # a file was saved in the same moment, or the disk was full
+    # a file was saved in the same moment, or the disk was full
+    build.record = replace(build.record, made=replace(made, complete=False))
     note_unchanged(build, noted.words)
     assert noted.answer() is None
-    build.last = replace(build.last, complete=True)
+    build.record = replace(build.record, made=made)
     note_unchanged(build, noted.words)
     assert noted.answer() is not None
 

@@ -285,7 +285,7 @@ def test_a_formula_is_checked_alone(built: Project) -> None:
     values = {name: str(getattr(built, name)) for name in ("specs", "generated", "cache")}
     built.set_formula("exp", "self", "grad * result.conj() * 2")
     build = Build(read_config(values))
-    build.bring()
+    build.problems()
     ran = [name for name in build.db.ran if name[0] in (infos_of.name, known.name, called.name)]
     build.close()
     assert [name[1].partition("(")[0] for name in ran] == ["exp"]

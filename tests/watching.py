@@ -11,7 +11,7 @@ from typing import IO
 
 from project import Project
 
-from pipeline.front.run import last as last_run
+from pipeline.front.run import record
 from pipeline.io.files import read_file
 from pipeline.query.row import digest
 
@@ -63,7 +63,7 @@ class Watching:
 
 def _is_kept(project: Project) -> bool:
     (path,) = project.rows.parent.glob("last-*")
-    last = last_run.load(str(path))
+    last = record.load(str(path))
     if last is None:
         return False
-    return all(digest(read_file(file) or b"") == made.digest for file, made in last.outputs.items())
+    return all(digest(read_file(file) or b"") == made.digest for file, made in last.evidence.outputs.items())

@@ -58,7 +58,7 @@ class Kept:
             return Result(self.files(), crash=traceback.format_exc())
         if refusal:
             return Result(self.files(), refusal=refusal)
-        return Result({**self.files(), "manifest.json": Path(self._build.manifest_path).read_bytes()})
+        return Result({**self.files(), "manifest.json": Path(self._build.paths.manifest).read_bytes()})
 
     def _update(self) -> str:
         """Does it; gives the report of mistakes."""

@@ -17,12 +17,12 @@ from pipeline.front.console.progress import Progress
 from pipeline.front.doit.effect import CHANGED
 from pipeline.front.doit.loader import open_build, variables_of
 from pipeline.front.output.claims import check_cache
-from pipeline.front.run.build import Build, Root
+from pipeline.front.run.build import Build
+from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.settings.hints import unknown_option
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
-from pipeline.query.account import problems
 from pipeline.query.row import Name
 
 INTERRUPTED = 130
@@ -97,13 +97,10 @@ class BuildCommand(Command):  # type: ignore[misc]
 
 def check(build: Build, roots: Iterable[Root]) -> None:
     """Brings queries up to date; Failed where what they are made from has mistakes."""
-    from pipeline.problems.causes import causes
-    from pipeline.problems.problem import Problem
-
     roots = list(roots)
     _bring(build, roots)
-    build.inputs.check_code()
-    found = causes(problems(build.db, roots, Problem))
+    build.inputs.code.check()
+    found = build.problems_of(roots)
     if build.failed(found):
         raise Failed(build.report(found), build.config.format)
 
@@ -120,11 +117,11 @@ def _bring(build: Build, roots: Sequence[Root]) -> None:
 def _before(build: Build, roots: Sequence[Root]) -> list[Root]:
     """What stands for the stages that queries are made from."""
     needed = {_stage(query) for query, *_ in roots}
-    if not needed <= build.analysis.keys():
-        return [build.root(stage) for stage in build.analysis]
-    for stage, (_, *before) in reversed(build.analysis.items()):
+    if not needed <= build.stages.analysis.keys():
+        return [build.stages.root(stage) for stage in build.stages.analysis]
+    for stage, (_, *before) in reversed(build.stages.analysis.items()):
         needed |= set(before) if stage in needed else set()
-    return [build.root(stage) for stage in build.analysis if stage in needed]
+    return [build.stages.root(stage) for stage in build.stages.analysis if stage in needed]
 
 
 def _stage(query: Any) -> str:
@@ -142,11 +139,11 @@ def say(report: str, format_: str, stream: TextIO | None = None) -> None:
 
 def keep(build: Build) -> None:
     """Keeps what a command that only reads found out, unless a whole run is there, which `explain` compares with."""
-    if build.last is None or not build.last.complete:
+    if build.record is None or not build.record.made.complete:
         build.commit()
 
 
 def stage_rows(build: Build) -> dict[str, Name]:
     """The names of the rows that stand for the stages."""
-    roots = {stage: build.root(stage) for stage in build.analysis}
+    roots = {stage: build.stages.root(stage) for stage in build.stages.analysis}
     return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}

@@ -24,7 +24,7 @@ class Coverage(BuildCommand):
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         from pipeline.reports import coverage, coverage_text
 
-        check(build, [build.root("match")])
+        check(build, [build.stages.root("match")])
         measured = coverage.measure(build.db, arguments)
         as_json = format_of(options, build) == "json"
         report = json_text(measured) if as_json else coverage_text.render(measured).encode()

@@ -45,7 +45,7 @@ def _against(variables: dict[str, str]) -> Build:
 
 def _facts(build: Build) -> Autograd:
     """One side, read to its end: both may be in one store."""
-    check(build, [build.root("match")])
+    check(build, [build.stages.root("match")])
     found = read_autograd(build.db, build.config.specs.version)
     keep(build)
     return found

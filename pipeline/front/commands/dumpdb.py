@@ -22,6 +22,6 @@ class DumpDB(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "doit dumpdb [specs=SET]")
-        notes = msgspec.json.encode(read_notes(build.notes_path))
+        notes = msgspec.json.encode(read_notes(build.paths.notes))
         sys.stdout.write(msgspec.json.format(notes, indent=2).decode() + "\n")
         return 0

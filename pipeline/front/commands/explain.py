@@ -34,7 +34,7 @@ class Explain(BuildCommand):
         if not arguments and build.nothing_changed:
             sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
             return 0
-        check(build, map(build.root, (*build.analysis, "shard")))
+        check(build, map(build.stages.root, (*build.stages.analysis, "shard")))
         found = _named(build, arguments) if arguments else explainer(build).edits()
         sys.stdout.write(json_text(found).decode() if as_json else _text(found))
         return 0

@@ -41,7 +41,7 @@ class Export(BuildCommand):
                 raise SpecError(
                     f"export {wanted}: {value}: a name has a control character", "rename the file or folder"
                 )
-        check(build, map(build.root, build.analysis))
+        check(build, map(build.stages.root, build.stages.analysis))
         sys.stdout.write(self._text(build, wanted))
         keep(build)
         return 0

@@ -58,7 +58,7 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
 
         assert self.tasks is not None
         build, name = self.tasks.build, self._task.name
-        if build.forgotten and name in build.forgotten:
+        if name in build.forgotten:
             return ("doit was told to forget it",)
         with plainly():
             found = explainer(build)

@@ -69,7 +69,7 @@ def _target(name: str, build: Any) -> str:
     group, _, file = name.partition(":")
     if build is None:
         return ""
-    return build.path(file) if group == "shard" and file else build.manifest_path if name == "manifest" else ""
+    return build.path(file) if group == "shard" and file else build.paths.manifest if name == "manifest" else ""
 
 
 def _json(tasks: Sequence[Listed]) -> str:

@@ -63,7 +63,7 @@ class OnTasks:
     def check_notes(self) -> None:
         """Refuses to note what is to be forgotten where no run looks."""
         assert self.tasks is not None
-        place, given = self.tasks.build.notes_path, self.given
+        place, given = self.tasks.build.paths.notes, self.given
         if given["backend"] != "gradmill" or os.path.abspath(given["dep_file"]) != os.path.abspath(place + OTHERS):
             raise InvalidCommand(
                 line(f"runs look in {place} for what is to be forgotten") + "\n  leave out --backend and --db-file"

@@ -39,19 +39,19 @@ class Page(BuildCommand):
         assert isinstance(build, PageBuild)
         self.expect_none(arguments, "doit page [against=SET] [specs=SET]")
         index = build.path("index.html")
-        if build.nothing_changed and build.last is not None:
-            say(build.last.report, build.config.format)
-            sys.stdout.write(lines([f"{index}: {build.last.units} files, none written"]))
+        if build.nothing_changed and build.record is not None:
+            say(build.record.made.report, build.config.format)
+            sys.stdout.write(lines([f"{index}: {len(build.record.made.files)} files, none written"]))
             return 0
         check_claims(build.config)
         if self._against is not None:
-            facts, build.stats, mistakes = facts_of(self._against)
+            facts, build.inputs.compared, mistakes = facts_of(self._against)
             if mistakes:
                 raise Failed(mistakes, self._against.format)
             build.inputs.against = facts
         report = _checked(build)
         done = build.write()
-        build.keep(report, done.files)
+        build.commit(report, complete=True)
         say(report, build.config.format)
         removed = f", {done.removed} removed" if done.removed else ""
         sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
@@ -61,13 +61,9 @@ class Page(BuildCommand):
 def _checked(build: PageBuild) -> str:
     """Brings all pages up to date; gives the warnings. Failed where the specs have mistakes: those that lookups among
     functions find come first, as nothing can be said of functions then."""
-    check(build, [build.root("match")])
+    check(build, [build.stages.root("match")])
     build.bring()
-    from pipeline.problems.causes import causes
-    from pipeline.problems.problem import Problem
-    from pipeline.query.account import problems
-
-    found = causes(problems(build.db, [build.root("match"), build.page_root], Problem))
+    found = build.problems_of([build.stages.root("match"), build.page_root])
     report = build.report(found)
     if build.failed(found):
         raise Failed(report, build.config.format)

@@ -38,7 +38,7 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
             with plainly():
                 members = tasks.members()
             # Where there are mistakes nothing matches: they are what the run is to report.
-            words[:] = without_patterns(words, [*names, *members]) if members else [*tasks.build.analysis]
+            words[:] = without_patterns(words, [*names, *members]) if members else [*tasks.build.stages.analysis]
 
     def _check_processes(self) -> None:
         """Refuses what doit takes for no work at all, or not at all."""

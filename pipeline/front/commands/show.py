@@ -35,7 +35,7 @@ class Show(BuildCommand):
             )
         if stage == "graphs" and not build.config.graphs.given:
             raise SpecError("show: there are no graphs", "say graphs=PATH, a .py or .pt2 file or a folder of them")
-        check(build, [build.root(STAGES[stage].stage)])
+        check(build, [build.stages.root(STAGES[stage].stage)])
         name = arguments[1] if len(arguments) == 2 else rest
         encoder = msgspec.json.Encoder()
         for row in rows(build.db, build.layout, stage, name):

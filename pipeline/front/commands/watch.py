@@ -14,7 +14,7 @@ from pipeline.code.files import CodeChanged
 from pipeline.front.commands.command import BuildCommand, say
 from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
-from pipeline.front.run.inputs import PACKAGE
+from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import Config, read_config
 from pipeline.front.start.main import start_anew

@@ -17,11 +17,14 @@ from doit.exceptions import InvalidCommand
 from pipeline.front.doit.effect import Effect, IsCurrent, plainly
 from pipeline.front.output.claims import check_claims
 from pipeline.front.output.outputs import Written
+from pipeline.front.run import contents
 from pipeline.front.run.build import Build
-from pipeline.front.run.stale import At, StaleUnits, named_units
+from pipeline.front.run.contents import At
+from pipeline.front.run.notes import clear_forgotten
+from pipeline.front.run.stale import StaleUnits, named_units
 from pipeline.front.settings.hints import GROUPS, two_lines, unknown_task
 from pipeline.problems.plain import line, message_of
-from pipeline.problems.problem import SpecError
+from pipeline.problems.problem import Problem, SpecError
 
 Task = dict[str, Any]
 
@@ -58,7 +61,7 @@ class Tasks:
                 check_claims(self.build.config)
             except SpecError as error:
                 raise InvalidCommand(message_of(error)) from None
-        for name, (doc, *needed) in self.build.analysis.items():
+        for name, (doc, *needed) in self.build.stages.analysis.items():
             look = lambda effect, name=name: self._stage_holds(name, effect)  # noqa: E731
             yield self._task(name, doc, look, basename=name, task_dep=needed)
 
@@ -72,12 +75,12 @@ class Tasks:
         holds = look(effect)
         if not effect.failure:
             self._done.add(label)
-        return holds and not (self.build.forgotten and label in self.build.forgotten)
+        return holds and label not in self.build.forgotten
 
     def _stage_holds(self, name: str, effect: Effect) -> bool:
         from pipeline.query.account import ran_for
 
-        db, root = self.build.db, self.build.root(name)
+        db, root = self.build.db, self.build.stages.root(name)
         holds = db.holds(*root)
         db.digest(*root)
         effect.failure = self._failure([root])
@@ -102,7 +105,7 @@ class Tasks:
         build = self.build
         asked = self.selected is None or any(name.startswith("emit") for name in self.selected)
         if self.running and not asked and not self.always:
-            if build.nothing_changed or self._fails(build.before_units()):
+            if build.nothing_changed or self._fails(build.stages.before_units()):
                 return
             found = self._stale.find()
         else:
@@ -113,7 +116,7 @@ class Tasks:
         ignored = self._ignored()
         named = [name for name in found if f"emit:{name}" not in ignored]
         alone = [[name] for name in found if f"emit:{name}" in ignored]
-        docs = {} if self.running else build.schemas_of(build.units())
+        docs = {} if self.running else contents.schemas_of(build.db, contents.units(build.db))
         for batch in (*(named[i : i + size] for i in range(0, len(named), size)), *alone):
             look = lambda effect, units=[found[name][0] for name in batch]: self._units_hold(units, effect)  # noqa: E731
             name = f"{batch[0]} and {len(batch) - 1} more" if len(batch) > 1 else batch[0]
@@ -125,7 +128,7 @@ class Tasks:
         """The tasks that doit was told to ignore."""
         from pipeline.front.run.notes import IGNORED, read_notes
 
-        return {task for task, note in read_notes(self.build.notes_path).items() if IGNORED in note}
+        return {task for task, note in read_notes(self.build.paths.notes).items() if IGNORED in note}
 
     def _units_hold(self, units: Sequence[At], effect: Effect) -> bool:
         from pipeline.stages.emit import text
@@ -135,7 +138,7 @@ class Tasks:
         holds = all((text.name, *at) not in db.ran and db.holds(text, *at) for _, *at in roots)
         for _, *at in roots:
             self._stale.bring(*at)
-        self.build.inputs.check_code()  # at once: code that changes after that is the next run's business
+        self.build.inputs.code.check()  # at once: code that changes after that is the next run's business
         effect.failure = self._failure(roots)
         return holds and not effect.failure
 
@@ -160,7 +163,7 @@ class Tasks:
 
     def _stops(self) -> bool:
         """Whether a run ends before any file is written. Who only lists or removes files hears of all the same."""
-        return bool(self.running) and not self.build.nothing_changed and self._fails(self.build.before_units())
+        return bool(self.running) and not self.build.nothing_changed and self._fails(self.build.stages.before_units())
 
     def _check_asked(self, group: str, names: Iterable[str]) -> None:
         """Refuses tasks of a group that the command line names and that do not exist."""
@@ -211,7 +214,7 @@ class Tasks:
         build = self.build
         if self._stops():
             return None
-        fields = {"targets": [build.manifest_path], "task_dep": self._needs("shard")}
+        fields = {"targets": [build.paths.manifest], "task_dep": self._needs("shard")}
         return self._task("manifest", "tell other build systems what was generated", self._manifest_holds, **fields)
 
     def _manifest_holds(self, effect: Effect) -> bool:
@@ -233,14 +236,14 @@ class Tasks:
         if word in tasks or word.startswith((*GROUPS, "-")) or "*" in word or not ("/" in word or "." in word):
             return word
         path, folder = os.path.abspath(word), os.path.join(os.path.abspath(self.build.config.generated), "")
-        if path == os.path.abspath(self.build.manifest_path):
+        if path == os.path.abspath(self.build.paths.manifest):
             return "manifest"
         return f"shard:{path.removeprefix(folder)}" if path.startswith(folder) else word
 
     def members(self) -> list[str]:
         """The names of the tasks of units and files; none where the specs have mistakes."""
         build = self.build
-        if not build.nothing_changed and self._fails(build.before_units()):
+        if not build.nothing_changed and self._fails(build.stages.before_units()):
             return []
         return [*(f"emit:{name}" for name in named_units(build)), *(f"shard:{name}" for name in build.file_names())]
 
@@ -253,15 +256,18 @@ class Tasks:
 
     def finish(self, selected: Sequence[str], *, failed: bool) -> str:
         """Keeps what the run found; gives the warnings."""
+        from pipeline.stages.shard import files
+
         build = self.build
         if build.nothing_changed:
-            assert build.last is not None
+            assert build.record is not None
             self._stamp(selected)
-            return build.last.report
-        noted = [self._note(name) for name in build.file_names()] if not failed and build.knows_files() else [False]
+            return build.record.made.report
+        known = not failed and build.db.current(files, *build.layout)  # it was asked for in this run, or need not be
+        noted = [self._note(name) for name in build.file_names()] if known else [False]
         whole = self._told and all(noted)  # a run that is interrupted ends here too
-        build.clear_forgotten(self._done, again=whole)
-        warnings = "" if failed else self.report_of_all() if whole else build.report(build.problems_seen())
+        clear_forgotten(build.paths.notes, build.forgotten, self._done, again=whole)
+        warnings = "" if failed else self.report_of_all() if whole else build.report(self._seen())
         if not failed:
             self._stamp(selected)
         build.commit(warnings, complete=whole, failed=failed)
@@ -270,9 +276,13 @@ class Tasks:
     def count_of_units(self) -> int:
         """How many units there are."""
         build = self.build
-        if build.nothing_changed and build.last is not None:
-            return build.last.units
-        return 0 if self._fails(build.before_units()) else build.count_of_units()
+        fails = not build.nothing_changed and self._fails(build.stages.before_units())
+        return 0 if fails else build.count_of_units()
+
+    def _seen(self) -> list[Problem]:
+        """The problems of the stages that have been brought up to date already."""
+        build = self.build
+        return build.problems_of([root for root in build.stages.roots() if build.db.current(*root)])
 
     def _note(self, name: str) -> bool:
         """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""
@@ -339,8 +349,8 @@ def namespace(build: Build) -> dict[str, Any]:
         "DOIT_CONFIG": {
             "backend": "gradmill",
             "codec_cls": Codec,
-            "default_tasks": [*build.analysis, "emit", "shard", "manifest"],
-            "dep_file": build.notes_path + OTHERS,
+            "default_tasks": [*build.stages.analysis, "emit", "shard", "manifest"],
+            "dep_file": build.paths.notes + OTHERS,
             "reporter": reporter_for(tasks),
             "verbosity": 2,
         },

@@ -21,7 +21,7 @@ _PYTHON = re.compile(r"python_functions\w*\.(cpp|h)")
 
 def cmake_variables(build: Build) -> str:
     """A text that CMake can include: lists of absolute paths, and the manifest's."""
-    names = [file.name for file in build.files()]
+    names = build.file_names()
     plain = [name for name in names if not _PYTHON.fullmatch(name)]
     python = [name for name in names if _PYTHON.fullmatch(name)]
     lists = {
@@ -30,7 +30,7 @@ def cmake_variables(build: Build) -> str:
         "others": (name for name in names if not _SOURCE.fullmatch(name)),
     }
     found = {name: [os.path.abspath(build.path(each)) for each in files] for name, files in lists.items()}
-    found |= {"manifest": [os.path.abspath(build.manifest_path)], "templates": _template_folders(build)}
+    found |= {"manifest": [os.path.abspath(build.paths.manifest)], "templates": _template_folders(build)}
     found["configure_depends"] = _decides_files(build)
     return "".join(f"set(gradmill_{name} {_list(values)})\n" for name, values in found.items())
 

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from pipeline.front.run.build import Build
-from pipeline.front.run.inputs import PACKAGE
+from pipeline.front.run.own_code import PACKAGE
 from pipeline.io.files import stat_of
 
 _TEXT = """\
@@ -44,9 +44,9 @@ def ninja_file(build: Build, variables: Mapping[str, str]) -> str:
         folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),
         root=_value(shlex.quote(os.path.dirname(PACKAGE))),
         command=_value(shlex.join(command)),
-        manifest=_path(os.path.abspath(build.manifest_path)),
+        manifest=_path(os.path.abspath(build.paths.manifest)),
         newest=_path(os.path.abspath(_newest(build))),
-        generated=_paths(os.path.abspath(build.path(file.name)) for file in build.files()),
+        generated=_paths(os.path.abspath(build.path(name)) for name in build.file_names()),
     )
 
 

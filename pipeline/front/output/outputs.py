@@ -33,7 +33,6 @@ class Outputs:
         self._inputs = inputs
         self._folders: dict[str, str] = {}
         self.known = {self.place(path): made for path, made in known.items()}
-        self.moment = Moment(0)  # when the run began
 
     def __contains__(self, path: str) -> bool:
         return self.place(path) in self.known
@@ -70,11 +69,11 @@ class Outputs:
         if now is not None:
             self.known[self.place(path)] = Written(now, found)
 
-    def there(self, clock: Callable[[], Moment]) -> dict[str, Written]:
-        """What is still there. What was written in this run is read once more, when the clock has ticked: else it may
-        change again, or have changed, and have the stat that it was written with."""
+    def there(self, since: Moment, clock: Callable[[], Moment]) -> dict[str, Written]:
+        """What is still there. What was written since the run began is read once more, when the clock has ticked: else
+        it may change again, or have changed, and have the stat that it was written with."""
         there = {path: stat for path in self.known if (stat := stat_of(path)) is not None}
-        recent = {path: stat for path, stat in there.items() if not is_settled(stat, self.moment)}
+        recent = {path: stat for path, stat in there.items() if not is_settled(stat, since)}
         now, end = clock(), time.monotonic_ns() + TICK
         while not all(is_settled(stat, now) for stat in recent.values()) and time.monotonic_ns() < end:
             time.sleep(TICK / 20e9)

@@ -29,7 +29,7 @@ class Cleaner:
     def clean(self, task: str, name: str, *, dryrun: bool) -> list[str]:
         """Deletes a generated file called `name`, or the manifest, and its depfile; gives a line for each that
         stays."""
-        path = self._build.path(name) if name else self._build.manifest_path
+        path = self._build.path(name) if name else self._build.paths.manifest
         paths = [path, f"{path}.d"] if not name or self._build.config.layout == "split" else [path]
         paths = [each for each in paths if os.path.lexists(each)]
         problems = [(each, self._delete(task, each, name, dryrun=dryrun)) for each in paths]

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 
 from pipeline.front.output.claims import owners_in
 from pipeline.front.output.outputs import remove_abandoned
+from pipeline.front.run.paths import PAGES, own_files
 from pipeline.io.files import read_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.account import Collected, collect, size_of
 from pipeline.query.row import Name
 
-_OWN = ("lock", "rows", "rows.seal", "rows.values", "doit", "set", "manifest.json", "manifest.json.d")
 BUSY = "in use, or just built"
 
-PAGES = "page"  # the folder of a set's pages in that of the set
 LARGE = 1 << 30  # bytes of a store that is collected without anybody asking
 
 
@@ -47,7 +46,7 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
         if problem := _problem(cache, name):
             yield name, problem
             continue
-        remove_abandoned(folder, [*_OWN, *(file for file in os.listdir(folder) if file.startswith("last-"))])
+        remove_abandoned(folder, own_files(folder))
         young = os.path.getmtime(path) > time.time() - grace
         yield name, BUSY if young else collect(path, is_root) or BUSY
 

@@ -59,3 +59,12 @@ class Forgotten:
         if self.all and ALL in kept:
             kept[ALL] = {**kept[ALL], AGAIN: sorted(self.again | done)}
         return kept
+
+
+def clear_forgotten(path: str, forgotten: Forgotten, done: set[str], *, again: bool) -> None:
+    """Drops the notes of tasks to be forgotten that are `done` by now; of all where all was made `again`."""
+    if forgotten:
+        notes = read_notes(path)
+        kept = forgotten.left(notes, done, again=again)
+        if kept != notes:
+            write_notes(path, kept)

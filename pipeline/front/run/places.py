@@ -24,8 +24,9 @@ from pipeline.front.output.ownership import (
     source_in,
     source_of,
 )
-from pipeline.front.run import last as last_run
+from pipeline.front.run import record
 from pipeline.front.run.build import Build
+from pipeline.front.run.paths import own_files, records_in
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
@@ -80,13 +81,9 @@ def stamp_refusal(build: Build) -> str:
 
 def left_by_runs(build: Build) -> Iterator[tuple[str, Written]]:
     """The files that runs of this set left, in any configuration, by place."""
-    try:
-        names = os.listdir(build.config.folder)
-    except OSError:
-        return
-    for name in names:
-        last = last_run.load(os.path.join(build.config.folder, name)) if name.startswith("last-") else None
-        for path, made in last.outputs.items() if last is not None else ():
+    folder = build.config.folder
+    for found in filter(None, (record.load(os.path.join(folder, name)) for name in records_in(folder))):
+        for path, made in found.evidence.outputs.items():
             yield build.outputs.place(path), made
 
 
@@ -119,14 +116,14 @@ def _is_wanted(build: Build, name: str, found: bytes) -> bool:
 
 
 def _of_manifest(build: Build) -> tuple[tuple[str, Says], tuple[str, Says]]:
-    path = build.manifest_path
+    path = build.paths.manifest
     return (path, is_manifest), (f"{path}.d", is_rule_for(path))
 
 
 def remove_orphans(build: Build) -> None:
     """Removes files of an earlier layout, and what killed runs left half-written."""
     names = build.file_names()
-    build.inputs.check_code()
+    build.inputs.code.check()
     made = [path for path, *_ in _targets(build)] + [path for path, _ in _of_manifest(build)]  # which may be among them
     current = set(map(build.outputs.place, made))
     folders = set(map(os.path.realpath, _folders(build)))
@@ -141,8 +138,7 @@ def remove_orphans(build: Build) -> None:
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
-    own = (build.store_path, f"{build.store_path}.values", build.manifest_path, build.notes_path)
-    remove_abandoned(build.config.folder, map(os.path.basename, own))
+    remove_abandoned(build.config.folder, own_files(build.config.folder))
 
 
 def _lookalikes(build: Build) -> Iterator[str]:
@@ -196,7 +192,7 @@ def new_bytes(build: Build, name: str) -> Parts | None:
     if build.outputs.holds(build.path(name), wanted(build, name)):
         return None
     data = contents(db, *at) if data is None else data
-    build.inputs.check_code()
+    build.inputs.code.check()
     return data
 
 
@@ -214,7 +210,7 @@ def write_files(build: Build) -> list[str]:
 def write_manifest(build: Build) -> bool:
     """Writes the manifest and the depfiles; says whether anything was written."""
     found = told_of(build)
-    build.inputs.check_code()
+    build.inputs.code.check()
     return sum(put(build, path, data) for path, data in found.items()) > 0
 
 
@@ -229,14 +225,13 @@ def told_of(build: Build) -> dict[str, Parts]:
 
     absolute = os.path.isabs(build.config.generated)
     place = os.path.abspath if absolute else os.path.relpath
-    read, stats = (*build.inputs.spec_paths(), *build.inputs.code_paths()), build.inputs.stats
-    there = [os.path.split(path) for path in read if stats.get(path)]  # what is missing would never be up to date
+    there = [os.path.split(path) for path in build.inputs.read_paths()]  # what is missing would never be up to date
     folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in there}}  # few, of many files
     inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in there]
-    targets = [build.manifest_path]
+    targets = [build.paths.manifest]
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())
-    found = {build.manifest_path: manifest(build.db, *build.layout)}
+    found = {build.paths.manifest: manifest(build.db, *build.layout)}
     return found | {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
 
 

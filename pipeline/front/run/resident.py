@@ -5,9 +5,12 @@ It leaves what a run of doit would leave, so that a later run finds its work don
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from pipeline.front.run.build import Build
+from pipeline.front.run.contents import units
 from pipeline.front.run.places import check_places, remove_orphans, write_files, write_manifest
 from pipeline.query.account import changes
 
@@ -29,7 +32,7 @@ class Resident:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._names: list[str] = []  # of the files whose places were checked
+        self._names: Sequence[str] = []  # of the files whose places were checked
         self._last: Updated | None = None
         build.room, build.writes = ROOM, True
         self.format = build.config.format  # of the reports
@@ -66,9 +69,7 @@ class Resident:
 
         db = self._build.db
         return [
-            called
-            for called, (family, unit) in self._build.units().items()
-            if changes(db, (text.name, family, unit.name)) != []
+            called for called, (family, unit) in units(db).items() if changes(db, (text.name, family, unit.name)) != []
         ]
 
     def save(self) -> None:

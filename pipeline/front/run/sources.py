@@ -11,33 +11,25 @@ from pipeline.stages.set import graph_label, source, source_keys, sources, spec_
 from pipeline.stages.specs import entries, texts_of
 
 if TYPE_CHECKING:
-    from pipeline.front.run.build import Build
+    from pipeline.front.settings.config import Config
+    from pipeline.query.database import Database
     from pipeline.specs.layers.diff import Line
-
-
-def reported(build: Build, problems: list[Problem]) -> str:
-    """Problems of a build in the order of its files, in the format that it is asked for."""
-    config = build.config
-    if not problems and config.format in ("text", "github"):
-        return ""
-    from pipeline.problems.formats import write_report
-
-    return write_report(config.format, problems, Sources(build), strict=config.strict, notes=config.warning)
 
 
 class Sources:
     """The sources of one build."""
 
-    def __init__(self, build: Build) -> None:
-        self._build = build
+    def __init__(self, config: Config, db: Database) -> None:
+        self._config = config
+        self._db = db
         self._texts: dict[str, str] = {}
         self._entries: dict[Role, dict[str, tuple[str, int, str]]] = {}
 
     def path(self, problem: Problem) -> str:
         """The file that a problem is in."""
         if problem.role == "graph":
-            return self._build.config.graphs.path(problem.file)
-        specs = self._build.config.specs
+            return self._config.graphs.path(problem.file)
+        specs = self._config.specs
         return str(specs.templates[problem.file] if problem.role == "template" else specs.files[self._key(problem)])
 
     def text(self, problem: Problem) -> str:
@@ -52,7 +44,7 @@ class Sources:
         if key and key in self._changed:
             return "\n".join(line.text for line in self._changed[key])
         try:
-            return decode_text(self._build.db.input(label) or b"")
+            return decode_text(self._db.input(label) or b"")
         except SpecError:
             return ""
 
@@ -61,7 +53,7 @@ class Sources:
         """The lines of the files that diffs change."""
         from pipeline.stages.layered.texts import changed
 
-        db = self._build.db
+        db = self._db
         found = {source.key: changed(db, source.key) for source in sources(db) if source.diffs}
         return {key: lines for key, lines in found.items() if lines is not None}
 
@@ -72,8 +64,8 @@ class Sources:
         if not 0 < line <= len(lines):
             return self.path(problem), line
         found = lines[line - 1]
-        files = (key, *source(self._build.db, key).diffs)
-        return str(self._build.config.specs.files[files[found.file]]), found.line
+        files = (key, *source(self._db, key).diffs)
+        return str(self._config.specs.files[files[found.file]]), found.line
 
     def key(self, problem: Problem) -> tuple[int, int]:
         """The line and column of a key of the description."""
@@ -86,7 +78,7 @@ class Sources:
         if problem.role == "graph":
             from pipeline.stages.graphs import lines
 
-            line = lines(self._build.db, problem.file).get(problem.entry)
+            line = lines(self._db, problem.file).get(problem.entry)
             return None if line is None else (line, "")
         found = self._found(problem.role).get(problem.entry)
         return None if found is None else found[1:]
@@ -94,7 +86,7 @@ class Sources:
     def _found(self, role: Role) -> dict[str, tuple[str, int, str]]:
         """The entries of a role: the key of the file, the line, the text."""
         if role not in self._entries:
-            db = self._build.db
+            db = self._db
             placed = [(key, *piece) for key in source_keys(db, role) for piece in texts_of(db, key)]
             self._entries[role] = dict(zip(db.names(entries, role), placed))
         return self._entries[role]
@@ -107,5 +99,5 @@ class Sources:
         return found[0] if found is not None else self._first(problem.role)
 
     def _first(self, role: Role) -> str:
-        keys = source_keys(self._build.db, role)
+        keys = source_keys(self._db, role)
         return keys[0] if keys else "set"

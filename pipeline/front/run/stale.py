@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pipeline.front.run import contents
 from pipeline.front.run.build import Build
+from pipeline.front.run.contents import At
 
 if TYPE_CHECKING:
     from pipeline.query.query import Query
 
 Key = tuple[Any, ...]  # of a block of a file
-At = tuple[str, str]  # a unit by its family and its name
 Named = tuple[At, str]  # a unit, and the operator that it is of
 
 _FEW = 10  # a tenth of the units: to look at each of so many takes as long as to look at all
@@ -19,7 +20,7 @@ _FEW = 10  # a tenth of the units: to look at each of so many takes as long as t
 
 def named_units(build: Build) -> dict[str, Named]:
     """All units, by what people call them."""
-    return {name: ((family, unit.name), unit.op) for name, (family, unit) in build.units().items()}
+    return {name: ((family, unit.name), unit.op) for name, (family, unit) in contents.units(build.db).items()}
 
 
 class StaleUnits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pipeline.front.run.contents import units as units_of
 from pipeline.query.account import digest_of_all
 from pipeline.query.row import digest_of
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def stamp_of(build: Build, selected: Sequence[str]) -> bytes:
     """The bytes of the stamp."""
-    units = build.units() if any(task.startswith("emit:") for task in selected) else {}
+    units = units_of(build.db) if any(task.startswith("emit:") for task in selected) else {}
     made = [f"{task} {_made(build, task, units).hex()}" for task in selected]
     return "\n".join(["gradmill stamp", *made, ""]).encode()
 
@@ -26,7 +27,7 @@ def _made(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> byt
     from pipeline.stages.manifest import manifest
     from pipeline.stages.shard import made
 
-    if task in build.analysis:
+    if task in build.stages.analysis:
         return stage_digest(build, task)
     group, _, name = task.partition(":")
     if group == "manifest":
@@ -40,7 +41,7 @@ def _made(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> byt
 
 def stage_digest(build: Build, stage: str) -> bytes:
     """The digest of all that a stage made."""
-    query, *args = build.root(stage)
+    query, *args = build.stages.root(stage)
     build.db.digest(query, *args)
     module = query.name.partition(":")[0]
     return digest_of_all(build.db, (query.name, *args), lambda name: str(name[0]).partition(":")[0] == module)

@@ -76,9 +76,9 @@ class Config(Struct, frozen=True):
         return os.path.join(self.cache, self.specs.name)
 
     @property
-    def lock_path(self) -> str:
-        """The file that a run locks which writes there."""
-        return os.path.join(self.folder, "lock")
+    def arrangement(self) -> tuple[str, int]:
+        """The layout and how many shards it has, 0 where that follows from the layout."""
+        return self.layout, self.shards if self.layout == "split" else 0
 
 
 def no_such_variable(name: str, value: str) -> tuple[str, str]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.since import Since
-from pipeline.front.run.build import Build, Root
+from pipeline.front.run.build import Build
+from pipeline.front.run.paths import paths_of
 from pipeline.front.run.resident import ROOM
+from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
 from pipeline.query.account import problems
@@ -18,11 +22,10 @@ class Rounds:
     the last run left."""
 
     def __init__(
-        self, config: Config, roots: Callable[[Build], list[Root]], private: Private, *, runs: bool = False
+        self, config: Config, roots: Callable[[Stages], list[Root]], private: Private, *, runs: bool = False
     ) -> None:
         self.had_run = private.take(runs=runs)
-        self.build = Build(config)
-        self.build.store_path = private.path
+        self.build = Build(config, replace(paths_of(config), store=private.path))
         self.build.room = ROOM
         self.build.nothing_changed = False
         self.found: list[Problem] = []  # by the last round, with what only follows from other mistakes
@@ -41,8 +44,8 @@ class Rounds:
         if since is not None:
             build.refresh(again=self._same_code)
             since.begin(build.db)
-        found = problems(build.db, self._roots(build), Problem)
-        build.inputs.check_code()
+        found = problems(build.db, self._roots(build.stages), Problem)
+        build.inputs.code.check()
         self.found = found
         self._since = since or Since()
         if since is not None or self.had_run:  # where there was no run, what is there at first counts as run
@@ -51,7 +54,7 @@ class Rounds:
     def settle(self) -> None:
         """Keeps what was found for the next round; apart from `update`, as nobody waits for it."""
         if self._unkept:
-            self._same_code, self._unkept = self.build.inputs.code_is_the_same(), False
+            self._same_code, self._unkept = self.build.inputs.code.is_unchanged(), False
             if self._same_code:
                 self.build.db.commit()
 

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from pipeline.front.lsp.sessions import broken
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.rounds import Rounds
-from pipeline.front.run.build import Build, Root
+from pipeline.front.run.build import Build
+from pipeline.front.run.paths import paths_of
+from pipeline.front.run.roots import Root, Stages
 from pipeline.front.run.sources import Sources
 from pipeline.front.settings.config import Config
 from pipeline.problems.causes import causes
@@ -40,7 +42,7 @@ class Session:
         """Starts from what the last run left."""
         private = self._place("")
         self._last_run = private.left
-        self._whole = Rounds(self.config, Build.roots, private, runs=True)
+        self._whole = Rounds(self.config, Stages.roots, private, runs=True)
         self._quick: Rounds | None = None
         self._current = self._whole  # what answers are made from
         self._texts: dict[str, bytes] = {}
@@ -52,7 +54,7 @@ class Session:
         self.mistakes: list[Problem] = []  # of files that cannot be read
 
     def _place(self, mark: str) -> Private:
-        return Private(os.path.join(self.config.folder, "rows"), self.config.specs.owner, mark)
+        return Private(paths_of(self.config).store, self.config.specs.owner, mark)
 
     def has(self, path: str) -> bool:
         """Whether a file is one of the set's."""
@@ -186,16 +188,16 @@ class Session:
             rounds.close()
 
 
-def _analysis(build: Build) -> list[Root]:
+def _analysis(stages: Stages) -> list[Root]:
     """The stages up to `match`, what comes before any unit is printed; of `specs` what the others read of it."""
-    return [build.root(stage) for stage in build.analysis if stage != "specs"]
+    return [stages.root(stage) for stage in stages.analysis if stage != "specs"]
 
 
 class Typed(Sources):
     """The sources of a build, and of files that cannot be read the texts that the build has not."""
 
     def __init__(self, build: Build, texts: Mapping[str, bytes]) -> None:
-        super().__init__(build)
+        super().__init__(build.config, build.db)
         self._typed = texts
 
     def text(self, problem: Problem) -> str:

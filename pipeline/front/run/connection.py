@@ -1,0 +1,51 @@
+"""A build's connection to its database: opened with the store, a round begun with each snapshot of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pipeline.front.run.collect import collect_if_large
+from pipeline.front.run.contents import units
+from pipeline.front.run.notes import Forgotten, read_notes
+from pipeline.front.run.paths import Paths
+from pipeline.front.run.roots import find_query
+from pipeline.problems.plain import warn
+
+if TYPE_CHECKING:
+    from pipeline.query.database import Database
+    from pipeline.query.row import Taken
+
+
+class Connection:
+    """The database, and which of its rows doit was told to forget. `room`: bytes of values that stay in memory, 0 for
+    as many as one run is worth; `seals`: whether a store that was verified is marked as whole."""
+
+    def __init__(self, paths: Paths, *, room: int, seals: bool) -> None:
+        from pipeline.code.code import code
+        from pipeline.query.database import Database
+        from pipeline.query.store import Store
+
+        collect_if_large(paths.store)
+        self._notes = paths.notes
+        self.db: Database = Database(Store(paths.store, seals=seals), find_query, code, room, warn)
+        self.forgotten = Forgotten({})
+
+    def begin(self, inputs: Mapping[str, Taken], stages: Mapping[str, object]) -> None:
+        """Starts a round, without the rows of tasks that doit was told to forget, of `stages` and others."""
+        self.db.begin(inputs)
+        self.forgotten = forgotten = Forgotten(read_notes(self._notes))
+        if not forgotten:
+            return
+        named = units(self.db) if forgotten.about("emit") else {}
+        called = {(family, unit.name): f"emit:{name}" for name, (family, unit) in named.items()}
+
+        def wanted(name: tuple[Any, ...]) -> bool:
+            module, _, query = str(name[0]).partition(":")
+            if query == "text":
+                return called.get(name[1:], "emit") in forgotten
+            if query == "made" and f"shard:{name[-1]}" in forgotten:
+                return True
+            return module in stages and module in forgotten
+
+        self.db.forget(wanted)

@@ -1,0 +1,93 @@
+"""Where the files of one build are: those that it generates, and its own in the cache."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+from pipeline.front.settings.config import Config
+
+_RECORD = "last-"  # what the names of records of runs begin with
+PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
+_STORE = ("rows", "rows.values", "rows.seal")
+_OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d")  # what runs leave in a set's folder
+
+
+class Paths(Struct, frozen=True):
+    """The files of a build."""
+
+    cache: str  # the folder of its own files
+    generated: str  # that of the generated files
+    record: str  # the record of the last run of this configuration
+    store: str
+
+    @property
+    def notes(self) -> str:
+        """Where it is noted which tasks doit was told to forget or to ignore."""
+        return os.path.join(self.cache, "doit")
+
+    @property
+    def manifest(self) -> str:
+        """The manifest of the generated files."""
+        return os.path.join(self.cache, "manifest.json")
+
+    @property
+    def lock(self) -> str:
+        """The file that a run locks which writes to the cache."""
+        return os.path.join(self.cache, "lock")
+
+    @property
+    def kept(self) -> tuple[str, str, str]:
+        """What a run leaves for the next one, but for its record."""
+        return self.store, f"{self.store}.values", self.notes
+
+    def path(self, name: str) -> str:
+        """Where a generated file goes."""
+        return os.path.join(self.generated, name)
+
+
+def paths_of(config: Config) -> Paths:
+    """The files of a run."""
+    record = _record(config, config.release, ",".join(config.families))
+    return Paths(config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder))
+
+
+def paths_of_pages(config: Config, against: str) -> Paths:
+    """The files of a set's pages, which have a store of their own. `against`: what the set is called that this one is
+    compared with, "" for none."""
+    folder = os.path.join(config.folder, PAGES)
+    record = _record(config, config.release, ",".join(config.families), against)
+    return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), _store(folder))
+
+
+def was_used(folder: str) -> bool:
+    """Whether a run wrote to a folder of the cache."""
+    return any(os.path.lexists(os.path.join(folder, name)) for name in (*_STORE, "set"))
+
+
+def _store(folder: str) -> str:
+    return os.path.join(folder, _STORE[0])
+
+
+def _record(config: Config, *more: str) -> str:
+    """The name of a record: one for each configuration."""
+    from xxhash import xxh3_64_hexdigest
+
+    settings = [*config.arrangement, *more, os.path.abspath(config.generated)]
+    settings += [config.called] if config.called is not None else []
+    settings += [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
+    return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:12]
+
+
+def own_files(folder: str) -> list[str]:
+    """The names of gradmill's own files in a set's folder of the cache, whether they exist or not, and of records."""
+    return [*_OWN, *records_in(folder)]
+
+
+def records_in(folder: str) -> list[str]:
+    """The names of the records of runs in a folder; none where it cannot be read."""
+    try:
+        return [name for name in os.listdir(folder) if name.startswith(_RECORD)]
+    except OSError:
+        return []

@@ -1,0 +1,73 @@
+"""The stages in their order, and the queries that stand for them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pipeline.front.settings.config import Config
+
+if TYPE_CHECKING:
+    from pipeline.query.query import Query
+
+Root = tuple[Any, ...]  # a query and its key
+
+# What each stage does, then which ones it needs. Each has a query `stage` that stands for all of it.
+ANALYSIS: dict[str, tuple[str, ...]] = {
+    "specs": ("read the YAML files into raw entries",),
+    "schemas": ("parse operator schemas, generate missing variants", "specs"),
+    "derivatives": ("read the raw derivative definitions", "specs"),
+    "infos": ("work out differentiability infos and name the Nodes", "derivatives", "schemas"),
+    "foreach": ("synthesize infos of foreach functions", "schemas", "infos"),
+    "match": ("match every native function with its infos", "schemas", "infos", "foreach"),
+}
+_GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `graphs=` only
+
+# The modules that have queries; those that only described sets, graphs or pages need are loaded with them only.
+_UNITS = ("kernels", "units", "emit", "shard", "manifest")
+_OTHERS = ("set", "tags", "formulas.vocabulary", "layered.files", "layered.taking", *_UNITS)
+_MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
+_LAYERED = tuple(
+    f"pipeline.stages.layered.{name}" for name in ("texts", "keys", "choosing", "asking", "unmatched", "checks")
+)
+_FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text"))
+_PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
+_BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_PAGES, "pipeline.code.code")}
+
+
+class Stages:
+    """The stages of one configuration."""
+
+    def __init__(self, config: Config) -> None:
+        graphs = bool(config.graphs.given)
+        self.analysis = {**ANALYSIS, **_GRAPHS} if graphs else ANALYSIS  # those that come before any unit is printed
+        self._arrangement = config.arrangement
+        layered = _LAYERED if config.specs.described is not None else ()
+        self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()))
+
+    def load(self) -> None:
+        """Imports all modules that a run may need, so that its inputs have the code that runs."""
+        for name in self._modules:
+            import_module(name)
+
+    def root(self, stage: str) -> Root:
+        """The query that stands for a stage, with its key."""
+        query = import_module(f"pipeline.stages.{stage}").stage
+        return (query, *(self._arrangement if stage == "shard" else ()))
+
+    def roots(self) -> list[Root]:
+        """All stages that report problems. What follows, files and the manifest, has none of its own."""
+        return [self.root(stage) for stage in (*self.analysis, "shard")]
+
+    def before_units(self) -> list[Root]:
+        """What has to be without errors before any unit is printed."""
+        return [self.root(stage) for stage in ("match", *_GRAPHS) if stage in self.analysis]
+
+
+def find_query(name: str) -> Query[Any, Any] | None:
+    """A query by its name; None for what is none of today's queries."""
+    from pipeline.query.query import Query
+
+    module, _, function = name.partition(":")
+    found = getattr(import_module(_BY_NAME[module]), function, None) if module in _BY_NAME else None
+    return found if isinstance(found, Query) else None
