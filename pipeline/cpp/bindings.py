@@ -30,6 +30,7 @@ def cpp_name(schema: Schema, *, symint: bool = False) -> str:
 
 
 def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> Passing:
+    """How the C++ function of an operator takes its arguments. `symint`: SymInt stays SymInt, else it is int64_t."""
     return Passing(
         release.base_types,
         symint=symint,

@@ -38,6 +38,7 @@ class Passing(Struct, frozen=True, gc=False):
 
 
 def optional(inner: str) -> str:
+    """The optional of a C++ type."""
     return f"::std::optional<{inner}>"
 
 

@@ -24,6 +24,7 @@ class Versions(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def named(self) -> tuple[str, ...]:
+        """`keys` as a tuple, also if the description gives one word."""
         return listed(self.keys)
 
 
@@ -53,6 +54,7 @@ class Source(Struct, frozen=True, array_like=True):
 
     @property
     def role(self) -> Role:
+        """The file's role in the set: the part of `key` before its colon."""
         return role_of(self.key)
 
 

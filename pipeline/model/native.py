@@ -18,6 +18,7 @@ class Kernel(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def supports_symint(self) -> bool:
+        """Whether the kernel takes SymInt: upstream reads that from its name (torchgen.model.BackendMetadata)."""
         return "_symint" in self.name
 
 
@@ -62,6 +63,7 @@ class NativeFunction(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def part_of_structured_group(self) -> bool:
+        """Whether the function is structured, or delegates to a structured out variant."""
         return self.structured or self.structured_delegate is not None
 
 
@@ -110,8 +112,10 @@ class FunctionHead(FunctionNames, frozen=True, gc=False, array_like=True):
 
     @property
     def is_foreach(self) -> bool:
+        """Whether the operator applies another one to each member of its lists of tensors."""
         return self.base.startswith("_foreach_")
 
     @property
     def is_view(self) -> bool:
+        """Whether an output aliases an input, in-place views included."""
         return self.view_kind != "non_aliasing"

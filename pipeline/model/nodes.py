@@ -48,6 +48,7 @@ class Reference(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def overload(self) -> str:
+        """`List` of `_foreach_add.List`; "" if the name has no overload."""
         return self.name.partition(".")[2]
 
 

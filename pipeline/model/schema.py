@@ -45,6 +45,7 @@ class Argument(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def is_write(self) -> bool:
+        """Whether the function writes to the argument: its annotation has a `!`."""
         return self.annotation is not None and "!" in self.annotation
 
     def __str__(self) -> str:
@@ -62,6 +63,7 @@ class Return(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def is_write(self) -> bool:
+        """Whether the return is an argument that the function writes to: its annotation has a `!`."""
         return self.annotation is not None and "!" in self.annotation
 
     def __str__(self) -> str:
@@ -82,14 +84,17 @@ class Schema(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def self_argument(self) -> Argument | None:
+        """The positional argument `self`; None if the schema has none."""
         return None if self.self_index is None else self.positional[self.self_index]
 
     @property
     def before_self(self) -> tuple[Argument, ...]:
+        """The positional arguments before `self`; none if the schema has no `self`."""
         return () if self.self_index is None else self.positional[: self.self_index]
 
     @property
     def after_self(self) -> tuple[Argument, ...]:
+        """The positional arguments after `self`; all of them if the schema has no `self`."""
         return self.positional if self.self_index is None else self.positional[self.self_index + 1 :]
 
     @property
