@@ -9,12 +9,24 @@ from pathlib import Path
 import forked
 import pytest
 from cpp import toolchain
+from pairs.sets import SETS
 from project import ROOT, files_in
 
 EXAMPLE = ROOT / "examples" / "vendor"
 NAMES = ("cube", "cube_", "cube_ of a row", "row", "_foreach_cube", "shifted", "mish")
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+
+
+@pytest.mark.parametrize(("release", "type_"), [("2.12.1", "int64_t"), ("2.15.0", "const at::Scalar &")])
+def test_an_operator_has_the_schema_and_the_derivatives_of_each_release_it_lists(
+    tmp_path: Path, release: str, type_: str
+) -> None:
+    SETS["toy"].make(tmp_path, release)
+    run = forked.gradmill([f"specs={tmp_path / 'set'}", "generated=generated", "cache=cache"], tmp_path)
+    assert (run.status, run.stderr) == (0, "")
+    kernels = (tmp_path / "generated" / "VariableType_0.cpp").read_text()
+    assert f"shifted(c10::DispatchKeySet ks, const at::Tensor & self, {type_} by)" in kernels
 
 
 def test_it_generates_kernels_of_its_own_operators_and_of_one_of_pytorchs(tmp_path: Path) -> None:
