@@ -5,7 +5,9 @@
 Damages pile up on one cache: one bit, a cut, a range of zeros, two ranges that change places, a file or all of them as
 they were some runs ago, nothing at all, a folder, a pipe or a link in a file's place; before a run, or after it has
 begun to read. Meanwhile the set is edited, and layouts, shards and families change. After each damage three runs are
-compared with clean ones: generated files, manifest, exit status. None may print more than that the store is discarded.
+compared with clean ones: generated files, manifest, exit status; now and then the page, too, whose store is one of
+those damaged. An editor whose copy of the store is damaged reports the same. None may print more than that the store
+is discarded.
 Where the note of what another layout's run left is older than that run, files of it stay, as if edited by hand.
 """
 
@@ -19,13 +21,14 @@ import sys
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 import forked
-from project import CORE, KERNEL_TEMPLATES, files_in
+from project import CORE, files_in
 
 from .seed import seeded
 from .specset import DERIVATIVES, Specs, make_folder, of_families, read_specs
@@ -36,6 +39,7 @@ TEXTS = 6  # of the set
 BACK = 4  # states of the cache that may come back
 SECONDS = 60  # that a run may take
 DISCARDED = "it is discarded, and rebuilt"
+PAGE = "page/"  # what the names of files of the page begin with, among the generated ones
 
 LAYOUTS: list[dict[str, object]] = [
     {},
@@ -140,8 +144,6 @@ class Trials:
         self._random = random
         self._folder = folder
         self._set = make_folder(folder / "set", CORE, (CORE / "RELEASE").read_text())
-        for template in KERNEL_TEMPLATES:  # they take most of the time
-            (self._set / "templates" / template).unlink(missing_ok=True)
         self._texts = [_edited(number) for number in range(TEXTS)]
         self._text, self._settings = 0, LAYOUTS[0]
         self._clean: dict[str, dict[str, bytes]] = {}
@@ -155,6 +157,9 @@ class Trials:
         """Damages the cache so many times."""
         for _ in range(count):
             self._save()
+            if self._random.random() < 0.1:
+                yield self._edit()
+                continue
             during = self._random.random() < 0.2
             what, damage = self._damage()
             reported, wrong = False, ""
@@ -165,7 +170,12 @@ class Trials:
                     self._turn()
                 said = self._run(damage if during and not number else None)
                 reported |= DISCARDED in said.stderr
-                wrong = self._expect(said)
+                pages = self._random.random() < 0.4
+                if pages and not said.status:
+                    paged = self._run(command=["page"])
+                    reported |= DISCARDED in paged.stderr
+                    said = paged._replace(stderr=said.stderr + paged.stderr)
+                wrong = self._expect(said, pages=pages)
                 if wrong:
                     wrong = f"run {number + 1}, set {self._text}, {self._settings}: {wrong}"
                     break
@@ -188,8 +198,29 @@ class Trials:
         before = older / path.relative_to(self._cache)
         seed = random.random()
         name = path.name if path in store else path.name.partition("-")[0]
+        name = f"page/{name}" if path.parent.name == "page" else name
         what = f"{name}: {kind.__name__}"
         return what, lambda: kind(path, before, seeded(str(seed))) if path.is_file() else None
+
+    def _edit(self) -> Trial:
+        """An editor's session, whose copy of the store is damaged between two looks."""
+        kind, seed = self._random.choice(KINDS), self._random.random()
+        older = self._random.choice(self._states) / "set"
+
+        def damage() -> None:
+            random = seeded(str(seed))
+            files = sorted(path for path in (self._cache / "set").glob("editor.*/*") if path.is_file())
+            path = random.choice(files)
+            kind(path, older / path.name, random)
+
+        words = self._words(self._cache, self._generated)
+        clean = self._words(self._folder / "no cache", self._generated)
+        self._texts[self._text].write(self._set)
+        said = forked.forked(lambda: _edited_run(words, self._set, damage), ["gradmill", *words], self._folder)
+        right = forked.forked(lambda: _edited_run(clean, self._set, None), ["gradmill", *clean], self._folder)
+        others = [line for line in said.stderr.splitlines() if DISCARDED not in line]
+        wrong = "" if (said.status, said.stdout, others) == (0, right.stdout, []) else f"{said} in place of {right}"
+        return Trial(f"editor: {kind.__name__}", DISCARDED in said.stderr, wrong)
 
     def _roll_back_all(self, older: Path) -> None:
         shutil.rmtree(self._cache)
@@ -215,24 +246,25 @@ class Trials:
         found = {"specs": self._set, "cache": cache, "generated": generated, **self._settings}
         return [f"{name}={value}" for name, value in found.items()]
 
-    def _run(self, damage: Callable[[], None] | None = None) -> forked.Ended:
+    def _run(self, damage: Callable[[], None] | None = None, command: Sequence[str] = ()) -> forked.Ended:
         """A run of the set as it is now. `damage` is done when it has begun to read its store."""
         self._texts[self._text].write(self._set)
-        words = self._words(self._cache, self._generated)
+        words = [*command, *self._words(self._cache, self._generated)]
         signal.alarm(SECONDS)
         try:
             return forked.forked(lambda: _damaged_run(words, damage), ["gradmill", *words], self._folder)
         finally:
             signal.alarm(0)
 
-    def _expect(self, ended: forked.Ended) -> str:
-        """What is wrong with a run, "" for nothing."""
-        clean = self._clean_files()
+    def _expect(self, ended: forked.Ended, *, pages: bool = False) -> str:
+        """What is wrong with a run, and with the page where it was made, "" for nothing."""
+        clean = {name: data for name, data in self._clean_files().items() if pages or not name.startswith(PAGE)}
         if ended.status or "Traceback" in ended.stderr:
             return f"status {ended.status}: {ended.stderr[-1500:]}"
         if any(DISCARDED not in line for line in ended.stderr.splitlines()):
             return f"it printed: {ended.stderr}"
         found = self._made(self._cache, self._generated)
+        found = {name: data for name, data in found.items() if pages or not name.startswith(PAGE)}
         left = {
             name for made in self._clean.values() for name in made
         }  # of other layouts: a note of them may be damaged
@@ -246,8 +278,9 @@ class Trials:
         if key not in self._clean:
             cache, generated = self._folder / "clean" / "cache", self._folder / "clean" / "generated"
             words = self._words(cache, generated)
-            ended = forked.forked(lambda: forked.run_gradmill(words), ["gradmill", *words], self._folder)
-            assert (ended.status, ended.stderr) == (0, ""), ended
+            for line in (words, ["page", *words]):
+                ended = forked.forked(partial(forked.run_gradmill, line), ["gradmill", *line], self._folder)
+                assert (ended.status, ended.stderr) == (0, ""), ended
             self._clean[key] = self._made(cache, generated)
             shutil.rmtree(self._folder / "clean")
         return self._clean[key]
@@ -281,6 +314,24 @@ def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
 
     Store.begin = begun  # type: ignore[method-assign]
     return forked.run_gradmill(words)
+
+
+def _edited_run(words: list[str], folder: Path, damage: Callable[[], None] | None) -> int:
+    """An editor in which something wrong is typed and taken back, in a process of its own: prints what it reports."""
+    from pipeline.front.lsp.sessions.session import Session
+    from pipeline.front.settings.config import read_config
+
+    session = Session(read_config(dict(word.split("=", 1) for word in words)))
+    path = folder / DERIVATIVES
+    for text in (path.read_bytes(), path.read_bytes().replace(b"result.conj()", b"reslt.conj()"), path.read_bytes()):
+        session.update({str(path): text})
+        session.settle()
+        print(session.report())
+        if damage is not None:
+            damage()
+    session.close()
+    sys.stdout.flush()
+    return 0
 
 
 def _no_files(place: str, names: list[str]) -> list[str]:
