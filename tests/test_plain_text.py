@@ -202,7 +202,8 @@ def odd(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Projec
 
 @pytest.mark.parametrize(
     "command",
-    ["", "-v2", "check", "check fix=1", "list --all --status", "explain exp", "explain", "coverage",
+    ["", "-v2", "check", "check fix=1", "list --all --status", "info shard:Functions.h", "info manifest",
+     "explain exp", "explain", "coverage",
      "diff against=core", "page", "gc", "show match exp", "export ninja", "export cmake", "clean -n", "clean"],
 )  # fmt: skip
 def test_a_set_of_such_a_name_is_harmless_in_every_output(odd: Project, command: str) -> None:

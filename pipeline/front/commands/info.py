@@ -9,9 +9,17 @@ from doit.cmd_info import Info as DoitInfo
 
 from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.front.doit.effect import Effect
+from pipeline.problems.plain import line
 from pipeline.problems.problem import SpecError
 
 _MANY = 20  # tasks of a group that are counted, not listed
+
+
+class _Path(str):
+    """A path, which doit looks at as it is, and prints on one line."""
+
+    def __format__(self, spec: str) -> str:
+        return format(line(str(self)), spec)
 
 
 class Info(OnTasks, DoitInfo):  # type: ignore[misc]
@@ -23,6 +31,7 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
         self._to_run: list[str] = []
         if words:
             self._task = self._named[words[0]]
+            self._task.targets = [_Path(target) for target in self._task.targets]
         if words and self._task.has_subtask:
             self._task.uptodate = [(self._group_holds, [], {})]
 
