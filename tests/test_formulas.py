@@ -9,12 +9,12 @@ import pytest
 
 from pipeline.cpp.conversions import CONVERSIONS, accepts, of_cpp, of_schema
 from pipeline.cpp.declared import ANY, Overload
-from pipeline.cpp.expression import Node, parse
+from pipeline.cpp.expression import Node, parse, tokens_of
 from pipeline.cpp.header import read_header
 from pipeline.problems.problem import SpecError
 from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import CALL, METHOD
-from pipeline.rules.derivatives.uses import read_uses, uses_of
+from pipeline.rules.derivatives.uses import UNCOUNTED, read_uses
 
 # ---- parsing
 
@@ -45,19 +45,20 @@ def written(node: Node) -> str:
     ],
 )
 def test_a_formula_is_parsed_as_cpp_does_and_python_s_operators_as_python_does(formula: str, tree: str) -> None:
-    found = parse(formula, {"a", "b", "c", "d", "e"})
+    found = parse(formula, tokens_of(formula), {"a", "b", "c", "d", "e"})
     assert found is not None and found.missing is None
     assert written(found.nodes[-1]) == tree
 
 
 @pytest.mark.parametrize("formula", ["auto x = a; x", "(int64_t) a", "a b", "f(a", "if (a) b", "", "a,", "lambda x: x"])
 def test_what_is_no_plain_expression_is_not_parsed(formula: str) -> None:
-    found = parse(formula, {"a", "b"})
+    found = parse(formula, tokens_of(formula), {"a", "b"})
     assert found is None or found.stray
 
 
 def test_a_conditional_without_its_second_branch_is_found() -> None:
-    found = parse("f(a ? b, c)", {"a", "b", "c"})
+    formula = "f(a ? b, c)"
+    found = parse(formula, tokens_of(formula), {"a", "b", "c"})
     assert found is not None and found.missing == (":", 2)
 
 
@@ -65,22 +66,33 @@ def test_a_conditional_without_its_second_branch_is_found() -> None:
 def test_a_long_formula_takes_little_time_and_no_recursion(part: str) -> None:
     start = time.perf_counter()
     for formula in (part * (100_000 // len(part)), part * 1_500 + "a"):
-        found = parse(formula, {"a"})
+        found = parse(formula, tokens_of(formula), {"a"})
         if found is not None:
             list(judged(formula, found, {"a": "Tensor"}, Few()))
     assert time.perf_counter() - start < 10
 
 
-@pytest.mark.parametrize("formula", ["at::f(a, b).c(d) + g", "a->f ? b[0].g({a}, {}) : -h() < c", "x::y(f())(a)"])
-def test_what_a_formula_uses_is_the_same_where_it_is_parsed(formula: str) -> None:
-    found = parse(formula, {"a", "b"})
-    assert found is not None and found.whole
-    others = [use for use in read_uses(formula).uses if not formula.startswith("::", use.start + len(use.name))]
-    uses = sorted(uses_of(found), key=lambda use: use.start)
-    assert uses == [
-        use._replace(before=use.before.replace("->", "."), arguments=mine.arguments)
-        for use, mine in zip(others, uses, strict=True)
-    ]
+def test_what_a_formula_uses_is_read_from_its_tokens() -> None:
+    read = read_uses(tokens_of("at::f(a, /*b=*/b).c(d) + x . y->z() + ::w < g{v[0]}"))
+    found = [(use.name, use.scope, use.after, use.arguments) for use in read.uses if use.name not in "abdv"]
+    assert (found, read.open) == (
+        [
+            ("f", "at::", "(", 2),
+            ("c", ".", "(", 1),
+            ("x", "", ".", UNCOUNTED),
+            ("y", ".", "->", UNCOUNTED),
+            ("z", ".", "(", 0),
+            ("w", "::", "<", UNCOUNTED),
+            ("g", "", "{", UNCOUNTED),
+        ],
+        None,
+    )
+
+
+@pytest.mark.parametrize(("parsed", "count"), [(True, 2), (False, UNCOUNTED)])
+def test_arguments_are_counted_where_no_template_can_stand_among_them(parsed: bool, count: int) -> None:
+    read = read_uses(tokens_of("f(a < b, c)"), parsed=parsed)
+    assert [use.arguments for use in read.uses if use.called] == [count]
 
 
 # ---- types
@@ -170,7 +182,7 @@ TYPES = {
 
 
 def said(formula: str) -> list[SpecError]:
-    found = parse(formula, TYPES)
+    found = parse(formula, tokens_of(formula), TYPES)
     return [] if found is None else list(judged(formula, found, TYPES, Few()))
 
 

@@ -10,7 +10,7 @@ import pytest
 from cpp import toolchain
 
 from pipeline.cpp.conversions import CONVERSIONS
-from pipeline.cpp.expression import parse
+from pipeline.cpp.expression import parse, tokens_of
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.rules.derivatives.judged import judged
@@ -93,7 +93,7 @@ def test_what_is_told_of_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     build = Build(read_config(values))
     build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
-    parsed = {formula: parse(formula, types) for formula in formulas}
+    parsed = {formula: parse(formula, tokens_of(formula), types) for formula in formulas}
     told = [formula for formula, found in parsed.items() if found and list(judged(formula, found, types, vocabulary))]
     build.close()
     assert told == [*WRONG, *refused]

@@ -13,6 +13,7 @@ from copies import copy_of
 from project import CORE, ROOT, Project
 from test_all_releases import source_of
 
+from pipeline.cpp.expression import tokens_of
 from pipeline.cpp.header import ANY, Arity, arity_of, declared_at, read_header
 from pipeline.families.table import TEMPLATES
 from pipeline.problems.problem import SpecError
@@ -109,7 +110,10 @@ class Words:
 
 
 def told(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
-    found: list[SpecError] = list(mistakes(formula, read_uses(formula), ["grad", "self"], Words(whole=whole), outputs))
+    tokens = tokens_of(formula)
+    found: list[SpecError] = list(
+        mistakes(formula, tokens, read_uses(tokens), ["grad", "self"], Words(whole=whole), outputs)
+    )
     return [f"{error.rule} {error.needle[:6]}" for error in found]
 
 
@@ -165,7 +169,7 @@ def test_where_not_all_is_known_only_slips_are_told() -> None:
 
 
 def test_calls_are_counted_whatever_stands_in_them() -> None:
-    read = read_uses("f(g(1, 2), [&](int a, int b) { return h(a, b); }, {1, 2}, 'x')")
+    read = read_uses(tokens_of("f(g(1, 2), [&](int a, int b) { return h(a, b); }, {1, 2}, 'x')"))
     assert {use.name: use.arguments for use in read.uses if use.called} == {"f": 4, "g": 2, "h": 2}
 
 

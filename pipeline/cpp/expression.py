@@ -8,28 +8,32 @@ Python's operators `**`, `@` and `if`-`else` are parsed as Python does: a formul
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from pipeline.model.regex import regex
 
-__all__ = ["Node", "Parsed", "parse"]
+__all__ = ["TYPES", "Node", "Parsed", "Token", "parse", "tokens_of"]
 
+# Whatever is repeated here is taken at once and never given back, so that time grows with the text's length and no
+# faster. What is not closed goes on to the end.
 _TOKEN = regex(
     r"""
-    \s*+(?:(?:/\*.*?(?:\*/|\Z)|//[^\n]*+)\s*+)*+  # comments
-    (?:(?P<name>(?:::\s*+)?[A-Za-z_]\w*+(?:\s*+::\s*+[A-Za-z_]\w*+)*+)
+    \s*+
+    (?:(?P<comment>/\*.*?(?:\*/|\Z)|//[^\n]*+)
+    |(?P<name>(?:::\s*+)?[A-Za-z_]\w*+(?:\s*+::\s*+[A-Za-z_]\w*+)*+)
     |(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*+)
     |(?P<string>"(?:\\.|[^"\\])*+")
     |(?P<char>'(?:\\.|[^'\\])*+')
+    |(?P<open>["']).*
     |(?P<mark>[(),]|->|\+\+|--|<<=|>>=|[<>=!]=|&&|\|\||[-+*/%&|^]=|<<|>>|.)
     |\Z)
     """,
     re.VERBOSE | re.DOTALL,
 )
-_KINDS = ("", "name", "number", "string", "char", "mark")  # the groups
+_KINDS = ("", "comment", "name", "number", "string", "char", "open", "mark")  # the groups
 # What follows the name of a template: its types, up to what is called or made.
-_TYPES = regex(r"\s*+<(?:[^<>()\[\]{};\"']|<(?:[^<>()\[\]{};\"']|<[^<>()\[\]{};\"']*+>)*+>)*+>\s*+(?=[({])")
+TYPES = regex(r"\s*+<(?:[^<>()\[\]{};\"']|<(?:[^<>()\[\]{};\"']|<[^<>()\[\]{};\"']*+>)*+>)*+>\s*+(?=[({])")
 _LEVELS = {
     operator: level
     for level, operators in enumerate(
@@ -85,7 +89,8 @@ class Parsed:
 
 
 class Token(NamedTuple):
-    """A word, a number, a text or a mark of an expression."""
+    """A piece of a text: a comment, a name with its scopes, a number, a string, a character, what begins one and is not
+    closed (`open`), a mark."""
 
     kind: str
     text: str
@@ -97,11 +102,20 @@ class _NoExpression(Exception):
     """The text is not parsed."""
 
 
-def parse(text: str, variables: Collection[str]) -> Parsed | None:
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text, whatever it is; nothing behind what is not closed."""
+    return [
+        Token(_KINDS[group], found[group], *found.span(group))
+        for found in _TOKEN.finditer(text)
+        if (group := found.lastindex)
+    ]
+
+
+def parse(text: str, tokens: Sequence[Token], variables: Collection[str]) -> Parsed | None:
     """The nodes of an expression; None where the text is none that is parsed. `variables` are no templates."""
     if len(text) > _MOST:
         return None
-    parser = _Parser(text, variables)
+    parser = _Parser(text, tokens, variables)
     try:
         parser.assignment()
         if parser.text == "":
@@ -115,18 +129,13 @@ def parse(text: str, variables: Collection[str]) -> Parsed | None:
 class _Parser:
     """Reads tokens from the left, by recursive descent; operators by their levels."""
 
-    def __init__(self, source: str, variables: Collection[str]) -> None:
+    def __init__(self, source: str, tokens: Sequence[Token], variables: Collection[str]) -> None:
         self.source = source
         self.variables = variables
         self.found = Parsed()
         self.depth = 0
-        # Of each token the kind, the text, where it starts and ends; of the last one, the end, no text.
-        self.tokens = [
-            (_KINDS[group], found[group], *found.span(group))
-            for found in _TOKEN.finditer(source)
-            if (group := found.lastindex)
-        ]
-        self.tokens += [("end", "", len(source), len(source))] * 2
+        self.tokens = [token for token in tokens if token.kind != "comment"]
+        self.tokens += [Token("end", "", len(source), len(source))] * 2
         self.at = 0
         self.kind, self.text, self.start, self.end = self.tokens[0]
 
@@ -146,8 +155,8 @@ class _Parser:
     def stop(self) -> None:
         """Keeps the token at which the text is no expression, where that is sure: no part of a statement, of types
         in angle brackets or of a literal with a prefix or a suffix."""
-        token = Token(*self.tokens[self.at])
-        before = Token(*self.tokens[self.at - 1]) if self.at else token
+        token = self.tokens[self.at]
+        before = self.tokens[self.at - 1] if self.at else token
         joined = before.end == token.start and "string" in (before.kind, token.kind)
         uncertain = token.text in _UNCERTAIN or token.text.startswith("::") or before.text in _TYPED or joined
         if uncertain or self.found.missing or "<" in self.source[: token.start]:
@@ -294,7 +303,7 @@ class _Parser:
 
     def types(self) -> None:
         """Passes over the types of a template."""
-        found = _TYPES.match(self.source, self.start)
+        found = TYPES.match(self.source, self.start)
         if found is not None and self.tokens[self.at - 1][1] not in self.variables:
             self.found.whole = False
             while self.start < found.end():

@@ -7,8 +7,9 @@ helpers libtorch exports a few (`Release.exported_helpers`), and `graph_formulas
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable
+
+from pipeline.cpp.expression import TYPES, tokens_of
 
 # What `text/graph_formulas.h` defines, under the names that PyTorch's formulas call it by.
 OWN_HELPERS = frozenset(
@@ -21,9 +22,6 @@ OWN_HELPERS = frozenset(
     """.split()
 )
 
-_TEXT = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_NAME = re.compile(r"(?<![\w.])(?:::)?([A-Za-z_]\w*+(?:::\w++)*+)\s*+([<({]?)")
-_MEMBER = re.compile(r"(?:\.|->)\s*+(?:template\s++)?\w++")
 _WORDS = frozenset(
     """
     alignof auto bool const const_cast decltype double else float for if int int64_t noexcept operator return
@@ -39,7 +37,6 @@ _ATEN = frozenset(
     """.split()
 )
 _OPEN = ("std::", "c10::")  # what these have is exported, or in headers
-_ARGUMENTS = 200  # characters that template arguments may take up
 
 
 def missing_helpers(
@@ -56,27 +53,13 @@ def missing_helpers(
 
 def called_names(formula: str) -> set[str]:
     """The functions and types that a formula calls by name, qualified as they are written; no members."""
-    text = _MEMBER.sub(" . ", _TEXT.sub(' "" ', formula))
-    found = set()
-    for match in _NAME.finditer(text):
-        name, after = match.groups()
-        if after == "<":
-            after = _after_arguments(text, match.end() - 1)
-        if after in ("(", "{"):
-            found.add(name)
-    return found
-
-
-def _after_arguments(text: str, at: int) -> str:
-    """What stands behind template arguments; "" where these are none but a comparison."""
-    depth = 0
-    for i in range(at, min(len(text), at + _ARGUMENTS)):
-        depth += {"<": 1, ">": -1}.get(text[i], 0)
-        if depth == 0:
-            return text[i + 1 :].lstrip()[:1]
-        if text[i] in ";?&|":
-            return ""
-    return ""
+    tokens = [token for token in tokens_of(formula) if token.kind != "comment"]
+    return {
+        "".join(token.text.split()).removeprefix("::")
+        for before, token, after in zip([None, *tokens], tokens, tokens[1:])
+        if token.kind == "name" and (before is None or before.text not in (".", "->", "template"))
+        if after.text in ("(", "{") or (after.text == "<" and TYPES.match(formula, token.end))
+    }
 
 
 def _is_there(name: str, is_operator: Callable[[str], bool], exported: Collection[str]) -> bool:

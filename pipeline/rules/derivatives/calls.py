@@ -4,9 +4,9 @@ arguments than the header says, brackets that are not closed, slips of the keybo
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
+from pipeline.cpp.expression import Token
 from pipeline.model.regex import regex
 from pipeline.problems.names import Hint, is_certain
 from pipeline.problems.problem import SpecError, nearest
@@ -30,29 +30,28 @@ _WORDS = frozenset(
     max min pow round
     """.split()
 )
-_TYPE = regex(r"[A-Z]|k[A-Z]")
+TYPE = regex(r"[A-Z]|k[A-Z]")  # how types and constants begin
 _CUT = "+-*/%=<>&|^?:,.!~"  # what a formula cannot end with
 # Two operators of which the second can begin no operand, or a comma where something is missing.
 _DOUBLED = regex(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,")
-# Comments, and strings, within which what begins like a comment is none.
-_COMMENT = regex(
-    r"""(?P<string>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z))|/\*.*?(?:\*/|\Z)|(?P<line>//[^\n]*+)""",
-    re.DOTALL,
-)
-_STRING = regex(r'"(?:\\.|[^"\\])*+(?:"|\Z)')
+# What stands for comments and texts where the rest is searched.
+_FILLED = {"comment": " ", "string": '"', "char": "'", "open": '"'}
 _INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
-def mistakes(formula: str, read: Read, names: Collection[str], known: Known, outputs: int) -> Iterator[SpecError]:
+def mistakes(
+    formula: str, tokens: Sequence[Token], read: Read, names: Collection[str], known: Known, outputs: int
+) -> Iterator[SpecError]:
     """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something: the first
     few of each kind. `read` is what the formula uses."""
-    if "#" in formula and (comment := _comment(formula)) is not None:
-        yield comment
+    code = _blanked(formula, tokens)
+    if "#" in code:
+        problem = "'#' stands in the formula: it begins no comment here"
+        yield _at(formula, code.index("#"), problem, "write /* */, or the comment above the entry", COMMENT)
         return  # the rest of the line may be no code
-    code = formula
-    if "/*" in formula or "//" in formula:
-        code = _COMMENT.sub(_blank, formula)
-        yield from _cut_off(formula)
+    if tokens and tokens[-1].text.startswith("//") and tokens[-1].end == len(formula):
+        problem = "the formula is cut off: '//' makes a comment of what is printed behind it, too"
+        yield _at(formula, tokens[-1].start, problem, "write /* */, or # before it", "cut-off")
     yield from _characters(formula, code)
     yield from _brackets(formula, code, read)
     slips = list(_slips(formula, code, names, outputs))
@@ -72,45 +71,28 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
     return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
 
 
-def _blank(match: re.Match[str]) -> str:
-    """A comment as white space, a string as it is."""
-    return match["string"] or " " * len(match[0])
-
-
-def _cut_off(formula: str) -> Iterator[SpecError]:
-    """A comment up to the end of the last line: what is printed behind the formula stands in that line."""
-    for match in _COMMENT.finditer(formula):
-        if match["line"] and match.end() == len(formula):
-            problem = "the formula is cut off: '//' makes a comment of what is printed behind it, too"
-            yield _at(formula, match.start(), problem, "write /* */, or # before it", "cut-off")
-
-
-def _comment(formula: str) -> SpecError | None:
-    """A `#` outside of strings and of comments of C++: YAML has it as a part of the formula."""
-    at = _COMMENT.sub(_blank, _STRING.sub(_blanked, formula)).find("#")
-    if at < 0:
-        return None
-    problem = "'#' stands in the formula: it begins no comment here"
-    return _at(formula, at, problem, "write /* */, or the comment above the entry", COMMENT)
+def _blanked(formula: str, tokens: Sequence[Token]) -> str:
+    """A formula with blanks for its comments, and quotes for its texts."""
+    pieces, at = [], 0
+    for token in tokens:
+        if token.kind in _FILLED:
+            end = len(formula) if token.kind == "open" else token.end
+            pieces += [formula[at : token.start], _FILLED[token.kind] * (end - token.start)]
+            at = end
+    return "".join((*pieces, formula[at:]))
 
 
 def _characters(formula: str, code: str) -> Iterator[SpecError]:
-    """Characters that C++ does not know, though they may look as if. `code` is the formula with blanks for comments."""
-    if code.isascii():
-        return
-    for at, character in enumerate(_STRING.sub(_blanked, code)):
-        if ord(character) > 127:
-            space = not character.isprintable() or character.isspace()
-            name = "a no-break space" if character == "\xa0" else f"the character U+{ord(character):04X}"
-            fix = (character, " ") if character.isspace() else None
-            what = "letter or digit of PyTorch's names" if character.isalnum() else "operator of C++"
-            hint = "write a plain space" if space else f"'{character}' is no {what}: write one of ASCII"
-            yield _at(formula, at, f"{name} stands in the formula", hint, "odd-character", fix)
-            return
-
-
-def _blanked(match: re.Match[str]) -> str:
-    return " " * len(match[0])
+    """Characters that C++ does not know, though they may look as if."""
+    at = next((at for at, character in enumerate(code) if ord(character) > 127), None)
+    if at is not None:
+        character = code[at]
+        space = not character.isprintable() or character.isspace()
+        name = "a no-break space" if character == "\xa0" else f"the character U+{ord(character):04X}"
+        fix = (character, " ") if character.isspace() else None
+        what = "letter or digit of PyTorch's names" if character.isalnum() else "operator of C++"
+        hint = "write a plain space" if space else f"'{character}' is no {what}: write one of ASCII"
+        yield _at(formula, at, f"{name} stands in the formula", hint, "odd-character", fix)
 
 
 def _brackets(formula: str, code: str, read: Read) -> Iterator[SpecError]:
@@ -136,7 +118,7 @@ def _slips(formula: str, code: str, names: Collection[str], outputs: int) -> Ite
     if code.lstrip().startswith("return "):
         start = code.index("return ")
         yield _at(formula, start, "the formula begins with 'return'", "a formula is an expression: remove it", "return")
-    doubled = _DOUBLED.search(code) if '"' not in code and "'" not in code else None
+    doubled = _DOUBLED.search(code)
     if doubled is not None:
         written = " ".join(doubled.group().split())
         problem = f"'{written}': something is missing between"
@@ -153,16 +135,16 @@ def _use(formula: str, use: Use, names: Collection[str], known: Known, *, counta
     """What is suspicious about one name."""
     name = use.name
     if not use.called:
-        if not use.before and _TYPE.match(name) and name not in names:
+        if not use.scope and TYPE.match(name) and name not in names:
             yield from _constant(formula, use, known)
-    elif use.before in (".", "->"):
+    elif use.scope == ".":
         if name not in METHODS and not _names_one(known, METHOD, name):
             yield from _unknown(formula, use, known, METHOD, "method")
-    elif use.before == "::" and not _is_aten(formula, use.start):
+    elif use.scope.endswith("::") and use.scope != "at::":
         return
-    elif _TYPE.match(name):
+    elif TYPE.match(name):
         yield from _type(formula, use, known)
-    elif not (use.before == "" and (name in _WORDS or name in names)):
+    elif not (use.scope == "" and (name in _WORDS or name in names)):
         arity = known.arity(CALL, name) or known.arity(CALL, name.removesuffix(SYMINT))
         if arity is None:
             yield from _unknown(formula, use, known, CALL, "function")
@@ -172,12 +154,6 @@ def _use(formula: str, use: Use, names: Collection[str], known: Known, *, counta
 
 def _names_one(known: Known, kind: str, name: str) -> bool:
     return known.arity(kind, name) is not None or known.arity(kind, name.removesuffix(SYMINT)) is not None
-
-
-def _is_aten(formula: str, start: int) -> bool:
-    """Whether the name at `start` is qualified by `at::` and by nothing else."""
-    before = formula[max(0, start - _NEEDLE) : start].rstrip()[:-2].rstrip()
-    return before.endswith("at") and not (before[-3:-2].isalnum() or before[-3:-2] in ("_", ":"))
 
 
 def _count(formula: str, use: Use, arity: tuple[int, int]) -> SpecError:

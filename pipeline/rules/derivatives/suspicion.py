@@ -7,34 +7,21 @@ word of C++. Names that are called, members, types (`SymInt`) and constants (`M_
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.conversions import of_schema
-from pipeline.cpp.expression import parse
+from pipeline.cpp.expression import parse, tokens_of
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
-from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.rules.derivatives.calls import COMMENT, COUNT, UNREADABLE, mistakes
+from pipeline.rules.derivatives.calls import COMMENT, COUNT, TYPE, UNREADABLE, mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import Known
-from pipeline.rules.derivatives.uses import Read, declared, read_uses, uses_of
+from pipeline.rules.derivatives.uses import Read, declared, read_uses
 
-# Whatever is repeated here is taken at once and never given back, so that time grows with the formula's length and no
-# faster. What is not closed goes on to the end.
-_TOKEN = regex(
-    r"""
-    (?P<string>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z))
-  | (?P<skip>(?:\.|->|::)\s*+~?[A-Za-z_]\w*+|/\*.*?(?:\*/|\Z)|//[^\n]*+)  # members, qualified names, comments
-  | (?P<number>\.?\d[\w.]*+)
-  | (?P<name>[A-Za-z_]\w*+)(?P<after>\s*+(?:\(|::|<|\{))?
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 _WORDS = frozenset(
     """
     true false nullptr auto bool break case char class const constexpr continue default delete do double else enum
@@ -44,8 +31,6 @@ _WORDS = frozenset(
 )
 
 _NEEDLE = 200  # characters from a name on: enough to tell it from others
-
-_CONSTANT = regex(r"[A-Z]|k[A-Z]")
 
 # What every backward formula is given, and no forward formula.
 GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", "grad_input_mask": "bool[]", "retain_variables": "bool"}
@@ -161,24 +146,16 @@ def _no_outputs(names: tuple[str, ...], outputs: Collection[str], row: Formula) 
     ]
 
 
-def unknown_names(formula: str, known: Collection[str]) -> list[tuple[str, int]]:
+def unknown_names(formula: str, read: Read, known: Collection[str]) -> list[tuple[str, int]]:
     """Names in a formula that are neither known nor declared in it nor words of C++, and where each stands first."""
     found: dict[str, int] = {}
-    for match in _TOKEN.finditer(formula):
-        if match.lastgroup == "name":  # and nothing after it
-            name = match.group()
-            part = formula[match.start() - 1 : match.start()].isalnum()  # of a word that begins with another letter
-            if name not in known and name not in _WORDS and not (part or _CONSTANT.match(name)):
-                found.setdefault(name, match.start())
+    for name, start, scope, after, _ in read.uses:
+        if scope in (".", "::") or after in ("(", "<", "{") or name in known or name in _WORDS or TYPE.match(name):
+            continue
+        if not formula[start - 1 : start].isalnum():  # else it is of a word that begins with another letter
+            found.setdefault(name, start)
     own = declared(formula) if found else ()
     return [(name, start) for name, start in found.items() if name not in own]
-
-
-def may_be_unknown(formula: str, read: Read, known: Collection[str]) -> bool:
-    """Whether a formula may have a name that `unknown_names` tells of: all of these are among its uses, where there is
-    no comment that only one of the two passes over."""
-    names = {use.name for use in read.uses if not use.called and use.before in ("", "::")}
-    return "//" in formula or any(not _CONSTANT.match(name) for name in names.difference(known, _WORDS))
 
 
 def _unknown_name(formula: str, name: str, start: int, known: Mapping[str, str], near: Collection[str]) -> SpecError:
@@ -201,15 +178,16 @@ def _unknown(
 ) -> list[SpecError]:
     """A suspicion for each unknown name, and for all else, in a formula that `row` defines. `words` may stand in its
     place; `optional` are tensors that the operator may be given or not."""
-    parsed = parse(formula, known)
+    tokens = tokens_of(formula)
+    parsed = parse(formula, tokens, known)
     whole = parsed is not None and parsed.whole and not parsed.broken
-    read = Read(uses_of(parsed), None) if parsed is not None and whole else read_uses(formula)
-    found = unknown_names(formula, known) if may_be_unknown(formula, read, known) else []
+    read = read_uses(tokens, parsed=whole)
+    found = unknown_names(formula, read, known)
     near = [*known, *declared(formula)] if found else []
     if found and found[0][0] == formula.strip(" \n"):
         near += words
     unknown = [_unknown_name(formula, name, start, known, near) for name, start in found]
-    suspicions = list(mistakes(formula, read, known, vocabulary, outputs))
+    suspicions = list(mistakes(formula, tokens, read, known, vocabulary, outputs))
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
         suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of it

@@ -1,26 +1,19 @@
-"""What a formula calls, which constants it names, and whether its brackets are closed: read in one pass, as C++.
+"""What a formula calls, which constants it names, and whether its brackets are closed: read in one pass of its tokens.
 
-Templates are not parsed: whether `<` compares or opens a list of types, only a compiler knows. Where it stands among
-arguments, these are not counted.
+Where a formula is not parsed, only a compiler knows whether `<` compares or opens a list of types. Where it stands
+among arguments, these are not counted.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.cpp.expression import Parsed
+from pipeline.cpp.expression import Token
 from pipeline.model.regex import regex
 
-# Whatever is repeated here is taken at once and never given back: see `pipeline.rules.derivatives.suspicion`.
-_PIECE = regex(
-    r"""
-    (?P<skip>"(?:\\.|[^"\\])*+(?:"|\Z)|'(?:\\.|[^'\\])*+(?:'|\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*+|\.?\d[\w.]*+)
-  | (?P<before>(?:\.|->|::)\s*+)?(?P<name>~?[A-Za-z_]\w*+)(?P<call>\s*+\()?
-  | (?P<mark>[()\[\]{},<])
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 # A declaration: a type, white space and references, and the name that is declared.
 _DECLARED = regex(
     r"""
@@ -32,6 +25,7 @@ _DECLARED = regex(
 )
 _BOUND = regex(r"\bauto\s*+(?:&{1,2}\s*+)?\[([^\[\]]*+)\]")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
+_END = Token("end", "", 0, 0)
 UNCOUNTED = -1
 
 
@@ -40,9 +34,14 @@ class Use(NamedTuple):
 
     name: str
     start: int
-    before: str  # what it hangs on: `.`, `->`, `::`, or nothing
-    called: bool
+    scope: str  # what it is a part of: `.` of a value, `at::`, or nothing
+    after: str  # the token that follows it
     arguments: int = UNCOUNTED  # of a call
+
+    @property
+    def called(self) -> bool:
+        """Whether it is called."""
+        return self.after == "("
 
 
 class Read(NamedTuple):
@@ -57,62 +56,46 @@ class _Frame:
 
     __slots__ = ("commas", "mark", "start", "template", "use")
 
-    def __init__(self, mark: str, start: int, use: int = -1) -> None:
+    def __init__(self, mark: str, start: int, use: int) -> None:
         self.mark, self.start, self.use = mark, start, use
         self.commas, self.template = 0, False
 
 
-def read_uses(formula: str) -> Read:
-    """All names of a formula, and the brackets around them."""
+def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Read:
+    """All names of a formula, and the brackets around them. `parsed`: whether it has no templates, as is known of one
+    that is parsed whole."""
     uses: list[Use] = []
     stack: list[_Frame] = []
     wrong: tuple[str, int] | None = None
-    for match in _PIECE.finditer(formula):
-        name, mark = match["name"], match["mark"]
-        if name:
-            if match["call"]:
-                stack.append(_Frame("(", match.end() - 1, len(uses)))
-            uses.append(Use(name, match.start("name"), (match["before"] or "").strip(), bool(match["call"])))
-        elif mark is None:
-            continue
-        elif mark in "([{":
-            stack.append(_Frame(mark, match.start()))
+    before = _END
+    for token, after in pairwise([token for token in tokens if token.kind != "comment"] + [_END]):
+        mark = token.text if token.kind == "mark" else ""
+        if token.kind == "name":
+            uses.append(_use(token, before.text, after.text))
+        elif mark in ("(", "[", "{"):
+            stack.append(_Frame(mark, token.start, len(uses) - 1 if mark == "(" and before.kind == "name" else -1))
         elif mark in _PAIRS:
             if stack and stack[-1].mark == _PAIRS[mark]:
-                _close(formula, stack.pop(), match.start(), uses)
+                frame = stack.pop()
+                if frame.use >= 0 and (parsed or not frame.template):
+                    count = frame.commas + 1 if before.start > frame.start else 0
+                    uses[frame.use] = uses[frame.use]._replace(arguments=count)
             elif wrong is None:
-                wrong = mark, match.start()
+                wrong = mark, token.start
         elif stack:
             stack[-1].commas += mark == ","
-            stack[-1].template |= mark == "<"
+            stack[-1].template |= mark.startswith("<")
+        before = token
     if wrong is None and stack:
         wrong = stack[-1].mark, stack[-1].start
     return Read(uses, wrong)
 
 
-def uses_of(parsed: Parsed) -> list[Use]:
-    """The same names of a formula that is parsed whole."""
-    uses: list[Use] = []
-    place: dict[int, int] = {}
-    for node in parsed.nodes:
-        if node.kind == "call":
-            at = place.get(id(node.parts[0]))
-            if at is not None:
-                uses[at] = uses[at]._replace(called=True, arguments=len(node.parts) - 1)
-        elif node.kind in ("name", "member"):
-            before, name = "." if node.kind == "member" else "", node.name
-            if ":" in name:
-                before, name = "::", name.rpartition("::")[2].strip()
-            place[id(node)] = len(uses)
-            uses.append(Use(name, node.end - len(name), before, False))
-    return uses
-
-
-def _close(formula: str, frame: _Frame, end: int, uses: list[Use]) -> None:
-    """Counts the arguments of a call whose bracket is closed."""
-    if frame.use >= 0 and not frame.template:
-        count = frame.commas + 1 if formula[frame.start + 1 : end].strip() else 0
-        uses[frame.use] = uses[frame.use]._replace(arguments=count)
+def _use(token: Token, before: str, after: str) -> Use:
+    scope, colons, name = token.text.rpartition("::")
+    scope = "." if before in (".", "->") and not colons else "".join(scope.split()) + colons
+    name = name.strip()
+    return Use(name, token.end - len(name), scope, after)
 
 
 def declared(formula: str) -> set[str]:
