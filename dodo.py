@@ -3,7 +3,7 @@
 from doit import get_var
 
 from pipeline.front.doit.loader import open_build, variables_of
-from pipeline.front.doit.tasks import namespace
+from pipeline.front.doit.namespace import namespace
 from pipeline.front.start.main import prepare
 
 prepare()

@@ -13,6 +13,7 @@ from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 
 from pipeline.front.doit.backend import OTHERS
+from pipeline.front.doit.work import Asked
 from pipeline.front.settings.hints import odd_word, two_lines, unknown_task, without_patterns
 from pipeline.problems.plain import line
 
@@ -75,9 +76,11 @@ class _Loader:
 
     def __init__(self, loader: Any, options: Any) -> None:
         self._loader = loader
-        self._always = bool(options.get("always", False))
-        self._single = bool(options.get("single", False))
-        self._each = (options.get("verbosity", None) or 0) > 1
+        self._options = {
+            "always": bool(options.get("always", False)),
+            "single": bool(options.get("single", False)),
+            "each": (options.get("verbosity", None) or 0) > 1,
+        }
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -88,11 +91,7 @@ class _Loader:
             return self._loader.load_tasks(cmd, pos_args)
         if problem := odd_word(pos_args):
             raise InvalidCommand(problem)
-        tasks.selected = pos_args
-        tasks.running = tasks.build.writes = cmd.execute_tasks
-        tasks.always = self._always
-        tasks.single = self._single
-        tasks.each = self._each
+        tasks.ask(Asked(pos_args, cmd.execute_tasks, **self._options))
         found = self._loader.load_tasks(cmd, pos_args)
         cmd.prepare(pos_args, found)
         return found

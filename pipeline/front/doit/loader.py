@@ -73,7 +73,7 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
         self.build: Build | None = None  # once it is known
 
     def setup(self, opt_values: Any) -> None:
-        from pipeline.front.doit.tasks import namespace
+        from pipeline.front.doit.namespace import namespace
 
         self.build = open_build(self._variables())
         self.namespace = namespace(self.build)

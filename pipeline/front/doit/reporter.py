@@ -92,7 +92,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
     def skip_uptodate(self, task: Any) -> None:
         if task.subtask_of in self._groups:
             self._groups[task.subtask_of].left += 1
-        if task.subtask_of != "emit" and (self.tasks.each or task.subtask_of != "shard"):
+        if task.subtask_of != "emit" and (self.tasks.asked.each or task.subtask_of != "shard"):
             super().skip_uptodate(task)
 
     def skip_ignore(self, task: Any) -> None:
@@ -101,7 +101,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             group.ignored += 1
         if task.name in self._groups:
             self._sum_up(task.name)
-        if group is None or self.tasks.each:
+        if group is None or self.tasks.asked.each:
             super().skip_ignore(task)
 
     def execute_task(self, task: Any) -> None:
@@ -112,18 +112,18 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             group = self._groups[task.subtask_of]
             group.names.append(task.name.partition(":")[2])
             group.begun += task.actions[0].units
-        if self.tasks.each or task.subtask_of not in self._groups:
+        if self.tasks.asked.each or task.subtask_of not in self._groups:
             super().execute_task(task)
 
     def _sum_up(self, name: str, *, whole: bool = True) -> None:
         """The lines of a group. `whole`: all of it was asked for, and all is done."""
         group, what = self._groups[name], _COUNTED[name]
-        if group.names and not self.tasks.each:
+        if group.names and not self.tasks.asked.each:
             self.write(done(name, group.names, group.begun, what))
-        if group.ignored and not self.tasks.each:
+        if group.ignored and not self.tasks.asked.each:
             self.write(ignored(name, group.ignored, what))
         count = self.tasks.count_of_units() - group.done - group.ignored if name == "emit" and whole else group.left
-        if count > 0 and not (self.tasks.each and name == "shard"):
+        if count > 0 and not (self.tasks.asked.each and name == "shard"):
             self.write(left(name, count, what))
         self._groups[name] = _Group()
 
@@ -144,5 +144,5 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
         with _plainly():
             self.outstream.flush()
         sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
-        if self.tasks.running is None and sys.exc_info()[0] is None:  # a command of others, which ends nothing
+        if self.tasks.asked.running is None and sys.exc_info()[0] is None:  # a command of others, which ends nothing
             end_run(self.tasks, self._selected, failed=bool(self.tasks.failures() or self.runtime_errors))

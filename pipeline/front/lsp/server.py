@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
-import os
-import sys
 import time
 from collections.abc import Collection, Mapping
-from contextlib import redirect_stdout
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -21,7 +17,7 @@ from pygls.uris import from_fs_path
 
 from pipeline import __version__
 from pipeline.code.files import CodeChanged
-from pipeline.front.lsp import diagnostics, features
+from pipeline.front.lsp import diagnostics
 from pipeline.front.lsp.buffers import Buffer, Text, path_of
 from pipeline.front.lsp.protocol import Protocol
 from pipeline.front.lsp.sessions.session import Session
@@ -228,19 +224,3 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, found, buffer.version if buffer is not None else None)
         )
-
-
-def serve(variables: Mapping[str, str]) -> int:
-    """Serves the editor on standard input and output until it ends that; gives the exit status, which is 1 where the
-    editor did so without notice."""
-    log = logging.StreamHandler(sys.stderr)
-    log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
-    logging.basicConfig(level=logging.ERROR, handlers=[log])
-    server = Server(variables)
-    features.register(server)
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):  # the protocol's alone
-        try:
-            server.start_io(stdout=out)
-        finally:
-            server.sets.close()
-    return int(isinstance(server.protocol, Protocol) and server.protocol.without_notice)

@@ -1,0 +1,98 @@
+"""The tasks of generated files, and that of the manifest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from pipeline.front.doit.effect import Effect
+from pipeline.front.doit.work import Task, Work
+from pipeline.front.output.outputs import Written
+
+
+class FileTasks:
+    """The tasks of the files of one run."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._prepared = False
+        self._writing: dict[str, Effect] = {}  # of files that are not as they should be
+        self._has_manifest = False
+
+    def tasks(self) -> Iterator[Task]:
+        """A task for each generated file."""
+        work, build = self._work, self._work.build
+        if work.asked.running and work.stops:
+            return
+        names = build.file_names()
+        work.check_names("shard", names)
+        for name in names:
+            look = lambda effect, name=name: self._look(name, effect)  # noqa: E731
+            fields = {"name": name, "targets": [build.path(name)], "task_dep": work.needs("emit")}
+            yield work.task(f"shard:{name}", f"assemble {name}", look, **fields)
+
+    def manifest(self) -> Task | None:
+        """The task of the manifest."""
+        work = self._work
+        if work.asked.running and work.stops:
+            return None
+        fields = {"targets": [work.build.paths.manifest], "task_dep": work.needs("shard")}
+        return work.task("manifest", "tell other build systems what was generated", self._look_at_manifest, **fields)
+
+    def _look(self, name: str, effect: Effect) -> bool:
+        from pipeline.front.run.places import new_bytes
+
+        effect.failure = self._work.errors()
+        if effect.failure:
+            return False
+        self._prepare()
+        data = new_bytes(self._work.build, name)
+        if data is None:
+            return not self._work.asked.always
+        effect.path, effect.data = self._work.build.path(name), data
+        self._writing[name] = effect
+        return False
+
+    def _look_at_manifest(self, effect: Effect) -> bool:
+        from pipeline.front.run.places import manifest_is_there, write_manifest
+
+        effect.failure = self._work.errors()
+        if effect.failure:
+            return False
+        self._prepare()
+        if self._work.asked.running is False:
+            return manifest_is_there(self._work.build)
+        wrote = write_manifest(self._work.build)
+        self._has_manifest = True
+        return not wrote
+
+    def _prepare(self) -> None:
+        """What comes before the first file is written; nothing where tasks are only listed."""
+        if self._work.asked.running is not False and not self._prepared:
+            from pipeline.front.run.places import check_places, remove_orphans
+
+            check_places(self._work.build)
+            remove_orphans(self._work.build)
+            self._prepared = True
+
+    def are_whole(self) -> bool:
+        """Whether all files and the manifest are as they should be when the run ends; notes those that were written."""
+        from pipeline.stages.shard import files
+
+        build = self._work.build
+        known = build.db.current(files, *build.layout)  # they were asked for in this run, or need not be
+        noted = [self._note(name) for name in build.file_names()] if known else [False]
+        return self._has_manifest and all(noted)
+
+    def _note(self, name: str) -> bool:
+        """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""
+        from pipeline.stages.shard import made
+
+        build, path = self._work.build, self._work.build.path(name)
+        if not build.db.current(made, *build.layout, name):
+            return False
+        wanted = made(build.db, *build.layout, name).xxh3
+        written = self._writing[name].written if name in self._writing else None
+        if written is not None:
+            build.outputs.known[os.path.abspath(path)] = Written(written, wanted)
+        return build.outputs.holds(path, wanted)

@@ -1,0 +1,57 @@
+"""doit's view of a build: tasks and settings, as a dodo.py has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from doit import create_after
+
+from pipeline.front.doit.backend import OTHERS, Codec
+from pipeline.front.doit.effect import plainly
+from pipeline.front.doit.reporter import reporter_for
+from pipeline.front.doit.tasks import Tasks
+from pipeline.front.doit.work import Task
+from pipeline.front.run.build import Build
+
+
+def namespace(build: Build) -> dict[str, Any]:
+    """The names that doit looks up."""
+    tasks = Tasks(build)
+
+    def task_stages() -> Iterator[Task]:
+        yield from tasks.stages()
+
+    @create_after(executed="match")  # type: ignore[untyped-decorator]
+    def task_emit() -> Iterator[Task]:
+        """print the C++ of each unit"""
+        with plainly():
+            yield from tasks.units.tasks()
+
+    @create_after(executed="emit")  # type: ignore[untyped-decorator]
+    def task_shard() -> Iterator[Task]:
+        """assemble each generated file"""
+        with plainly():
+            yield from tasks.files.tasks()
+
+    @create_after(executed="match")  # type: ignore[untyped-decorator]
+    def task_manifest() -> Task | None:
+        """tell other build systems what was generated from what"""
+        with plainly():
+            return tasks.files.manifest()
+
+    return {
+        "TASKS": tasks,
+        "DOIT_CONFIG": {
+            "backend": "gradmill",
+            "codec_cls": Codec,
+            "default_tasks": [*build.stages.analysis, "emit", "shard", "manifest"],
+            "dep_file": build.paths.notes + OTHERS,
+            "reporter": reporter_for(tasks),
+            "verbosity": 2,
+        },
+        "task_stages": task_stages,
+        "task_emit": task_emit,
+        "task_shard": task_shard,
+        "task_manifest": task_manifest,
+    }

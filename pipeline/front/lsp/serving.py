@@ -1,0 +1,29 @@
+"""The language server of one editor, on standard input and output."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+
+from pipeline.front.lsp import features
+from pipeline.front.lsp.protocol import Protocol
+from pipeline.front.lsp.server import Server
+
+
+def serve(variables: Mapping[str, str]) -> int:
+    """Serves the editor on standard input and output until it ends that; gives the exit status, which is 1 where the
+    editor did so without notice."""
+    log = logging.StreamHandler(sys.stderr)
+    log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
+    logging.basicConfig(level=logging.ERROR, handlers=[log])
+    server = Server(variables)
+    features.register(server)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):  # the protocol's alone
+        try:
+            server.start_io(stdout=out)
+        finally:
+            server.sets.close()
+    return int(isinstance(server.protocol, Protocol) and server.protocol.without_notice)
