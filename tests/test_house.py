@@ -233,6 +233,23 @@ def test_a_module_opens_with_what_it_is_for() -> None:
     assert [label(path) for path in MODULES if path.read_text() and not ast.get_docstring(tree(path))] == []
 
 
+# ---- what is fresh
+
+
+def test_stats_are_taken_by_one_function() -> None:
+    """The note of a command line, the record of a run and a run agree on what a stat is."""
+    taken = [label(path) for path in MODULES if "st_mtime_ns" in path.read_text()]
+    assert taken == ["pipeline/io/files.py", "pipeline/io/stats.py"]  # the one is the clock of a file system
+
+
+def test_what_looks_before_imports_imports_next_to_nothing() -> None:
+    for name in ("front/start/answer.py", "io/stats.py"):
+        inner = {target(each) for each in imports(PIPELINE / name)}
+        outer = {name.split(".")[0] for _, name in all_imports(PIPELINE / name)} - {"pipeline"}
+        assert inner <= {"pipeline.io.stats"}
+        assert outer <= {"__future__", "collections", "os", "sys", "zlib"}
+
+
 # ---- what a stage may ask
 
 

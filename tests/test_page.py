@@ -169,6 +169,23 @@ def test_operators_of_another_namespace_have_pages_too(edited: Project) -> None:
     assert list(site.broken()) == []
 
 
+def test_pages_of_which_nothing_changed_need_no_database(edited: Project) -> None:
+    """The record of the last run answers, as it does for generated files."""
+
+    def current() -> bool:
+        values = {name: str(getattr(edited, name)) for name in ("specs", "cache", "generated")}
+        return PageBuild(read_config(values)).nothing_changed
+
+    make(edited)
+    assert current()
+    (edited.generated / "page" / "index.html").unlink()
+    assert not current()
+    make(edited)
+    assert current()
+    edited.set_formula("exp", "self", "grad * result.conj() * 2")
+    assert not current()
+
+
 # ---- what an edit re-makes
 
 

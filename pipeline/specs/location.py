@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pipeline.io.files import Stat, stat_of
 from pipeline.specs.text import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def _read_file(path: str) -> bytes:
 
 def _read_member(path: str, member: str) -> bytes:
     try:
-        status = os.stat(path)
-        archive = _archive(path, (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+        archive = _archive(path, stat_of(path))
         _check_size(archive.getinfo(member).file_size)
         with archive.open(member) as file:
             data = file.read(MAX_BYTES + 1)
@@ -82,7 +82,7 @@ def _read_member(path: str, member: str) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _archive(path: str, stat: tuple[int, int, int, int]) -> ZipFile:
+def _archive(path: str, stat: Stat | None) -> ZipFile:
     """A zip file, as it is now. A wheel of torch lists 12,000 members, and two dozen of them are read in turn."""
     from zipfile import ZipFile
 
