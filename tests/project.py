@@ -15,6 +15,10 @@ from typing import Any, NamedTuple
 
 import forked
 
+from pipeline.families.family import Layout
+from pipeline.families.table import FAMILIES, TEMPLATES
+from pipeline.releases import resolve
+
 ROOT = forked.ROOT
 CORE = ROOT / "specs" / "core"
 
@@ -33,17 +37,12 @@ NODE_FILES = [
     "python_functionsEverything.cpp",
 ]
 SHARDS = [*NODE_FILES, "variable_factories.h"]
-KERNEL_TEMPLATES = (
-    "VariableType.h", "VariableType.cpp", "TraceType.cpp", "ADInplaceOrViewType.cpp", "ViewFuncs.h", "ViewFuncs.cpp",
-)  # fmt: skip
+KERNEL_TEMPLATES = tuple(name for name in TEMPLATES.optional if name != "variable_factories.h")
 KERNEL_FILES = [  # of torch 2.13.0
-    "VariableType.h",
-    *(f"VariableType{shard}.cpp" for shard in (*(f"_{i}" for i in range(10)), "Everything")),
-    "templates/VariableType.cpp",
-    *(f"TraceType{shard}.cpp" for shard in (*(f"_{i}" for i in range(10)), "Everything")),
-    *(f"ADInplaceOrViewType{shard}.cpp" for shard in ("_0", "_1", "Everything")),
-    "ViewFuncs.h",
-    "ViewFuncs.cpp",
+    file.name
+    for family in FAMILIES.values()
+    if family.needs in KERNEL_TEMPLATES
+    for file in family.files([], Layout(), resolve("2.13"))
 ]
 COMMANDS = entry_points(group="doit.COMMAND").names | {"help", "info", "list", "clean", "forget", "ignore", "dumpdb"}
 SHARD_TASKS = [f"shard:{name}" for name in SHARDS]
