@@ -110,10 +110,11 @@ from pipeline.families.family import Family
 from pipeline.families.file import File
 
 TEMPLATE = "MadeUp.h"
+NAME = "made/MadeUp.h"
 
 
 def files(units, layout, release):
-    return [File(TEMPLATE, TEMPLATE, {}, {"names": "name"}, tuple(unit.name for unit in units))]
+    return [File(NAME, TEMPLATE, {}, {"names": "name"}, tuple(unit.name for unit in units))]
 
 
 MADE_UP = Family(
@@ -124,9 +125,10 @@ MADE_UP = Family(
     lambda function, release: str(function.func.name),
     lambda plan, release: {"name": f"// {plan}"},
     files,
-    TEMPLATE.__eq__,
+    NAME.__eq__,
     ("name",),
     templates=(TEMPLATE,),
+    folders=("made",),
     needs=TEMPLATE,
     titled=lambda names: f"made up {names.name}",
 )
@@ -135,31 +137,32 @@ MADE_UP = Family(
 
 def test_a_new_family_is_a_folder_and_a_row(with_a_new_family: Project) -> None:
     project = with_a_new_family.build()
-    made = project.files()["MadeUp.h"].decode().splitlines()
+    made = project.files()["made/MadeUp.h"].decode().splitlines()
     assert made[0] == "// @generated from packaged/autograd/templates/MadeUp.h"
     assert {"// exp", "// exp.out", "// mv"} <= {*made}
     assert project.run().ran == []
     manifest = json.loads(project.manifest())
     assert "templates/MadeUp.h" in {given["name"] for given in manifest["inputs"]}
     assert "made up exp" in {unit["unit"] for unit in manifest["units"] if unit["family"] == "made_up"}
-    assert "shard:MadeUp.h" in project.run("info", "shard:MadeUp.h").stdout
+    assert "shard:made/MadeUp.h" in project.run("info", "shard:made/MadeUp.h").stdout
     assert "emit:made up exp.out" in project.run("list", "--all").stdout
     assert "made_up unit of exp(Tensor self)" in project.run("explain", "made up exp").stdout
 
 
 def test_a_new_family_is_asked_for_edited_and_left_out_as_all_are(with_a_new_family: Project) -> None:
     project = with_a_new_family.build(families="made_up")
-    assert [*project.files()] == ["MadeUp.h"]
+    assert [*project.files()] == ["made/MadeUp.h"]
     project.append("templates/MadeUp.h", "// The end.")
     run = project.run(families="made_up")
-    assert (run.status, run.units, run.shards) == (0, [], ["MadeUp.h"])
+    assert (run.status, run.units, run.shards) == (0, [], ["made/MadeUp.h"])
     assert "did you mean 'made_up'?" in project.run(families="madeup").stderr
     assert "trace_type, view_funcs, factories, made_up, graphs" in project.run(families="x").stderr
+    shutil.rmtree(project.cache)
     project.build(families="factories")
-    assert "MadeUp.h" not in project.files()
+    assert "made/MadeUp.h" not in project.files()
     project.path("templates/MadeUp.h").unlink()
     assert "leave made_up out, or add the template" in project.run(families="made_up").stderr
-    assert "MadeUp.h" not in project.build().files()
+    assert "made/MadeUp.h" not in project.build().files()
 
 
 def test_a_description_changes_what_a_new_family_prints(with_a_new_family: Project, tmp_path: Path) -> None:
@@ -169,7 +172,7 @@ def test_a_description_changes_what_a_new_family_prints(with_a_new_family: Proje
     description.write_text(f'{described}pieces = "name"\ntext = "${{text}}!"\nof = ["mv"]\n')
     run = project.run(specs=description.parent)
     assert (run.status, run.stderr) == (0, "")
-    assert "// mv!" in project.files()["MadeUp.h"].decode().splitlines()
+    assert "// mv!" in project.files()["made/MadeUp.h"].decode().splitlines()
     description.write_text(f'{described}pieces = "names"\ntext = "${{text}}!"\n')
     run = project.run(specs=description.parent)
     assert "'made_up' has no piece 'names'\n  hint: did you mean 'name'?" in re.sub(r"\n +\d* *[|^].*", "", run.stderr)

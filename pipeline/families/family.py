@@ -57,6 +57,7 @@ class Family(Struct, frozen=True):
     pieces: tuple[str, ...] = ()  # what is printed of a unit, in the words of descriptions
     described: bool = True  # whether a description may change what is printed
     templates: tuple[str, ...] = ()  # of which files are made
+    folders: tuple[str, ...] = ()  # that files are in, besides that of all generated files
     needs: str = ""  # the one without which a spec set leaves the family out; "" where every set has all
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # what the shard of a function is chosen by

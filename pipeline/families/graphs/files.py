@@ -40,5 +40,15 @@ def _owns(name: str) -> bool:
 
 
 GRAPHS = Family(
-    "graphs", "graphs", "graph", "graph", printed, printed, files, _owns, described=False, templates=TEMPLATES
+    "graphs",
+    "graphs",
+    "graph",
+    "graph",
+    printed,
+    printed,
+    files,
+    _owns,
+    described=False,
+    templates=TEMPLATES,
+    folders=("graphs",),
 )

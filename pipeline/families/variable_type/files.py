@@ -148,6 +148,7 @@ VARIABLE_TYPE = Family(
     owns,
     (DEFINITION, REGISTRATION, DECLARATION),
     templates=(HEADER, TEMPLATE),
+    folders=("templates",),
     needs=TEMPLATE,
     selects=selects,
     shards_by="cpp_name",

@@ -180,7 +180,8 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
 
 def _folders(build: Build) -> list[str]:
     """The folders that generated files are in."""
-    return [build.config.generated, build.path("templates"), build.path("graphs")]
+    inner = (folder for family in FAMILIES.values() for folder in family.folders)
+    return [build.config.generated, *map(build.path, inner)]
 
 
 def new_bytes(build: Build, name: str) -> Parts | None:
