@@ -24,7 +24,7 @@ class Reading:
             name: graphs.graph(db, file, name) for file, name in graphs.all_names(db)
         }
         self.mistakes = problems(db, [(graphs.stage,)], Problem)
-        self.report = self.build.report(self.mistakes)
+        self.report = self.build.problems_of([(graphs.stage,)]).report
 
     def operators(self, name: str) -> list[str]:
         """The operators that a function calls, in turn, as torch has their names."""

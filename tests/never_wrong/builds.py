@@ -71,16 +71,14 @@ class Kept:
         self._opened = True
         db = build.db
         problems = build.problems()
-        failed = build.failed(problems)
-        report = build.report(problems)
-        if not failed:
+        if not problems.failed:
             check_places(build)
             remove_orphans(build)
             for name in build.file_names():
                 put(build, build.path(name), contents(db, *build.layout, name))
             write_manifest(build)
-        build.commit(report, complete=not failed)
-        return report if failed else ""
+        build.commit(problems, complete=not problems.failed)
+        return problems.report if problems.failed else ""
 
     def files(self) -> dict[str, bytes]:
         return files_in(self.generated)

@@ -54,9 +54,9 @@ def _report(build: Build) -> int:
     made = [path for path in (build.config.folder, build.config.cache) if not os.path.lexists(path)]
     try:
         problems = build.problems()
-        say(build.report(problems), build.config.format, sys.stdout)
+        say(problems.report, build.config.format, sys.stdout)
         keep(build)
-        return 1 if build.failed(problems) else 0
+        return int(problems.failed)
     finally:
         build.close()
         for folder in made:

@@ -18,6 +18,7 @@ from pipeline.front.doit.effect import CHANGED
 from pipeline.front.doit.loader import open_build, variables_of
 from pipeline.front.output.claims import check_cache
 from pipeline.front.run.build import Build
+from pipeline.front.run.problems import Problems
 from pipeline.front.run.roots import Root
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.settings.hints import unknown_option
@@ -100,9 +101,13 @@ def check(build: Build, roots: Iterable[Root]) -> None:
     roots = list(roots)
     _bring(build, roots)
     build.inputs.code.check()
-    found = build.problems_of(roots)
-    if build.failed(found):
-        raise Failed(build.report(found), build.config.format)
+    fail_for(build, build.problems_of(roots))
+
+
+def fail_for(build: Build, problems: Problems) -> None:
+    """Failed, where some of these problems are errors."""
+    if problems.failed:
+        raise Failed(problems.report, build.config.format)
 
 
 def _bring(build: Build, roots: Sequence[Root]) -> None:

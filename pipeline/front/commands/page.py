@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pipeline.front.commands.command import BuildCommand, Failed, check, say
+from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for, say
 from pipeline.front.doit.loader import open_build
 from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
 from pipeline.front.run.pages import PageBuild, facts_of, set_name
+from pipeline.front.run.problems import Problems
 from pipeline.front.settings.config import Config, read_against
 from pipeline.problems.plain import lines
 
@@ -49,22 +50,20 @@ class Page(BuildCommand):
             if mistakes:
                 raise Failed(mistakes, self._against.format)
             build.inputs.against = facts
-        report = _checked(build)
+        problems = _checked(build)
         done = build.write()
-        build.commit(report, complete=True)
-        say(report, build.config.format)
+        build.commit(problems, complete=True)
+        say(problems.report, build.config.format)
         removed = f", {done.removed} removed" if done.removed else ""
         sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
         return 0
 
 
-def _checked(build: PageBuild) -> str:
+def _checked(build: PageBuild) -> Problems:
     """Brings all pages up to date; gives the warnings. Failed where the specs have mistakes: those that lookups among
     functions find come first, as nothing can be said of functions then."""
     check(build, [build.stages.root("match")])
     build.bring()
     found = build.problems_of([build.stages.root("match"), build.page_root])
-    report = build.report(found)
-    if build.failed(found):
-        raise Failed(report, build.config.format)
-    return report
+    fail_for(build, found)
+    return found

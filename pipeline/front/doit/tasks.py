@@ -18,6 +18,7 @@ from pipeline.front.doit.work import Asked, Task, Work
 from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
 from pipeline.front.run.notes import clear_forgotten
+from pipeline.front.run.problems import Problems
 from pipeline.front.run.stale import named_units
 from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.settings.hints import GROUPS, two_lines
@@ -101,16 +102,17 @@ class Tasks:
             return build.record.made.report
         whole = not failed and self.files.are_whole()  # a run that is interrupted ends here too
         clear_forgotten(build.paths.notes, build.forgotten, self._work.done, again=whole)
-        warnings = "" if failed else self._work.report() if whole else self._report_so_far()
+        problems = None if failed else self._work.problems if whole else self._problems_so_far()
+        warnings = problems.report if problems is not None else ""
         if not failed:
             self._stamp(selected)
-        build.commit(warnings, complete=whole, failed=failed)
+        build.commit(problems, complete=whole, failed=failed)
         return warnings
 
-    def _report_so_far(self) -> str:
+    def _problems_so_far(self) -> Problems:
         """The problems of the stages that have been brought up to date."""
         build = self.build
-        return build.report(build.problems_of([root for root in build.stages.roots() if build.db.current(*root)]))
+        return build.problems_of([root for root in build.stages.roots() if build.db.current(*root)])
 
     def _stamp(self, selected: Sequence[str]) -> None:
         """Writes what the selected tasks made to the file that `stamp=` names, if that changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from doit.exceptions import InvalidCommand
@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from pipeline.front.doit.effect import Effect, IsCurrent
 from pipeline.front.run.build import Build
+from pipeline.front.run.problems import Problems, fails
 from pipeline.front.settings.hints import unknown_task
 
 Task = dict[str, Any]
@@ -38,8 +39,6 @@ class Work:
         self.asked = Asked()
         self.done: set[str] = set()  # tasks that were looked at, and did not fail
         self.effects: list[Effect] = []
-        self._report: str | None = None
-        self._failed = False
 
     def task(self, label: str, doc: str, look: Callable[[Effect], bool], **fields: Any) -> Task:
         """A task. `look`: whether it has nothing to do; notes in the effect what is left to do."""
@@ -80,24 +79,20 @@ class Work:
         from pipeline.problems.problem import Problem
         from pipeline.query.account import problems
 
-        return self.build.failed(problems(self.build.db, roots, Problem))
+        return fails(self.build.config, problems(self.build.db, roots, Problem))
 
     def failure(self, roots: Sequence[Any]) -> str:
         """The report of all errors, "" where the rows under `roots` have none."""
-        return self.build.report(self.build.problems()) if self._fails(roots) else ""
+        return self.build.problems().report if self._fails(roots) else ""
 
     def errors(self) -> str:
         """The report of all errors, "" where there are none."""
-        report = self.report()
-        return report if self._failed else ""
+        return self.problems.report if self.problems.failed else ""
 
-    def report(self) -> str:
-        """All errors and warnings of the build. What they are about does not change during a run."""
-        if self._report is None:
-            problems = self.build.problems()
-            self._report = self.build.report(problems)
-            self._failed = self.build.failed(problems)
-        return self._report
+    @cached_property
+    def problems(self) -> Problems:
+        """All problems of the build. What they are about does not change during a run."""
+        return self.build.problems()
 
     def failures(self) -> str:
         """The reports of the tasks that failed, each once: those of the specs have all errors."""

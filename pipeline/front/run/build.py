@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from pipeline.code.files import CodeChanged
 from pipeline.front.output.claims import claim_cache
 from pipeline.front.output.outputs import Outputs
@@ -16,12 +18,12 @@ from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten
 from pipeline.front.run.own_code import tool
 from pipeline.front.run.paths import Paths, paths_of, was_used
+from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.io.files import stat_of
 from pipeline.problems.plain import warn
-from pipeline.problems.problem import Problem
 
 if TYPE_CHECKING:
     from pipeline.front.run.connection import Connection
@@ -43,7 +45,6 @@ class Build:
         self.nothing_changed = self.record is not None and self.record.serves(
             self._terms, self.inputs.spec_paths(), strict=config.strict
         )
-        self.warned = False  # whether the last report had anything to report
         self.writes = False  # whether this is to write to the cache, and not only to look: then others wait
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
         self._lock = Lock(self.paths.lock)
@@ -124,58 +125,42 @@ class Build:
 
     # ---- problems
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> Problems:
         """Every error and every warning of the whole build, once all stages are up to date."""
         for query, *args in self.stages.roots():
             self.db.digest(query, *args)
         self.inputs.code.check()
         return self.problems_of(self.stages.roots())
 
-    def problems_of(self, roots: Iterable[Root]) -> list[Problem]:
-        """Those of some queries and of what these are made from, without what only follows from others."""
-        from pipeline.problems.causes import causes
-        from pipeline.query.account import problems
-
-        return causes(problems(self.db, list(roots), Problem))
-
-    def failed(self, problems: Iterable[Problem]) -> bool:
-        """Whether these problems stop a build."""
-        return any(self.config.strict or not problem.warning for problem in problems)
-
-    def report(self, problems: Iterable[Problem]) -> str:
-        """Problems in the order of the files, in the format that is asked for."""
-        self.warned = bool(problems := list(problems))
-        if not problems and self.config.format in ("text", "github"):
-            return ""
-        from pipeline.front.run.sources import Sources
-        from pipeline.problems.formats import write_report
-
-        config = self.config
-        sources = Sources(config, self.db)
-        return write_report(config.format, problems, sources, strict=config.strict, notes=config.warning)
+    def problems_of(self, roots: Iterable[Root]) -> Problems:
+        """Those of some queries and of what these are made from."""
+        return Problems(self.config, self.db, roots)
 
     # ---- the end
 
-    def commit(self, report: str = "", *, complete: bool = False, failed: bool = False) -> None:
+    def commit(self, problems: Problems | None = None, *, complete: bool = False, failed: bool = False) -> None:
         """Keeps what this run found, unless gradmill's own code changed since it began, or another run, for which this
         one did not wait, is about to. `failed`: the run has reported what was known to be wrong before this."""
         if self._connection is None or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
             return
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
-        targets = self.targets() if complete else []
-        files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
+        made, targets = self._made(problems, complete=complete), self.targets() if complete else []
         reported = failed and bool(self.db.problem)
         ran, kept = bool(self.db.ran), self.db.commit()
         if kept:
             claim_cache(self.config)
         outputs = self.outputs.there(self.inputs.moment, self.inputs.now)
-        complete = complete and kept and all(os.path.abspath(path) in outputs for path in targets)
+        made = replace(made, complete=complete and kept and all(os.path.abspath(path) in outputs for path in targets))
         stats = self.inputs.evidence() | {path: stat_of(path) for path in self.paths.kept}
-        made = Made(files, units, report, self.warned, complete)
         self.record = Record(self._terms, Evidence(stats, self.inputs.code.written(), outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
         if problem and self.writes and ran and not reported:  # else nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
+
+    def _made(self, problems: Problems | None, *, complete: bool) -> Made:
+        """What this run made, as far as that is to be kept."""
+        files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
+        return Made(files, units, problems.report, bool(problems.all)) if problems is not None else Made(files, units)
 
     def drop(self) -> None:
         """Closes, for those who only look: folders of the cache that nothing is in are removed."""

@@ -49,7 +49,7 @@ def apply_fixes(build: Build) -> Applied:
     """Mends what is certain, after which more may be certain. A SpecError where the files of the set are not the
     author's, or cannot be written."""
     _check_owned(build)
-    report = report_of(build.problems(), Sources(build.config, build.db))
+    report = report_of(build.problems().all, Sources(build.config, build.db))
     wanted: dict[str, set[Fix]] = {}
     for fix in map(_fix, _apart(report.placed)):
         if fix is not None and os.path.isfile(fix.file):

@@ -166,8 +166,8 @@ def facts_of(config: Config) -> tuple[bytes, dict[str, Stat | None], str]:
         root = build.stages.root("match")
         build.db.digest(*root)
         found = build.problems_of([root])
-        if build.failed(found):
-            return b"", {}, build.report(found)
+        if found.failed:
+            return b"", {}, found.report
         facts = encode(autograd(build.db))
         if build.inputs.code.is_unchanged():
             build.db.commit()

@@ -12,6 +12,7 @@ from msgspec import Struct
 from pipeline.front.run.build import Build
 from pipeline.front.run.contents import units
 from pipeline.front.run.places import check_places, remove_orphans, write_files, write_manifest
+from pipeline.front.run.problems import Problems
 from pipeline.query.account import changes
 
 ROOM = 64_000_000  # bytes of values that stay in memory: what the next edit needs is there
@@ -33,7 +34,7 @@ class Resident:
     def __init__(self, build: Build) -> None:
         self._build = build
         self._names: Sequence[str] = []  # of the files whose places were checked
-        self._last: Updated | None = None
+        self._problems: Problems | None = None  # of the last pass
         build.room, build.writes = ROOM, True
         self.format = build.config.format  # of the reports
         build.nothing_changed = False  # what was true at the start says nothing of later
@@ -45,14 +46,14 @@ class Resident:
         if anew:
             build.refresh()
         problems = build.problems()
-        report = build.report(problems)
-        news = bool(build.db.ran) or self._last is None or report != self._last.report
-        if build.failed(problems):
-            self._last = Updated((), (), report, True, news)
-        else:
+        news = bool(build.db.ran) or self._problems is None or problems.report != self._problems.report
+        made: tuple[str, ...] = ()
+        written: list[str] = []
+        if not problems.failed:
             self._check()
-            self._last = Updated(tuple(self._replaced()), tuple(write_files(build)), report, False, news)
-        return self._last
+            made, written = tuple(self._replaced()), write_files(build)
+        self._problems = problems
+        return Updated(made, tuple(written), problems.report, problems.failed, news)
 
     def _check(self) -> None:
         """Looks once whether the files may be written where they belong."""
@@ -74,11 +75,11 @@ class Resident:
 
     def save(self) -> None:
         """Writes the manifest, and keeps what the pass found; apart from `update`, as nobody waits for it."""
-        done = self._last
-        if done is not None and not done.failed:
+        problems = self._problems
+        if problems is not None and not problems.failed:
             write_manifest(self._build)
-        if done is not None:
-            self._build.commit(done.report, complete=not done.failed)
+        if problems is not None:
+            self._build.commit(problems, complete=not problems.failed)
 
     def rest(self) -> None:
         """Lets other runs write, until the next pass."""

@@ -14,6 +14,7 @@ from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.rounds import Rounds
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import paths_of
+from pipeline.front.run.problems import fails
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.run.sources import Sources
 from pipeline.front.settings.config import Config
@@ -153,7 +154,7 @@ class Session:
     @property
     def failed(self) -> bool:
         """Whether the set has mistakes that stop a build."""
-        return bool(self.mistakes) or self._current.build.failed(self._found)
+        return bool(self.mistakes) or fails(self.config, self._found)
 
     def report(self) -> Report:
         """What a run would tell, in its order, as far as it tells it."""
