@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.dispatcher import Signature, signature_of
 from pipeline.families.nodes.plan import NodePlan, plan_node
-from pipeline.graphs.backward.held import Keeper, label
 from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import Backward, CallBlock
+from pipeline.graphs.backward.saved import Saver, label
 from pipeline.graphs.errors import GraphError
 from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
 from pipeline.graphs.functional.names import identifier
@@ -111,12 +111,12 @@ def _plan(function: Function, operators: Mapping[str, Operator], release: Releas
     histories = Histories(program, operators, {place.name: place.index for place in tensors})
     returned = _returned(program, histories)
     changed = {*program.written, *program.bumped, *(name for name, _ in program.metadata)}
-    keeper = Keeper(program, types, changed, [each.name for each in returned])
+    saver = Saver(program, types, changed, [each.name for each in returned])
     outputs = [each.value for each in returned if each.needs]
     for place in tensors:
         if place.type.endswith("]"):
-            keeper.mark("length", Ref(place.name), frozenset([place.index]))
-    backward = plan_backward(program, operators, histories, keeper, outputs)
+            saver.mark("length", Ref(place.name), frozenset([place.index]))
+    backward = plan_backward(program, operators, histories, saver, outputs)
     used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
     return GraphPlan(
         program,

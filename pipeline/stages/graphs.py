@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pipeline.grammar.buckets import bucket_of
 from pipeline.graphs.exported.model import read_model
-from pipeline.graphs.lean.apart import taken_apart
+from pipeline.graphs.lowering.decompose import decompose
 from pipeline.graphs.model import Function, Program
 from pipeline.graphs.ops import Op
 from pipeline.graphs.python.function import read_function
@@ -130,7 +130,7 @@ def graph(db: Database, file: str, name: str) -> Function | None:
 def lean(db: Database, file: str, name: str) -> Function | None:
     """The same, with what operators are made of in their place, where the graph says enough of its tensors."""
     function = graph(db, file, name)
-    return None if function is None else taken_apart(function, _Ops(db))
+    return None if function is None else decompose(function, _Ops(db))
 
 
 def problem_in(file: str, name: str, mistake: TextMistake) -> Problem:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pipeline.cpp import identifiers
 from pipeline.cpp.bindings import return_names
 from pipeline.graphs.backward.composites import COMPOSITES
-from pipeline.graphs.backward.held import Keeper, label
 from pipeline.graphs.backward.histories import COPIES, Histories, differentiable, histories_of
 from pipeline.graphs.backward.program import (
     Argument,
@@ -20,6 +19,7 @@ from pipeline.graphs.backward.program import (
     Style,
     Target,
 )
+from pipeline.graphs.backward.saved import Saver, label
 from pipeline.graphs.functional.program import Apply, Choose, Functional, Scatter
 from pipeline.graphs.model import Item, Many, Nothing, Ref, Result, Value
 from pipeline.graphs.operator import Operator, viewed_argument
@@ -34,9 +34,9 @@ class _Planner:
     """Goes through the steps in reverse."""
 
     def __init__(
-        self, program: Functional, operators: Mapping[str, Operator], histories: Histories, keeper: Keeper
+        self, program: Functional, operators: Mapping[str, Operator], histories: Histories, saver: Saver
     ) -> None:
-        self.program, self.operators, self.histories, self.keeper = program, operators, histories, keeper
+        self.program, self.operators, self.histories, self.saver = program, operators, histories, saver
         self.reached: set[str] = set()
         self.blocks: list[Block] = []
 
@@ -63,15 +63,15 @@ class _Planner:
 
     def _flags(self, flags: tuple[str, ...]) -> None:
         for flag in flags:
-            self.keeper.keep(Ref(flag), frozenset())
+            self.saver.save(Ref(flag), frozenset())
 
     def _scatter(self, step: Scatter) -> None:
         base, value = self._target(step.base), self._target(step.value)
         self._flags(step.flags)
-        layout = self.keeper.mark("layout", step.base, self.histories.needs(Ref(step.result)))
+        layout = self.saver.mark("layout", step.base, self.histories.needs(Ref(step.result)))
         for link in step.chain:
             for given in link.arguments.values():
-                self.keeper.keep(given, self.histories.needs(Ref(step.result)))
+                self.saver.save(given, self.histories.needs(Ref(step.result)))
         self.blocks.append(ScatterBlock(step, base, value, layout))
 
     def _target(self, value: Value) -> Target:
@@ -80,7 +80,7 @@ class _Planner:
         if not needs:
             return Target(slot, (), "")
         self._reach(slot)
-        return Target(slot, tuple(sorted(needs)), self.keeper.mark("like", slot, needs))
+        return Target(slot, tuple(sorted(needs)), self.saver.mark("like", slot, needs))
 
     def _call(self, index: int, step: Apply) -> None:
         operator = self.operators[step.identity]
@@ -90,7 +90,7 @@ class _Planner:
             return
         for value, listed in results:
             if listed:
-                self.keeper.mark("length", value, needs)
+                self.saver.mark("length", value, needs)
         style = self._style(operator)
         names = differentiable(operator)
         arguments = tuple(a for name in names if (a := self._argument(name, step, operator)) is not None)
@@ -103,11 +103,11 @@ class _Planner:
             for name, users in COMPOSITES[operator.schema.name.base].saved:
                 value = step.arguments[name]
                 users_need = (self.histories.needs(step.arguments.get(user)) for user in users)
-                self.keeper.keep(value, frozenset[int]().union(*users_need))
+                self.saver.save(value, frozenset[int]().union(*users_need))
         elif style == "recorded":
-            record = self.keeper.mark("record", _first(step), needs)
+            record = self.saver.mark("record", _first(step), needs)
         elif style == "view":
-            self.keeper.arguments(step, viewed_argument(operator.schema) or "", needs)
+            self.saver.arguments(step, viewed_argument(operator.schema) or "", needs)
         node = operator.reverse.node if operator.reverse is not None else ""
         hidden = operator.hidden if style == "library" else ()
         self.blocks.append(CallBlock(step, style, node, tuple(results), arguments, attributes, record, hidden))
@@ -142,13 +142,13 @@ class _Planner:
             return Argument(name, (Target(value, (), ""),))
         if listed and not isinstance(value, Many):
             needs = self.histories.needs(value)
-            like = self.keeper.mark("likes", value, needs) if needs else ""
+            like = self.saver.mark("likes", value, needs) if needs else ""
             self._reach(value)
             return Argument(name, (Target(value, tuple(sorted(needs)), like),), True, True, tuple(sorted(needs)))
         targets = tuple(self._target(v) for v in (value.values if isinstance(value, Many) else (value,)))
         for target in targets:
             if isinstance(target.value, Item) and target.needs:
-                self.keeper.mark("length", Ref(target.value.name), frozenset(target.needs))
+                self.saver.mark("length", Ref(target.value.name), frozenset(target.needs))
         needs = frozenset(place for target in targets for place in target.needs)
         return Argument(name, targets, listed, needs=tuple(sorted(needs)))
 
@@ -159,9 +159,9 @@ class _Planner:
             needs = self._users(attribute, step, reverse)
             value = made.get(attribute.expr, step.arguments.get(attribute.expr))
             if value is not None and "TypeAndSize" not in attribute.type:
-                self.keeper.keep(value, needs)
+                self.saver.save(value, needs)
             elif needs:
-                self.keeper.attribute(attribute_name(step, attribute), attribute, index, needs)
+                self.saver.attribute(attribute_name(step, attribute), attribute, index, needs)
         return found
 
     @staticmethod
@@ -190,29 +190,29 @@ def plan_backward(
     program: Functional,
     operators: Mapping[str, Operator],
     histories: Histories,
-    keeper: Keeper,
+    saver: Saver,
     outputs: list[Value],
 ) -> Backward:
     """The backward, where `outputs` have gradients."""
-    planner = _Planner(program, operators, histories, keeper)
+    planner = _Planner(program, operators, histories, saver)
     planner.start(outputs)
     planner.run()
     return Backward(
         tuple(planner.blocks),
-        tuple(keeper.tensors.values()),
-        _in_order(program, keeper),
-        tuple(keeper.attributes.values()),
-        tuple(keeper.marks.values()),
-        tuple(keeper.numbers.values()),
+        tuple(saver.tensors.values()),
+        _in_order(program, saver),
+        tuple(saver.attributes.values()),
+        tuple(saver.marks.values()),
+        tuple(saver.numbers.values()),
     )
 
 
-def _in_order(program: Functional, keeper: Keeper) -> tuple[Remade, ...]:
+def _in_order(program: Functional, saver: Saver) -> tuple[Remade, ...]:
     """What the backward makes again, in the order in which the forward made it."""
     found = []
     for step in program.steps:
         made = step.results[0] if isinstance(step, Apply) and step.results else getattr(step, "result", None)
         name = made.name if isinstance(made, Result) else made
-        if name in keeper.remade:
-            found.append(keeper.remade[name])
+        if name in saver.remade:
+            found.append(saver.remade[name])
     return tuple(found)

@@ -24,8 +24,8 @@ from pipeline.graphs.exported.format import (
 from pipeline.graphs.exported.values import SYMBOLIC, device_of, dtype_of, tensor, thing_of
 from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place, Ref, TensorFacts
 from pipeline.graphs.ops import Ops
+from pipeline.graphs.resolve.builder import GraphBuilder, identifier
 from pipeline.graphs.resolve.things import Known, Thing
-from pipeline.graphs.resolve.trace import Trace, identifier
 from pipeline.problems.problem import SpecError, TextMistake
 
 _AGAIN = "export the model again"
@@ -67,18 +67,18 @@ class _Reading:
         self.scope: dict[str, Thing] = {}
         self.names: set[str] = set()
         self.inputs = [self._input(spec) for spec in self.module.signature.input_specs]
-        self.trace = Trace(ops, [each.name for each in self.inputs])
+        self.builder = GraphBuilder(ops, [each.name for each in self.inputs])
         self.by_source = {each.source: each.name for each in self.inputs if each.source}
 
     def function(self, name: str) -> Function:
         """All of it; the mistakes are gathered."""
-        run = nodes.Run(self.trace, self.mistakes)
+        run = nodes.Run(self.builder, self.mistakes)
         run.graph(self.graph, self.scope)
         if self.mistakes:
             return Function(name, Place(), (), (), (), False)
         outputs = [found for spec in self.module.signature.output_specs if (found := self._output(spec)) is not None]
         single = len(outputs) == 1 and self._returns_one()
-        calls = tuple(self.trace.calls)
+        calls = tuple(self.builder.calls)
         return Function(name, Place(), tuple(self.inputs), calls, tuple(outputs), single)
 
     # ---- inputs
@@ -150,8 +150,8 @@ class _Reading:
             raise SpecError(
                 f"the file says of '{name}', which is no input, that it changes", f"it is damaged: {_AGAIN}"
             )
-        self.trace.place = Place(node=spec.arg.name)
-        self.trace.call("aten::copy_", [Known(Ref(name), "Tensor"), tensor(spec.arg.name, self.scope)])
+        self.builder.place = Place(node=spec.arg.name)
+        self.builder.call("aten::copy_", [Known(Ref(name), "Tensor"), tensor(spec.arg.name, self.scope)])
 
     def _returns_one(self) -> bool:
         """Whether the model gives its output as it is, and not in a tuple."""

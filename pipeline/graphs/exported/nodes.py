@@ -8,9 +8,9 @@ from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgume
 from pipeline.graphs.exported.values import thing_of
 from pipeline.graphs.model import Item, Place, Ref
 from pipeline.graphs.ops import Op
+from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.overloads import filled
 from pipeline.graphs.resolve.things import WRONG, Known, Several, Thing, any_wrong
-from pipeline.graphs.resolve.trace import Trace
 from pipeline.problems.problem import SpecError, TextMistake, nearest
 
 _OPS = "torch.ops."
@@ -27,10 +27,10 @@ def mistake(node: str, error: SpecError) -> TextMistake:
 
 
 class Run:
-    """Runs the nodes of graphs into a trace. The mistakes of all nodes are gathered."""
+    """Runs the nodes of graphs into a builder. The mistakes of all nodes are gathered."""
 
-    def __init__(self, trace: Trace, mistakes: list[TextMistake]) -> None:
-        self.trace = trace
+    def __init__(self, builder: GraphBuilder, mistakes: list[TextMistake]) -> None:
+        self.builder = builder
         self.mistakes = mistakes
         self.copied: set[str] = set()  # copies of constants that need no gradient
         self.facts: dict[str, tuple[tuple[int, ...], str]] = {}  # sizes and dtypes of the graph that is run
@@ -42,7 +42,7 @@ class Run:
         self.copied -= {name for name, meta in graph.tensor_values.items() if meta.requires_grad}
         for at, node in enumerate(graph.nodes):
             name = node.name or _first_name(node.outputs) or f"{node.target} {at}"
-            self.trace.place = Place(node=name)
+            self.builder.place = Place(node=name)
             try:
                 self._node(node, name, scope)
             except SpecError as error:
@@ -68,10 +68,10 @@ class Run:
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
         hints = [_name(each) or name for each in node.outputs] if _is_flat(op) else [name]
         hints += [name] * (len(op.native.func.returns) - len(hints))
-        found = self.trace.called(op, match.arguments, hints)
+        found = self.builder.called(op, match.arguments, hints)
         if _is_flat(op):
-            self.trace.note([self.facts.get(_name(each) or "") for each in node.outputs])
-        _bind(node.outputs, found, scope, self.trace)
+            self.builder.note([self.facts.get(_name(each) or "") for each in node.outputs])
+        _bind(node.outputs, found, scope, self.builder)
 
     def _thing(self, op: Op, given: NamedArgument, scope: dict[str, Thing]) -> Thing:
         names = [argument.name for argument in op.native.func.inputs]
@@ -87,9 +87,9 @@ class Run:
                 f"'{target}' is no operator that a graph can have", "numbers of symbolic sizes are not read"
             )
         name, overload = f"{parts[0]}::{parts[1]}", "" if parts[2] == "default" else parts[2]
-        found = [op for op in self.trace.ops.overloads(name) if op.native.func.name.overload == overload]
+        found = [op for op in self.builder.ops.overloads(name) if op.native.func.name.overload == overload]
         if not found:
-            raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.trace.ops.near(name))
+            raise SpecError(f"the spec set has no operator '{name}.{parts[2]}'", self.builder.ops.near(name))
         return found[0]
 
     def _refuse(self, name: str) -> None:
@@ -106,16 +106,16 @@ class Run:
         given = [thing_of(each.arg, scope) for each in node.inputs[2:]]
         names = [_name(each) for each in inner.graph.inputs]
         own = {name: thing for name, thing in zip(names, given) if name is not None}
-        outer, facts, copied, self.trace.grad = self.trace.grad, self.facts, self.copied, mode
+        outer, facts, copied, self.builder.grad = self.builder.grad, self.facts, self.copied, mode
         try:
             self.graph(inner.graph, own)
         finally:
-            self.trace.grad, self.facts, self.copied = outer, facts, copied
+            self.builder.grad, self.facts, self.copied = outer, facts, copied
         found = Several(tuple(thing_of(each, own) for each in inner.graph.outputs))
         results = node.outputs
         if len(results) == 1 and results[0].as_tensors is not None:
             results = [Argument(as_tensor=each) for each in results[0].as_tensors]
-        _bind(results, found, scope, self.trace)
+        _bind(results, found, scope, self.builder)
 
 
 def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
@@ -143,7 +143,7 @@ def _first_name(arguments: Sequence[Argument]) -> str:
     return next(iter(_names(arguments)), "")
 
 
-def _bind(outputs: Sequence[Argument], found: Thing, scope: dict[str, Thing], trace: Trace) -> None:
+def _bind(outputs: Sequence[Argument], found: Thing, scope: dict[str, Thing], builder: GraphBuilder) -> None:
     """Gives the results of a call the names that they have in the graph."""
     things = found.items if isinstance(found, Several) else (found,)
     for output, thing in zip(outputs, things):
@@ -151,6 +151,6 @@ def _bind(outputs: Sequence[Argument], found: Thing, scope: dict[str, Thing], tr
         if name is not None:
             scope[name] = thing
         elif output.as_tensors is not None and isinstance(thing, Known) and isinstance(thing.value, Ref):
-            trace.expect(thing.value.name, len(output.as_tensors))
+            builder.expect(thing.value.name, len(output.as_tensors))
             for index, each in enumerate(output.as_tensors):
                 scope[each.name] = Known(Item(thing.value.name, index), "Tensor")

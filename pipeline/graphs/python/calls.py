@@ -91,10 +91,10 @@ def _of_torch(reader: Expressions, path: str, given: Sequence[Thing], named: Nam
     if module not in MODULES:
         raise SpecError(f"'{path}' is no operator", "call functions of torch, torch.nn.functional and torch.linalg")
     operator = f"aten::{MODULES[module]}{name}"
-    found = [op for op in reader.trace.ops.overloads(operator) if "function" in op.native.variants]
+    found = [op for op in reader.builder.ops.overloads(operator) if "function" in op.native.variants]
     if not found:
-        raise SpecError(f"the spec set has no function '{path}'", reader.trace.ops.near(operator))
-    return reader.trace.call(operator, given, named, hint=hint)
+        raise SpecError(f"the spec set has no function '{path}'", reader.builder.ops.near(operator))
+    return reader.builder.call(operator, given, named, hint=hint)
 
 
 def _explicit(reader: Expressions, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
@@ -104,13 +104,13 @@ def _explicit(reader: Expressions, name: str, given: Sequence[Thing], named: Nam
         raise SpecError(f"'torch.ops.{name}' is no operator", "write torch.ops.namespace.name.overload")
     operator = f"{parts[0]}::{parts[1]}"
     overload = ("" if parts[2] == "default" else parts[2]) if len(parts) == 3 else None
-    found = reader.trace.ops.overloads(operator)
+    found = reader.builder.ops.overloads(operator)
     if not found:
-        raise SpecError(f"the spec set has no operator '{operator}'", reader.trace.ops.near(operator))
+        raise SpecError(f"the spec set has no operator '{operator}'", reader.builder.ops.near(operator))
     if overload is not None and all(op.native.func.name.overload != overload for op in found):
         names = [op.native.func.name.overload or "default" for op in found]
         raise SpecError(f"'{operator}' has no overload '{parts[2]}'", nearest(parts[2], names))
-    return reader.trace.call(operator, given, named, hint=hint, overload=overload)
+    return reader.builder.call(operator, given, named, hint=hint, overload=overload)
 
 
 def _of_math(reader: Expressions, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
@@ -118,7 +118,7 @@ def _of_math(reader: Expressions, name: str, given: Sequence[Thing], named: Name
         raise SpecError(f"'math.{name}' is nothing that a graph can have so", nearest(name, MATH))
     if is_tensor(given[0]):
         raise SpecError(f"'math.{name}' is not for tensors", f"write torch.{name}(x)")
-    return reader.trace.scalar(MATH[name], given, hint)
+    return reader.builder.scalar(MATH[name], given, hint)
 
 
 def _builtin(reader: Expressions, name: str, given: Sequence[Thing], named: Named, hint: str) -> Thing:
@@ -128,15 +128,15 @@ def _builtin(reader: Expressions, name: str, given: Sequence[Thing], named: Name
         return WRONG
     first = given[0] if given else None
     if name == "abs" and is_tensor(given[0] if len(given) == 1 else WRONG):
-        return reader.trace.call("aten::abs", given, hint=hint)
+        return reader.builder.call("aten::abs", given, hint=hint)
     if name == "len" and len(given) == 1:
         return _length(reader, given[0], hint)
     if name in ("abs", "int", "float") and len(given) == 1 and first is not None and is_number(first):
-        return reader.trace.scalar(name, given, hint)
+        return reader.builder.scalar(name, given, hint)
     if name == "float" and len(given) == 1 and text_in(given[0]) in ("inf", "-inf", "nan", "+inf"):
         return of_number(float(text_in(given[0]) or "nan"))
     if name in ("min", "max") and len(given) == 2 and all(map(is_number, given)):
-        return reader.trace.scalar(name, given, hint)
+        return reader.builder.scalar(name, given, hint)
     if name in ("int", "float", "bool") and first is not None and is_tensor(first):
         raise SpecError("a value of a tensor is known only when the graph runs", f"write x.{name}() for its dtype")
     advice = _NOT_CALLED.get(name, f"call functions of torch, as torch.{name}(…), and methods of tensors")
@@ -147,8 +147,8 @@ def _length(reader: Expressions, thing: Thing, hint: str) -> Thing:
     if isinstance(thing, Several):
         return of_number(len(thing.items))
     if is_tensor(thing):
-        return reader.trace.scalar("size", [thing, of_number(0)], hint)
-    return reader.trace.scalar("length", [thing], hint)
+        return reader.builder.scalar("size", [thing, of_number(0)], hint)
+    return reader.builder.scalar("length", [thing], hint)
 
 
 # ---- methods
@@ -165,18 +165,18 @@ def method(reader: Expressions, value: Thing, name: str, given: Sequence[Thing],
     if name in REFUSED_METHODS:
         raise SpecError(f"'.{name}()' is nothing that a graph can have", REFUSED_METHODS[name])
     if name in MEASURES and not given and not named:
-        return reader.trace.scalar(MEASURES[name], [value], hint)
+        return reader.builder.scalar(MEASURES[name], [value], hint)
     if name == "stride" and len(given) == 1 and not named:
-        return reader.trace.scalar("stride", [value, given[0]], hint)
+        return reader.builder.scalar("stride", [value, given[0]], hint)
     if name in METHODS:
         return _expanded(reader, name, METHODS[name], [value, *given], named, hint or name.strip("_"))
     operator = f"aten::{name}"
-    found = [op for op in reader.trace.ops.overloads(operator) if "method" in op.native.variants]
+    found = [op for op in reader.builder.ops.overloads(operator) if "method" in op.native.variants]
     if not found:
-        function = reader.trace.ops.overloads(operator)
-        advice = f"write torch.{name}(…)" if function else reader.trace.ops.near(operator)
+        function = reader.builder.ops.overloads(operator)
+        advice = f"write torch.{name}(…)" if function else reader.builder.ops.near(operator)
         raise SpecError(f"the spec set has no method '{name}'", advice)
-    return reader.trace.call(operator, [value, *given], named, method=True, hint=hint)
+    return reader.builder.call(operator, [value, *given], named, method=True, hint=hint)
 
 
 # ---- what torch has in Python
@@ -220,12 +220,14 @@ def _bound(reader: Expressions, name: str, parameters: ast.arguments, given: Seq
 def _own(reader: Expressions, name: str, given: Sequence[Thing], hint: str) -> Thing:
     """What the expressions of ours call beside operators."""
     if name in ("size_of", "wrapped"):
-        return reader.trace.scalar({"size_of": "size"}.get(name, name), given, hint)
+        return reader.builder.scalar({"size_of": "size"}.get(name, name), given, hint)
     if name == "broadcast":
-        known = reader.trace.ops.overloads("aten::broadcast_tensors")
+        known = reader.builder.ops.overloads("aten::broadcast_tensors")
         if not known:
             return Several(tuple(given))
-        return Several(tuple(items_of(reader.trace.call("aten::broadcast_tensors", [Several(tuple(given))]), 2) or ()))
+        return Several(
+            tuple(items_of(reader.builder.call("aten::broadcast_tensors", [Several(tuple(given))]), 2) or ())
+        )
     if name == "tensor_of":
         return _constant(reader, given[0], given[1], given[2], hint)
     if name == "is_a":
@@ -240,9 +242,9 @@ def _constant(reader: Expressions, data: Thing, dtype: Thing, device: Thing, hin
     """A new tensor of numbers, or of lists of them."""
     if isinstance(data, Several) and data.items:
         items = [_constant(reader, item, dtype, device, "") for item in data.items]
-        return reader.trace.call("aten::stack", [Several(tuple(items), is_list=True)], hint=hint)
+        return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)], hint=hint)
     if not is_number(data) or not isinstance(data, Known):
         raise SpecError(f"a tensor of {described(data)} cannot be made", "write numbers, or lists of them")
     if dtype == NONE and data.type in ("int", "bool"):
         dtype = Known(Constant("ScalarType", "int64" if data.type == "int" else "bool"), "ScalarType")
-    return reader.trace.call("aten::scalar_tensor", [data], {"dtype": dtype, "device": device}, hint=hint)
+    return reader.builder.call("aten::scalar_tensor", [data], {"dtype": dtype, "device": device}, hint=hint)

@@ -20,6 +20,7 @@ from pipeline.graphs.python.names import (
     REFLECTED,
     REFUSED_ATTRIBUTES,
 )
+from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import DTYPES
 from pipeline.graphs.resolve.things import (
     NONE,
@@ -35,7 +36,6 @@ from pipeline.graphs.resolve.things import (
     number_in,
     of_number,
 )
-from pipeline.graphs.resolve.trace import Trace
 from pipeline.problems.problem import SpecError, TextMistake, nearest
 
 
@@ -43,8 +43,8 @@ class Expressions:
     """Reads names, constants and operators. `scope` says what names stand for, `imports` what is imported under which
     name."""
 
-    def __init__(self, trace: Trace, imports: Mapping[str, str], scope: dict[str, Thing]) -> None:
-        self.trace = trace
+    def __init__(self, builder: GraphBuilder, imports: Mapping[str, str], scope: dict[str, Thing]) -> None:
+        self.builder = builder
         self.imports = imports
         self.scope = scope
         self.first_line = 1  # of the function: places count from there
@@ -54,7 +54,7 @@ class Expressions:
     # ---- where
 
     def read(self, node: ast.expr, hint: str = "") -> Thing:
-        """What an expression stands for; its calls are in the trace. A TextMistake says where something is wrong."""
+        """What an expression stands for; its calls are in the builder. A TextMistake says where something is wrong."""
         try:
             found = self.readers.get(type(node))
             if found is None:
@@ -69,12 +69,12 @@ class Expressions:
     def at(self, node: ast.expr | ast.stmt) -> None:
         """Says that what is called next is called here."""
         if not self.depth:
-            self.trace.place = Place(*self.where(node))
+            self.builder.place = Place(*self.where(node))
 
     def where(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """Line and column, from the function's first line on."""
         if self.depth:
-            return self.trace.place.line, self.trace.place.column
+            return self.builder.place.line, self.builder.place.column
         return node.lineno - self.first_line + 1, node.col_offset + 1
 
     def path(self, node: ast.expr) -> str:
@@ -129,9 +129,9 @@ class Expressions:
             raise SpecError(f"{described(value)} has no attribute '{name}'{_perhaps_none(value)}")
         self.at(node)
         if name in PROPERTIES:
-            return self.trace.scalar(PROPERTIES[name], [value], hint or name)
+            return self.builder.scalar(PROPERTIES[name], [value], hint or name)
         if name in ATTRIBUTES:
-            return self.trace.call(f"aten::{ATTRIBUTES[name]}", [value], hint=hint or name)
+            return self.builder.call(f"aten::{ATTRIBUTES[name]}", [value], hint=hint or name)
         if name in REFUSED_ATTRIBUTES:
             raise SpecError(f"'.{name}' of a tensor is nothing that a graph can have", REFUSED_ATTRIBUTES[name])
         known = [*PROPERTIES, *ATTRIBUTES]
@@ -171,7 +171,7 @@ class Expressions:
             return Several(tuple(found), is_list=is_list)
         self.at(nodes[0])
         lists = [i if isinstance(i, Known) and i.type == "int[]" else Several((i,), is_list=True) for i in found]
-        return self.trace.scalar("concat", [Several(tuple(lists), is_list=True)])
+        return self.builder.scalar("concat", [Several(tuple(lists), is_list=True)])
 
     # ---- operators
 
@@ -186,16 +186,16 @@ class Expressions:
         if isinstance(left, Wrong) or isinstance(right, Wrong):
             return WRONG
         if is_tensor(left) and (is_tensor(right) or is_operand(right)):
-            return self.trace.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
+            return self.builder.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
         if is_tensor(right) and is_operand(left) and kind in REFLECTED:
             return self.within(REFLECTED[kind], {"self": right, "other": left}, hint)
         if is_number(left) and is_number(right) and numbers:
-            return self.trace.scalar(numbers, [left, right], hint)
+            return self.builder.scalar(numbers, [left, right], hint)
         lists = [thing for thing in (left, right) if isinstance(thing, Several) or thing.type == "int[]"]
         if kind is ast.Add and len(lists) == 2:
             if isinstance(left, Several) and isinstance(right, Several):
                 return Several((*left.items, *right.items), is_list=left.is_list)
-            return self.trace.scalar("concat", [Several(tuple(lists), is_list=True)])
+            return self.builder.scalar("concat", [Several(tuple(lists), is_list=True)])
         maybe = _perhaps_none(left) or _perhaps_none(right)
         raise SpecError(f"this operator is not for {described(left)} and {described(right)}{maybe}")
 
@@ -205,14 +205,14 @@ class Expressions:
         if isinstance(value, Wrong) or (isinstance(node.op, ast.UAdd) and (is_tensor(value) or is_number(value))):
             return value
         if isinstance(node.op, ast.USub) and is_number(value):
-            return self.trace.scalar("neg", [value], hint)
+            return self.builder.scalar("neg", [value], hint)
         name = {ast.USub: "neg", ast.Invert: "bitwise_not"}.get(type(node.op))
         if name is None and self.depth:
             return of_number(not self.decided(node.operand))
         if name is None or not is_tensor(value):
             hint = "write ~x of a tensor of bool" if name is None else ""
             raise SpecError(f"this operator is not for {described(value)}{_perhaps_none(value)}", hint)
-        return self.trace.call(f"aten::{name}", [value], hint=hint)
+        return self.builder.call(f"aten::{name}", [value], hint=hint)
 
     def compare(self, node: ast.Compare, hint: str) -> Thing:
         if len(node.ops) > 1:
@@ -227,11 +227,11 @@ class Expressions:
             raise SpecError("this comparison is nothing that a graph can have", "compare tensors by == or <")
         name, swapped = COMPARE[kind]
         if is_tensor(left) and (is_tensor(right) or is_operand(right)):
-            return self.trace.call(f"aten::{name}", [left, right], hint=hint)
+            return self.builder.call(f"aten::{name}", [left, right], hint=hint)
         if is_tensor(right) and is_operand(left):
-            return self.trace.call(f"aten::{swapped}", [right, left], hint=hint)
+            return self.builder.call(f"aten::{swapped}", [right, left], hint=hint)
         if is_number(left) and is_number(right):
-            return self.trace.scalar(name, [left, right], hint)
+            return self.builder.scalar(name, [left, right], hint)
         if self.depth:
             return of_number((left == right) is (kind is ast.Eq))
         raise SpecError(f"{described(left)} and {described(right)} cannot be compared{_perhaps_none(left)}")

@@ -11,9 +11,9 @@ from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.python.source import Context
 from pipeline.graphs.python.statements import TOO_DEEP, Body
+from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import converted
 from pipeline.graphs.resolve.things import Known, Wrong, described
-from pipeline.graphs.resolve.trace import Trace
 from pipeline.problems.problem import SpecError, TextMistake, nearest
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
@@ -175,8 +175,8 @@ def _read(
     node: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, ops: Ops
 ) -> tuple[Function | None, list[TextMistake]]:
     parameters = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-    trace = Trace(ops, parameters)
-    reader = Reader(trace, {k: v for k, v in context.imports.items() if k not in parameters}, {})
+    builder = GraphBuilder(ops, parameters)
+    reader = Reader(builder, {k: v for k, v in context.imports.items() if k not in parameters}, {})
     reader.functions = frozenset(context.functions)
     reader.first_line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
     _constants(reader, node, context)
@@ -192,7 +192,7 @@ def _read(
     if mistakes:
         return None, mistakes
     doc = (ast.get_docstring(node) or "").partition("\n")[0]
-    inputs, calls = tuple(definition.inputs), tuple(trace.calls)
+    inputs, calls = tuple(definition.inputs), tuple(builder.calls)
     place = Place(*reader.where(node))
     return Function(node.name, place, inputs, calls, body.outputs, body.single, groups, doc), []
 
@@ -207,11 +207,11 @@ def _constants(reader: Reader, node: ast.AST, context: Context) -> None:
 
 
 def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition) -> None:
-    trace = definition.reader.trace
+    builder = definition.reader.builder
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if definition.reader.path(called) == "torch.no_grad":
-            trace.grad = False
+            builder.grad = False
         else:
             definition.say(decorator, "a decorator is nothing that a graph can have", "write the function without it")
 

@@ -122,14 +122,14 @@ class Body:
         if found is None and is_tensor(value):
             assert isinstance(value, Known)
             self.reader.at(target)
-            value = self.reader.trace.call("aten::unbind", [value])  # what iterating over a tensor does
+            value = self.reader.builder.call("aten::unbind", [value])  # what iterating over a tensor does
             found = items_of(value, count)
         if found is None:
             raise SpecError(f"{described(value)} cannot be unpacked")
         if isinstance(value, Several) and len(value.items) != count:
             raise SpecError(f"{len(value.items)} values for {count} names")
         if isinstance(value, Known) and isinstance(value.value, Ref):
-            self.reader.trace.expect(value.value.name, count)
+            self.reader.builder.expect(value.value.name, count)
         for inner, thing in zip(target.elts, found):
             if isinstance(inner, ast.Starred):
                 raise SpecError("a '*' here is nothing that a graph can have", "write out each name")
@@ -155,10 +155,10 @@ class Body:
     def _put(self, view: Thing, tensors: list[Thing], value: Thing) -> None:
         if isinstance(view, Wrong) or any_wrong(tensors):
             return
-        call = self.reader.trace.call
+        call = self.reader.builder.call
         if tensors:
             if is_number(value):  # of the tensor's dtype, as in an assignment to a view
-                dtype = self.reader.trace.scalar("dtype", [view])
+                dtype = self.reader.builder.scalar("dtype", [view])
                 value = call("aten::scalar_tensor", [value], {"dtype": dtype})
             call("aten::index_put_", [view, Several(tuple(tensors), is_list=True), value])
         elif is_number(value):
@@ -193,7 +193,7 @@ class Body:
         if not tensors:
             self._in_place(type(node.op), view, right, "")
         elif not any_wrong(tensors):
-            picked = reader.trace.call("aten::index", [view, Several(tuple(tensors), is_list=True)])
+            picked = reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)])
             self._put(view, tensors, self._in_place(type(node.op), picked, right, ""))
 
     def _in_place(self, kind: type[ast.operator], left: Thing, right: Thing, hint: str) -> Thing:
@@ -201,7 +201,7 @@ class Body:
         if isinstance(left, Wrong) or isinstance(right, Wrong):
             return WRONG
         if name and is_tensor(left) and (is_tensor(right) or is_operand(right)):
-            return self.reader.trace.call(f"aten::{name}", [left, right], hint=hint)
+            return self.reader.builder.call(f"aten::{name}", [left, right], hint=hint)
         return self.reader.operator(kind, left, right, hint)
 
     # ---- the rest
@@ -218,15 +218,15 @@ class Body:
 
     def with_(self, node: ast.With) -> None:
         """`with torch.no_grad():` and the like."""
-        outer = self.reader.trace.grad
+        outer = self.reader.builder.grad
         for item in node.items:
-            self.reader.trace.grad = self._mode(item.context_expr)
+            self.reader.builder.grad = self._mode(item.context_expr)
             if item.optional_vars is not None:
                 raise SpecError("'as' is nothing that a graph can have here", "write with torch.no_grad():")
         try:
             self.read(node.body)
         finally:
-            self.reader.trace.grad = outer
+            self.reader.builder.grad = outer
 
     def _mode(self, node: ast.expr) -> bool:
         path = self.reader.path(node.func) if isinstance(node, ast.Call) else ""

@@ -61,8 +61,8 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Thing:
         reader.at(node)
         at = found[0]
         if is_tensor(tensor) and isinstance(at, Known) and at.type == "int" and len(found) == 1:
-            return reader.trace.scalar("size", [tensor, at], hint or "size")
-        value: Thing = reader.trace.scalar("sizes", [tensor], "shape")
+            return reader.builder.scalar("size", [tensor, at], hint or "size")
+        value: Thing = reader.builder.scalar("sizes", [tensor], "shape")
     else:
         value, found = reader.read(shape), indices(reader, node)
     reader.at(node)
@@ -74,8 +74,8 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Thing:
     if isinstance(view, Wrong) or any_wrong(tensors):
         return WRONG
     if not tensors:
-        return reader.trace.call("aten::alias", [value], hint=hint) if view is value else view
-    return reader.trace.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
+        return reader.builder.call("aten::alias", [value], hint=hint) if view is value else view
+    return reader.builder.call("aten::index", [view, Several(tuple(tensors), is_list=True)], hint=hint)
 
 
 def indices(reader: Expressions, node: ast.Subscript) -> list[Index]:
@@ -106,7 +106,7 @@ def _of_list(reader: Expressions, value: Thing, found: list[Index], hint: str) -
     if isinstance(at, Slice) and isinstance(value, Known) and value.type == "int[]" and at.step in (NONE, of_number(1)):
         start = at.start if at.start != NONE else of_number(0)
         end = at.end if at.end != NONE else of_number(_END)
-        return reader.trace.scalar("slice", [value, start, end], hint)
+        return reader.builder.scalar("slice", [value, start, end], hint)
     index = index_in(at) if isinstance(at, (Known, Several)) else None
     if index is None:
         raise SpecError(f"{described(value)} cannot be subscripted so", "write a constant whole number")
@@ -168,7 +168,7 @@ def _step(
     reader: Expressions, view: Thing, dim: int, index: Index, hint: str, *, alone: bool, from_end: bool
 ) -> tuple[Thing, int]:
     """One index: the view so far, and the dimension that the next one is about, which is negative `from_end`."""
-    call = reader.trace.call
+    call = reader.builder.call
     if isinstance(index, Slice):
         if index.is_full and not alone:
             return view, dim + 1
@@ -197,5 +197,5 @@ def _as_tensor(reader: Expressions, index: Index) -> Thing:
     if not index.items or not all(isinstance(item, Known) and item.type == "int" for item in index.items):
         raise SpecError(f"{described(index)} is no subscript of a tensor", "write whole numbers, or a Tensor of int64")
     dtype = Known(Constant("ScalarType", "int64"), "ScalarType")
-    items = [reader.trace.call("aten::scalar_tensor", [item], {"dtype": dtype}) for item in index.items]
-    return reader.trace.call("aten::stack", [Several(tuple(items), is_list=True)])
+    items = [reader.builder.call("aten::scalar_tensor", [item], {"dtype": dtype}) for item in index.items]
+    return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipeline.graphs.backward.composites import COMPOSITES
-from pipeline.graphs.backward.held import label
 from pipeline.graphs.backward.plan import attribute_name
 from pipeline.graphs.backward.program import Argument, CallBlock, Target
+from pipeline.graphs.backward.saved import label
 from pipeline.graphs.model import Item, Ref, Value
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.values import argument, call, tensor

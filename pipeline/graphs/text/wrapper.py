@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.graphs.backward.held import label
+from pipeline.graphs.backward.saved import label
 from pipeline.graphs.functional.program import Given, Link, Shared, Shown
 from pipeline.graphs.model import Many, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Place

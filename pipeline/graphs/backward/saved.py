@@ -16,7 +16,7 @@ from pipeline.model.autograd import SavedAttribute
 from pipeline.model.layers import entry_operator
 
 
-class Keeper:
+class Saver:
     """Collects what is held, and by which inputs' need."""
 
     def __init__(
@@ -38,11 +38,11 @@ class Keeper:
         self.marks: dict[str, Mark] = {}
         self.numbers: dict[str, Number] = {}
 
-    def keep(self, value: Value, needs: frozenset[int]) -> None:
+    def save(self, value: Value, needs: frozenset[int]) -> None:
         """Keeps a value of a formula: a tensor, a list, a number."""
         if isinstance(value, Many):
             for each in value.values:
-                self.keep(each, needs)
+                self.save(each, needs)
         elif isinstance(value, (Ref, Item)):
             if value.name in self._constants:
                 self.remade[value.name] = Remade(self._constants[value.name])
@@ -55,7 +55,7 @@ class Keeper:
         """Keeps a view's arguments but what is viewed."""
         for name, value in step.arguments.items():
             if name != but:
-                self.keep(value, needs)
+                self.save(value, needs)
 
     def attribute(self, name: str, attribute: SavedAttribute, step: int, needs: frozenset[int]) -> None:
         self.attributes[name] = Attribute(name, attribute, step, _sorted(needs))
@@ -82,7 +82,7 @@ class Keeper:
         step = self._made.get(value.name)
         if step is not None and step.view and self.visible(value):
             for each in step.arguments.values():
-                self.keep(each, needs)
+                self.save(each, needs)
             self.remade[value.name] = Remade(step)
             return
         if step is not None and _constant(step):

@@ -20,7 +20,7 @@ _LONGEST = 64  # bits of a power that is worth computing
 _PLAIN = {"SymInt": "int", "SymInt[]": "int[]", "SymBool": "bool"}
 
 
-class Trace:
+class GraphBuilder:
     """What a function does, call by call."""
 
     def __init__(self, ops: Ops, names: Sequence[str]) -> None:

@@ -11,18 +11,18 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from pipeline.graphs.lean.rules import RULES, Rule, Shape, Site, numbers
+from pipeline.graphs.lowering.rules import RULES, Rule, Shape, Site, numbers
 from pipeline.graphs.model import Call, Function, Int, Item, Many, Nothing, Output, Ref, Result, Value
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
+from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.things import Known, Several, Thing
-from pipeline.graphs.resolve.trace import Trace
 from pipeline.problems.problem import SpecError
 
 _BROADCAST = "aten::broadcast_tensors"
 
 
-def taken_apart(function: Function, ops: Ops) -> Function:
+def decompose(function: Function, ops: Ops) -> Function:
     """The function with those calls written out that the rules know."""
     if not any(call.op in RULES or call.op == _BROADCAST for call in function.calls):
         return function
@@ -35,7 +35,7 @@ class _Pass:
     def __init__(self, function: Function, ops: Ops) -> None:
         self.old = function
         names = [each.name for each in function.inputs] + [r.name for c in function.calls for r in c.results]
-        self.trace = Trace(ops, names)
+        self.builder = GraphBuilder(ops, names)
         self.shapes: dict[str, Shape] = {}
         self.items: dict[str, dict[int, Shape]] = {}
         self.now: dict[str, Value] = {}  # what stands for a result that is no more
@@ -48,12 +48,12 @@ class _Pass:
         for call in self.old.calls:
             current = replace(call, arguments={name: self._value(each) for name, each in call.arguments.items()})
             if not (self._broadcast(current) or self._expanded(current)):
-                self.trace.calls.append(current)
+                self.builder.calls.append(current)
             for result in call.results:
                 if result.sizes is not None and result.type == "Tensor":
                     self.shapes[result.name] = Shape(result.sizes, result.dtype)
         outputs = tuple(Output(self._value(each.value), each.type) for each in self.old.outputs)
-        return replace(self.old, calls=tuple(self.trace.calls), outputs=outputs)
+        return replace(self.old, calls=tuple(self.builder.calls), outputs=outputs)
 
     def _value(self, value: Value) -> Value:
         if isinstance(value, Ref):
@@ -88,20 +88,20 @@ class _Pass:
         return rule is not None and self._apply(rule, call, site, result)
 
     def _apply(self, rule: Rule, call: Call, site: Site, result: Result) -> bool:
-        count = len(self.trace.calls)
-        self.trace.place, self.trace.grad = call.place, call.grad
+        count = len(self.builder.calls)
+        self.builder.place, self.builder.grad = call.place, call.grad
         scope: dict[str, Thing] = {name: thing(value) for name, value in call.arguments.items()}
         sizes = result.sizes or ()
         scope |= {name: thing(value) for name, value in numbers(site, sizes).items()}
         scope["sizes"] = Several(tuple(thing(Int(size)) for size in sizes), is_list=True)
         with suppress(SpecError):
-            made = Reader(self.trace, {}, {}).within(rule.text, scope, result.name)
+            made = Reader(self.builder, {}, {}).within(rule.text, scope, result.name)
             if isinstance(made, Known):
                 self.now[result.name] = made.value
                 if result.sizes is not None and isinstance(made.value, Ref):
                     self.shapes[made.value.name] = Shape(result.sizes, result.dtype)
                 return True
-        del self.trace.calls[count:]  # the set has not all operators that it takes
+        del self.builder.calls[count:]  # the set has not all operators that it takes
         return False
 
 
