@@ -47,10 +47,10 @@ class Asked(Struct, frozen=True):
         """The spec files of the set, as the editor has them."""
         found: dict[Role, list[tuple[str, list[str]]]] = {}
         for role in ROLES:
-            for at in self.session.locations(role):
+            for at in self.session.files.locations(role):
                 path = os.path.realpath(at.path)
                 found.setdefault(role, []).append((path, self.server.text(path).lines))
-        headers = {name: os.path.realpath(at.path) for name, at in self.session.headers().items()}
+        headers = {name: os.path.realpath(at.path) for name, at in self.session.files.headers().items()}
         return Files(found, {name: (path, self.server.text(path).lines) for name, path in headers.items()})
 
     def location(self, spot: Spot) -> types.Location:
@@ -65,7 +65,7 @@ def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
     """The place, None where its file is no spec file of any set."""
     path = path_of(uri)
     session = server.sets.of(path) if path in server.buffers else None
-    role = session.role(path) if session is not None else None
+    role = session.files.role(path) if session is not None else None
     if session is None or role is None:
         return None
     server.catch_up()
@@ -120,7 +120,7 @@ def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
     target = target_at(at.cursor)
     if target is None:
         raise SpecError("there is no operator's name here", "go to one: func:, name:, structured_delegate:, autogen:")
-    if any(at_.member for role in ROLES for at_ in at.session.locations(role)):
+    if any(at_.member for role in ROLES for at_ in at.session.files.locations(role)):
         raise SpecError("the spec set is inside of an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
     for spot, text in rename(at.session.db, target, new, at.cursor, at.files):

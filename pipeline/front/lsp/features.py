@@ -97,7 +97,7 @@ def _of_files(server: Server) -> None:
         server.complete(at.session)
         if at.session.failed:
             return None
-        key = at.session.key(at.path)
+        key = at.session.files.key(at.path)
         return lenses(costs(at.session.db, at.cursor.role, key), at.text, server.encoding)
 
     @server.feature(

@@ -94,7 +94,7 @@ class Server(LanguageServer):
             self._look_at(other)
         sessions = self.sets.open()
         for other in self._shown.keys() - self.buffers.keys():
-            if not any(session.has(other) for session in sessions):
+            if not any(session.files.has(other) for session in sessions):
                 self._publish(other, [])
 
     def _look_at(self, path: str) -> None:
@@ -161,7 +161,7 @@ class Server(LanguageServer):
             self._idle = asyncio.get_running_loop().call_later(REST, self._complete)
 
     def _bring(self, session: Session) -> None:
-        opened = {path: buffer.data for path, buffer in self.buffers.items() if session.has(path)}
+        opened = {path: buffer.data for path, buffer in self.buffers.items() if session.files.has(path)}
         outrun = session.is_outrun
         try:
             session.look(opened)
@@ -212,7 +212,7 @@ class Server(LanguageServer):
         """Shows what a session has to tell; `anew`: in all files that are open, as it is for another text."""
         found = diagnostics.by_file(session.report(), self.text, self.encoding)
         for path in [*found, *(path for path in {**self.buffers, **self._shown} if path not in found)]:
-            if session.has(path) and (anew or self._shown.get(path, []) != found.get(path, [])):
+            if session.files.has(path) and (anew or self._shown.get(path, []) != found.get(path, [])):
                 self._publish(path, found.get(path, []))
 
     def _publish(self, path: str, found: list[types.Diagnostic]) -> None:

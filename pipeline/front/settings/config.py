@@ -89,33 +89,17 @@ def no_such_variable(name: str, value: str) -> tuple[str, str]:
 
 def read_config(variables: Mapping[str, str]) -> Config:
     """The configuration that `name=value` arguments give; SpecError for what makes no sense."""
-    from pipeline.releases import KNOWN, agreed_version, newest_at, resolve_version
-
     for name, value in variables.items():
         if name not in VARIABLES:
             raise SpecError(*no_such_variable(name, value))
     specs = find_spec_set(variables.get("specs", "core"), TEMPLATES, variables.get("release", ""))
-    given, own = variables.get("release", ""), _own_version(specs, variables.get("release", ""))
-    version = agreed_version(given, own, specs.version_file or specs.name)
-    if not version:
-        raise SpecError(
-            f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
-            f"say release=X.Y.Z, one of {', '.join(KNOWN)}",
-        )
+    release, warning = _release(specs, variables)
     for value in (*variables.values(), specs.name):
         _check_text(value)
     if specs.name in STORE:
         raise SpecError(
             f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
         )
-    release, warning = resolve_version(version, "" if given else specs.version_file)
-    if variables.get("graphs") and newest_at(release, [GRAPHS_SINCE]) is None:
-        raise SpecError(
-            f"graphs={variables['graphs']}: whole graphs are for PyTorch {GRAPHS_SINCE} and newer, not for {release}",
-            "leave out graphs=, or name the spec set of a newer release",
-        )
-    if own != specs.version:
-        warning = f"{specs.version_file}: PyTorch {specs.version} is not known; it is read as {release}"
     return Config(
         specs,
         release,
@@ -133,6 +117,29 @@ def read_config(variables: Mapping[str, str]) -> Config:
         fix=_flag("fix", variables.get("fix", "0")),
         lines=_lines(variables),
     )
+
+
+def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
+    """The minor release that a set is read as, and a warning about it, "" for none. SpecError where it is not known."""
+    from pipeline.releases import KNOWN, agreed_version, newest_at, resolve_version
+
+    given = variables.get("release", "")
+    own = _own_version(specs, given)
+    version = agreed_version(given, own, specs.version_file or specs.name)
+    if not version:
+        raise SpecError(
+            f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
+            f"say release=X.Y.Z, one of {', '.join(KNOWN)}",
+        )
+    release, warning = resolve_version(version, "" if given else specs.version_file)
+    if variables.get("graphs") and newest_at(release, [GRAPHS_SINCE]) is None:
+        raise SpecError(
+            f"graphs={variables['graphs']}: whole graphs are for PyTorch {GRAPHS_SINCE} and newer, not for {release}",
+            "leave out graphs=, or name the spec set of a newer release",
+        )
+    if own != specs.version:
+        warning = f"{specs.version_file}: PyTorch {specs.version} is not known; it is read as {release}"
+    return release, warning
 
 
 def read_against(variables: Mapping[str, str]) -> Config:

@@ -6,12 +6,12 @@ generated file. What counts as changed, counts from the last run on, not from th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from pipeline.front.lsp.sessions import broken
 from pipeline.front.lsp.sessions.private import Private
 from pipeline.front.lsp.sessions.rounds import Rounds
+from pipeline.front.lsp.sessions.set_files import SetFiles
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import paths_of
 from pipeline.front.run.problems import fails
@@ -23,11 +23,10 @@ from pipeline.problems.problem import Problem, Role, SpecError
 from pipeline.problems.render import MAX_SHOWN
 from pipeline.problems.report import Report, report_of
 from pipeline.query.database import Database
-from pipeline.specs.location import DESCRIPTION, Location
 from pipeline.specs.spec_set import ROLES
 from pipeline.specs.text import decode_text
 from pipeline.stages.layered.files import of_file
-from pipeline.stages.set import spec_label, template_label
+from pipeline.stages.set import spec_label
 
 
 class Session:
@@ -35,7 +34,7 @@ class Session:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self._labels = _labels(config)
+        self.files = SetFiles(config)
         self._roles: dict[str, Role] = {spec_label(role): role for role in ROLES if role in config.specs.files}
         self._open()
 
@@ -57,22 +56,6 @@ class Session:
     def _place(self, mark: str) -> Private:
         return Private(paths_of(self.config).store, self.config.specs.owner, mark)
 
-    def has(self, path: str) -> bool:
-        """Whether a file is one of the set's."""
-        return os.path.realpath(path) in self._labels
-
-    def describes(self, path: str) -> bool:
-        """Whether a file says what the set is."""
-        specs = self.config.specs
-        found = [specs.version_file, *(at.path for key, at in specs.files.items() if key == DESCRIPTION)]
-        found += specs.looked_for
-        return os.path.realpath(path) in [os.path.realpath(each) for each in found if each]
-
-    def role(self, path: str) -> Role | None:
-        """What a file's entries are; None of one that has none."""
-        found = self.key(path).partition(":")[0]
-        return next((role for role in ROLES if role == found), None)
-
     # ---- keeping up
 
     def update(self, opened: Mapping[str, bytes]) -> None:
@@ -86,8 +69,8 @@ class Session:
         if self.is_outrun:
             self.close()
             self._open()
-        found = ((self._labels.get(os.path.realpath(path)), data) for path, data in opened.items())
-        texts = {label: data for label, data in found if label is not None}
+        found = ((self.files.label(path), data) for path, data in opened.items())
+        texts = {label: data for label, data in found if label}
         self.mistakes = []
         self._texts = {label: self._readable(label, data) for label, data in texts.items()}
         self._behind = True
@@ -171,18 +154,6 @@ class Session:
         """The database that has looked at the texts as they are."""
         return self._current.build.db
 
-    def headers(self) -> dict[str, Location]:
-        """The headers that declare what formulas call; none that is inside of an archive."""
-        return {name: at for name, at in self.config.specs.headers.items() if not at.member}
-
-    def locations(self, role: Role) -> list[Location]:
-        """The files of a role."""
-        return [at for key, at in self.config.specs.files.items() if key.partition(":")[0] == role]
-
-    def key(self, path: str) -> str:
-        """What a spec file goes by in the set."""
-        return self._labels.get(os.path.realpath(path), "").removeprefix(spec_label(""))
-
     def close(self) -> None:
         """Lets go of the databases, and removes them."""
         for rounds in filter(None, (self._whole, self._quick)):
@@ -209,16 +180,3 @@ class Typed(Sources):
             return decode_text(typed)
         except SpecError:
             return ""
-
-
-def has_file(config: Config, path: str) -> bool:
-    """Whether a file is one of those that a configuration reads."""
-    return os.path.realpath(path) in _labels(config)
-
-
-def _labels(config: Config) -> dict[str, str]:
-    """What the files of a set go by among the inputs, by their paths."""
-    specs = config.specs
-    located = {spec_label(key): at for key, at in specs.files.items()}
-    located |= {template_label(name): at for name, at in specs.templates.items()}
-    return {os.path.realpath(at.path): label for label, at in located.items() if not at.member}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from pipeline.front.lsp.sessions.session import Session, has_file
+from pipeline.front.lsp.sessions.session import Session
+from pipeline.front.lsp.sessions.set_files import SetFiles
 from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import SpecError
 
@@ -36,7 +37,7 @@ class Sets:
 
     def forget(self, path: str) -> None:
         """Looks anew, when somebody asks next, for the set of what depends on a description or a release."""
-        for session in [found for found in self._sessions.values() if found.describes(path)]:
+        for session in [found for found in self._sessions.values() if found.files.describes(path)]:
             session.close()
             self._sessions = {name: other for name, other in self._sessions.items() if other is not session}
             self._left |= {each for each, other in self._of.items() if other is session}
@@ -50,7 +51,7 @@ class Sets:
 
     def _find(self, path: str) -> Session | None:
         for session in self._sessions.values():
-            if session.has(path):
+            if session.files.has(path):
                 return session
         errors = []
         for specs in self._candidates(path):
@@ -59,7 +60,7 @@ class Sets:
             except SpecError as error:
                 errors.append(error)
                 continue
-            if has_file(config, path):
+            if SetFiles(config).has(path):
                 self._sessions[specs] = Session(config)
                 return self._sessions[specs]
         if os.path.basename(path) in _NAMES or path in self._left:

@@ -1,0 +1,53 @@
+"""The files of a spec set by their paths, as an editor names them."""
+
+from __future__ import annotations
+
+import os
+
+from pipeline.front.settings.config import Config
+from pipeline.problems.problem import Role
+from pipeline.specs.location import DESCRIPTION, Location
+from pipeline.specs.spec_set import ROLES
+from pipeline.stages.set import spec_label, template_label
+
+
+class SetFiles:
+    """The files of one set, whatever links lead to them; none that is inside of an archive."""
+
+    def __init__(self, config: Config) -> None:
+        self._specs = specs = config.specs
+        located = {spec_label(key): at for key, at in specs.files.items()}
+        located |= {template_label(name): at for name, at in specs.templates.items()}
+        self._labels = {os.path.realpath(at.path): label for label, at in located.items() if not at.member}
+
+    def has(self, path: str) -> bool:
+        """Whether a file is one of the set's."""
+        return os.path.realpath(path) in self._labels
+
+    def label(self, path: str) -> str:
+        """What a file is called among the inputs, "" for one that is none of the set's."""
+        return self._labels.get(os.path.realpath(path), "")
+
+    def key(self, path: str) -> str:
+        """What a spec file is called in the set, "" for one that is none of the set's."""
+        return self.label(path).removeprefix(spec_label(""))
+
+    def role(self, path: str) -> Role | None:
+        """What a file's entries are; None of one that has none."""
+        found = self.key(path).partition(":")[0]
+        return next((role for role in ROLES if role == found), None)
+
+    def describes(self, path: str) -> bool:
+        """Whether a file says what the set is."""
+        specs = self._specs
+        found = [specs.version_file, *(at.path for key, at in specs.files.items() if key == DESCRIPTION)]
+        found += specs.looked_for
+        return os.path.realpath(path) in [os.path.realpath(each) for each in found if each]
+
+    def locations(self, role: Role) -> list[Location]:
+        """The files of a role."""
+        return [at for key, at in self._specs.files.items() if key.partition(":")[0] == role]
+
+    def headers(self) -> dict[str, Location]:
+        """The headers that declare what formulas call."""
+        return {name: at for name, at in self._specs.headers.items() if not at.member}
