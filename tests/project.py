@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from hashlib import sha256
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -307,3 +308,37 @@ def finish(process: subprocess.Popen[str]) -> Run:
     """Waits for a run."""
     stdout, stderr = process.communicate()
     return Run(process.returncode, stdout, stderr)
+
+
+def is_plain(run: Run) -> bool:
+    """Whether a refusal is one for people: a few lines, no traceback."""
+    return "Traceback" not in run.stderr + run.stdout and 0 < len(run.stderr.splitlines()) < 8
+
+
+def elsewhere(*words: object, cwd: Path, group: bool = False) -> subprocess.Popen[str]:
+    """A Python with this gradmill, in another folder than that of dodo.py."""
+    return subprocess.Popen(
+        [sys.executable, *map(str, words)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=group,
+    )
+
+
+def assert_clean(project: Project, **variables: object) -> None:
+    """What is there is what a build makes that knows nothing."""
+    files = {name: data for name, data in project.files().items() if not name.endswith(".d")}
+    wanted = project.clean_build(**variables)
+    assert files == {name: data for name, data in wanted.items() if not name.endswith(".d")}
+    assert project.manifest() == project.clean_manifest(**variables)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "lost": Path.unlink,
+    "emptied": lambda path: path.write_bytes(b""),
+    "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "turned": lambda path: path.write_bytes(path.read_bytes()[::-1]),
+}

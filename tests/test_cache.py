@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from copies import copy_of
 from never_wrong.seed import REPEAT, SEED, seeded
-from project import Project
+from project import DAMAGES, Project, assert_clean, is_plain
 
 FIRST = "grad * result.conj()"
 SECOND = "grad * result.conj() * 2"
@@ -231,3 +231,106 @@ def test_a_unit_that_is_forgotten_is_made_again(built: Project, task: str) -> No
     run = built.run()
     assert (run.status, run.ran) == (0, [])
     assert built.mtimes() == times
+
+
+CACHED = ["rows", "rows.seal", "rows.values", "last-*", "set", "manifest.json", "manifest.json.d", "../outputs"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", CACHED)
+def test_a_damaged_cache_under_one_task_does_not_spoil_the_next_run(built: Project, name: str, damage: str) -> None:
+    for path in (built.cache / "set").glob(name):
+        DAMAGES[damage](path)
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
+    assert built.run("match").status == 0
+    (built.generated / "Functions.cpp").unlink()
+    run = built.run()
+    assert run.status == 0, run.stderr
+    assert_clean(built)
+    assert built.run().ran == []
+
+
+@pytest.mark.parametrize("damage", ["rows.seal", "rows", "rows.values"])
+def test_a_mistake_and_a_warning_are_reported_after_a_damage(built: Project, damage: str) -> None:
+    lost = "its values cannot be read: No such file or directory"
+    discarded = f"{built.rows}: the store is damaged ({lost}): it is discarded, and rebuilt\n"
+    before = discarded if damage == "rows.values" else ""  # without rows there is no store, and a seal is made again
+    built.set_formula("exp", "self", "grad * slef")
+    warned = built.run()
+    (built.cache / "set" / damage).unlink()
+    assert built.run().stderr == before + warned.stderr
+    built.set_formula("sin", "self", "cos(grd)\n  slef: grad")
+    refused = built.run()
+    assert refused.status == 1
+    (built.cache / "set" / damage).unlink()
+    again = built.run()
+    assert (again.status, again.stderr) == (1, before + refused.stderr)
+
+
+def test_a_lost_seal_costs_no_work(built: Project) -> None:
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
+    built.build()
+    (built.cache / "set" / "rows.seal").unlink()
+    built.path("derivatives.yaml").touch()
+    assert built.run().ran == []
+
+
+@pytest.mark.parametrize("layout", ["upstream", "split"])
+@pytest.mark.parametrize("damage", ["whole", "last-*", "rows", "rows.seal", "rows.values"])
+def test_files_of_the_other_layout_do_not_stay_after_a_damage(built: Project, layout: str, damage: str) -> None:
+    other = "split" if layout == "upstream" else "upstream"
+    assert built.run(layout=other, shards=4).status == 0
+    if damage == "whole":
+        shutil.rmtree(built.cache)
+    for path in (built.cache / "set").glob(damage):
+        path.unlink()
+    mine = built.generated / "Functions_mine.h"
+    mine.write_text("#pragma once\n")
+    assert built.run(layout=layout, shards=4).status == 0
+    assert mine.read_text() == "#pragma once\n"
+    mine.unlink()
+    assert_clean(built, layout=layout, shards=4)
+    depfiles = [path for path in built.generated.glob("*.d") if layout == "upstream"]
+    assert depfiles == []
+
+
+@pytest.mark.parametrize("command", [(), ("explain",), ("explain", "ExpBackward0"), ("show", "match", "exp")], ids=str)
+@pytest.mark.parametrize("place", ["/dev/null/cache", "/proc/cache", "file"])
+def test_a_cache_that_cannot_be_made_stops_no_command(project: Project, command: tuple[str, ...], place: str) -> None:
+    if place == "file":
+        place = str(project.folder / "file")
+        Path(place).touch()
+    run = project.run(*command, cache=place)
+    assert "Traceback" not in run.stderr
+    if command:
+        assert run.status == 0, run.stderr
+    else:  # the manifest cannot be written
+        assert is_plain(run), run.stderr
+        assert project.files() in ({}, project.clean_build())
+
+
+def test_gc_deletes_nothing_that_is_not_gradmills(built: Project) -> None:
+    outside = built.folder / "outside"
+    outside.mkdir()
+    (outside / "rows").write_text("not in the cache at all")
+    foreign = {
+        built.cache / "notes.txt": b"mine",
+        built.cache / "objects" / "ab": b"mine",
+        built.cache / "set" / "notes.txt": b"mine",
+        built.cache / "set" / "rows.bak": b"mine",
+        built.cache / "set" / "last-minute": b"mine",
+        built.cache / "set" / "rows.old" / "rows": b"mine",
+        built.cache / "other" / "rows": b"mine",
+        built.cache / "other" / "last-123456789abc": b"mine",
+        built.cache / "other" / "rows.1.tmp": b"mine",
+        built.cache / ".git" / "config": b"mine",
+    }
+    for path, data in foreign.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    (built.cache / "linked").symlink_to(outside)
+    run = built.run("gc")
+    assert run.status == 0, run.stderr
+    assert {path: path.read_bytes() for path in foreign if path.exists()} == foreign
+    assert (outside / "rows").read_text() == "not in the cache at all"
+    assert built.run().ran == []

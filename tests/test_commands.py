@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import RELEASE
-from project import ROOT, Project, finish
+from project import ROOT, Project, assert_clean, finish, is_plain
 from watching import Watching
 
 from pipeline.families.table import TEMPLATES
@@ -450,3 +450,25 @@ def test_explain_and_show_take_patterns(built: Project) -> None:
         refused = built.run(*words)
         assert refused.status == 3
         assert f"'{words[-1]}'" in refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_explain_of_a_node_needs_no_build(project: Project) -> None:
+    for words in (("explain", "ExpBackward0"), ("explain", "exp"), ("explain", "Functions.h"), ("explain",)):
+        run = project.run(*words)
+        assert (run.status, run.stderr) == (0, "")
+        assert run.stdout
+        assert not project.generated.exists()
+    assert_clean(project.build())
+
+
+@pytest.mark.parametrize("name", ["Functions.h", "Functions_common.h", "Functions_0.cpp"])
+@pytest.mark.parametrize("was", ["nothing", "upstream", "split"])
+def test_explain_of_a_file_knows_the_layout(project: Project, name: str, was: str) -> None:
+    if was != "nothing":
+        project.build(layout=was)
+    run = project.run("explain", name, layout="split")
+    assert (run.status, run.stderr) == (0, "")
+    assert name in run.stdout
+    if name != "Functions.h":
+        run = project.run("explain", name)
+        assert (run.status != 0, is_plain(run)) == (True, True)

@@ -10,7 +10,19 @@ from zipfile import ZipFile
 import forked
 import pytest
 from conftest import RELEASE
-from project import ANALYSIS, ROOT, SHARD_TASKS, SHARDS, Project, Run, files_in
+from project import (
+    ANALYSIS,
+    ROOT,
+    SHARD_TASKS,
+    SHARDS,
+    Project,
+    Run,
+    assert_clean,
+    elsewhere,
+    files_in,
+    finish,
+    is_plain,
+)
 
 
 def assert_refused(run: Run, problem: str, hint: str) -> None:
@@ -351,3 +363,48 @@ def test_what_is_to_be_forgotten_stays_so_until_it_is_made_again(built: Project)
     assert built.run("schemas").status == 0
     assert built.run().units == ["ExpBackward0"]
     assert built.run().ran == []
+
+
+@pytest.mark.parametrize("command", ["doit", "gradmill"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["exlpain"], "explain"),
+        (["shwo", "match"], "show"),
+        (["--specs", "torch"], "--specs"),
+        (["--specs=torch"], "--specs"),
+        (["explain", "--release", "2.9"], "release=2.9"),
+        (["spces=core"], "specs"),
+        (["emit:ExpBackwrd0"], "ExpBackward0"),
+        (["shard:Function.h"], "Functions.h"),
+    ],
+)
+def test_a_slip_of_the_fingers_gets_a_plain_error(project: Project, command: str, words: list[str], said: str) -> None:
+    run = project.run(*words) if command == "doit" else project.gradmill(*words)
+    assert run.status not in (0, 1), run.stdout
+    assert is_plain(run), run.stderr
+    assert said in run.stderr
+
+
+@pytest.mark.parametrize("options", [["-f", ROOT / "dodo.py"], ["-f", ROOT / "dodo.py", "-d", ROOT], ["-d", ROOT]])
+def test_doit_may_be_started_from_elsewhere(project: Project, options: list[object]) -> None:
+    if options == ["-d", ROOT]:
+        options = ["-f", ROOT / "dodo.py", "-d", project.folder]
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
+    for words in ([], ["list"], ["list", "--all"]):
+        run = finish(elsewhere("-m", "doit", *words, *options, *values, cwd=project.folder))
+        assert (run.status, run.stderr) == (0, ""), words
+    assert_clean(project)
+    assert finish(elsewhere("-m", "doit", *options, *values, cwd=project.folder)).ran == []
+
+
+def test_what_is_forgotten_runs_again(built: Project) -> None:
+    assert built.run("forget", "match").status == 0
+    assert built.run().ran == ["match"]
+    assert built.run("forget", "emit:ExpBackward0").status == 0
+    assert built.run().units == ["ExpBackward0"]
+    assert built.run("forget").status == 0
+    units = built.run().units
+    assert sorted(units) == sorted(built.units())
+    assert built.run().ran == []
+    assert_clean(built)

@@ -6,13 +6,17 @@ The sections are the rows of the contract in docs/design.md: what happened since
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 from conftest import RELEASE
-from project import ANALYSIS, JOINED, SHARD_TASKS, SHARDS, Project, finish
+from never_wrong.runs import Place
+from never_wrong.specset import read_specs
+from project import ANALYSIS, CORE, JOINED, SHARD_TASKS, SHARDS, Project, finish
 
 # All that an edit of derivatives.yaml passes through, where foreach functions or in-place variants follow it, and
 # where none does.
@@ -818,3 +822,82 @@ def test_what_serves_every_function_is_that_of_a_clean_build(
         assert found.stdout == clean.stdout
     assert built.run("show", "match").stdout != before
     assert_clean(built)
+
+
+def test_two_nodes_of_one_name_are_the_same_incrementally(built: Project) -> None:
+    built.append(
+        "native_functions.yaml",
+        "- func: _foreach_exp.x(Tensor[] self, Scalar x) -> Tensor[]\n  device_check: NoCheck\n"
+        "  dispatch:\n    CompositeExplicitAutograd: foreach_exp_x\n",
+    )
+    built.append(
+        "derivatives.yaml", "- name: _foreach_exp.x(Tensor[] self, Scalar x) -> Tensor[]\n  self: mul(grads, self, x)\n"
+    )
+    built.build()
+    assert_clean(built)
+    for formula in ("mul(grads, self)", "mul(grads, x)", "mul(grads, self, x)"):
+        built.set_formula("_foreach_exp.x", "self", formula)
+        built.build()
+        assert_clean(built)
+        built.set_formula("exp", "self", f"{len(formula)} * grad * result.conj()")
+        built.build()
+        assert_clean(built)
+    built.remove_entry("exp")
+    built.build()
+    assert_clean(built)
+
+
+def test_a_view_without_any_derivative_is_built_and_edited(built: Project) -> None:
+    built.replace(
+        "derivatives.yaml",
+        "- name: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n  self: grad.transpose(dim0, dim1)\n"
+        "  result: auto_linear\n",
+        "- name: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n  dispatch: {}\n",
+    )
+    built.build()
+    assert_clean(built)
+    built.set_formula("exp", "self", "2 * grad * result.conj()")
+    built.build()
+    assert_clean(built)
+
+
+def test_a_node_does_not_run_for_a_forward_formula_that_it_does_not_print(tmp_path: Path) -> None:
+    specs = read_specs(CORE)
+    folder = tmp_path / "set"
+    shutil.copytree(CORE, folder)
+    place = Place(tmp_path)
+    before = place.run(specs=folder).files
+    row = re.compile(r"(?m)^(  (?:    )?result: )(.+)$")
+    at = [i for i, entry in enumerate(specs.derivatives) if row.search(entry)]
+    ran = {}
+    for i in Random(0).sample(at, 40):
+        edited = specs.copy()
+        edited.derivatives[i] = row.sub(_other_formula, specs.derivatives[i], count=1)
+        edited.write(folder)
+        made = place.run(specs=folder)
+        if made.outcome.status:
+            continue  # a formula that names what is not there
+        same = all(before[name] == made.files[name] for name in before)
+        units = [task for task in made.outcome.ran if task.startswith(("emit:", "shard:"))]
+        if same and units:
+            ran[specs.derivatives[i].partition("\n")[0]] = units
+        before = made.files
+    assert ran == {}
+
+
+def _other_formula(found: re.Match[str]) -> str:
+    return found[1] + ("self_t" if found[2].startswith("auto_") else f"({found[2]}) * 1")
+
+
+def test_an_entry_may_not_be_called_as_the_list_of_all_entries(built: Project) -> None:
+    path = built.path("derivatives.yaml")
+    text = path.read_text()
+    odd = '- name: "\\0"\n  self: grad\n'
+    for tail in (odd, f"{odd}\n{odd}", odd):
+        path.write_text(f"{text}\n{tail}")
+        run = built.run()
+        assert run.status == 1
+        assert run.stderr.count("derivatives.yaml:") == tail.count("name"), run.stderr
+    path.write_text(text)
+    assert built.run().status == 0
+    assert built.files() == built.clean_build()

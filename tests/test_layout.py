@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from copies import copy_of
 from project import Project
 
 from pipeline.families.nodes.parts import formulas
@@ -169,3 +170,23 @@ def test_shards_that_are_no_longer_asked_for_go(project: Project) -> None:
     assert left == {f"Functions_{k}{part}.cpp" for k in range(4) for part in ("", "_formulas")}
     manifest = json.loads(project.manifest())
     assert {file["path"] for file in manifest["files"]} == {n for n in project.files() if not n.endswith(".d")}
+
+
+def test_files_of_a_template_that_is_gone_do_not_stay_whatever_layout_they_have(
+    kernels_built: Project, tmp_path: Path
+) -> None:
+    project = copy_of(kernels_built, tmp_path)
+    template = project.path("templates/TraceType.cpp")
+    text = template.read_text()
+    project.build(layout="split", shards=2)
+    template.unlink()
+    project.build()
+    assert [name for name in project.files() if "TraceType" in name] == []
+    template.write_text(text)
+    project.build()
+    project.build(layout="split", shards=2)
+    by_hand = project.generated / "TraceType_0.cpp"
+    by_hand.write_text(f"{by_hand.read_text()}// by hand\n")
+    template.unlink()
+    project.build()
+    assert [name for name in project.files() if "TraceType" in name] == ["TraceType_0.cpp"]

@@ -8,13 +8,29 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import forked
 import pytest
-from copies import copy_of
-from project import NODE_FILES, Project, Run
+from copies import TICK, copy_of
+from project import (
+    DAMAGES,
+    KERNEL_FILES,
+    NODE_FILES,
+    SHARDS,
+    Project,
+    Run,
+    assert_clean,
+    elsewhere,
+    files_in,
+    finish,
+    is_plain,
+)
+
+from pipeline.front.output.claims import owners_in
 
 MARKED = "// @generated from my own template\n"
 ELSEWHERE = "elsewhere"  # a folder outside of the output
@@ -325,3 +341,141 @@ def test_who_only_looks_leaves_nothing_in_the_cache(tiny_built: Project, tmp_pat
     shutil.rmtree(project.cache)
     project.gradmill(*words.split())
     assert not project.cache.exists()
+
+
+def test_generated_files_do_not_go_over_templates(built: Project) -> None:
+    templates = built.specs / "templates"
+    before = files_in(templates)
+    for place in (templates, built.specs / ".." / "set" / "templates"):
+        run = built.run(generated=place)
+        assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+        assert files_in(templates) == before
+
+
+def test_generated_files_do_not_go_over_templates_by_way_of_a_link(project: Project) -> None:
+    before = files_in(project.specs / "templates")
+    project.generated.symlink_to(project.specs / "templates")
+    run = project.run()
+    assert run.status != 0
+    assert files_in(project.specs / "templates") == before
+
+
+@pytest.mark.parametrize("name", ["derivatives.yaml", "templates/Functions.h", "RELEASE"])
+@pytest.mark.parametrize("done", [False, True])
+def test_a_stamp_does_not_go_over_an_input(built: Project, name: str, done: bool) -> None:
+    path = built.specs / name
+    before = path.read_bytes()
+    if not done:
+        built.set_formula("sin", "self", "grad * 2 * self.cos().conj()")
+        before = path.read_bytes()
+    run = built.run(stamp=path)
+    assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["manifest", "generated", "store"])
+def test_a_stamp_does_not_go_over_what_gradmill_makes(built: Project, place: str) -> None:
+    path = {
+        "manifest": built.cache / "set" / "manifest.json",
+        "generated": built.generated / "Functions.h",
+        "store": built.rows,
+    }[place]
+    run = built.run(stamp=path)
+    assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+    built.build()
+    assert_clean(built)
+
+
+def _two_sets_of_one_name(folder: Path, specs: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(specs, folder / name / "set")
+    path = folder / "two" / "set" / "derivatives.yaml"
+    path.write_text(path.read_text().replace("self: grad * result.conj()\n", "self: result.conj() * grad\n", 1))
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_two_sets_of_one_name_do_not_share_their_output(tmp_path: Path, small_specs: Path, absolute: bool) -> None:
+    _two_sets_of_one_name(tmp_path, small_specs)
+    one, two = (f"{tmp_path / name / 'set' if absolute else name + '/set'}" for name in ("one", "two"))
+    gradmill = ["-m", "pipeline"]
+    assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).status == 0
+    time.sleep(TICK)
+    before = files_in(tmp_path / "generated" / "set")
+    manifest = (tmp_path / "cache" / "set" / "manifest.json").read_bytes()
+    run = finish(elsewhere(*gradmill, f"specs={two}", cwd=tmp_path))
+    assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
+    assert files_in(tmp_path / "generated" / "set") == before
+    assert (tmp_path / "cache" / "set" / "manifest.json").read_bytes() == manifest
+    assert finish(elsewhere(*gradmill, f"specs={one}", cwd=tmp_path)).ran == []
+
+
+def _gradmill_in(folder: Path, *words: object) -> Run:
+    return Run(*forked.gradmill([str(word) for word in words], folder))
+
+
+def test_two_sets_of_one_name_with_caches_of_their_own_do_not_share_their_output(
+    tmp_path: Path, small_specs: Path
+) -> None:
+    _two_sets_of_one_name(tmp_path, small_specs)
+    generated = tmp_path / "generated" / "set"
+    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").status == 0
+    before = files_in(generated)
+    for folder, more in ((tmp_path, []), (tmp_path / "two", [f"generated={generated}"])):
+        run = _gradmill_in(folder, f"specs={tmp_path / 'two' / 'set'}", "cache=c2", *more)
+        assert (run.status != 0, is_plain(run)) == (True, True), (run.stdout, run.stderr)
+        assert files_in(generated) == before
+    assert sorted(before) == sorted([*SHARDS, *KERNEL_FILES])
+    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").ran == []
+
+
+def _make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES.values(), _make_folder], ids=[*DAMAGES, "a folder"])
+def test_a_spoilt_note_of_who_owns_the_output_stops_nobody(
+    tmp_path: Path, small_specs: Path, damage: Callable[[Path], object]
+) -> None:
+    shutil.copytree(small_specs, tmp_path / "set")
+    assert _gradmill_in(tmp_path, "specs=set").status == 0
+    damage(tmp_path / "generated" / ".owners")
+    (tmp_path / "generated" / "set" / "Functions.h").unlink()
+    run = _gradmill_in(tmp_path, "specs=set")
+    assert (run.status, run.stderr, run.shards) == (0, "", ["Functions.h"])
+
+
+@pytest.mark.parametrize("place", ["outputs", "set/set"])
+def test_a_note_of_owners_that_is_damaged_names_nobody(built: Project, place: str) -> None:
+    path = built.cache / place
+    (owner,) = owners_in(path.read_bytes()).values()
+    path.write_text(path.read_text().replace(owner, str(built.folder)))  # a folder that is there
+    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    run = built.run()
+    assert (run.status, run.shards) == (0, ["Functions.cpp"])
+    assert list(owners_in(path.read_bytes()).values()) == [owner]
+
+
+def test_a_set_may_have_the_output_of_one_that_is_gone(tmp_path: Path, small_specs: Path) -> None:
+    _two_sets_of_one_name(tmp_path, small_specs)
+    assert _gradmill_in(tmp_path, "specs=one/set", "cache=c1").status == 0
+    shutil.rmtree(tmp_path / "one")
+    assert _gradmill_in(tmp_path, "specs=two/set", "cache=c2").status == 0
+
+
+def test_a_folder_of_output_that_is_named_gets_nothing_but_the_files(built: Project) -> None:
+    place = built.folder / "place" / "set"
+    assert built.run(generated=place).status == 0
+    assert [path.name for path in place.parent.iterdir()] == ["set"]
+    assert sorted(files_in(place)) == sorted(SHARDS)
+
+
+def test_a_folder_that_is_spelt_otherwise_is_the_same_folder(built: Project) -> None:
+    otherwise = {"generated": "generated", "cache": "cache"}
+    assert built.gradmill(**otherwise).ran == ["manifest"]  # depfiles have paths as they were given
+    assert built.gradmill(**otherwise).ran == []
+    built.set_formula("mv", "self", "2 * grad.ger(vec.conj())")
+    assert built.gradmill(**otherwise).shards == ["Functions.cpp"]
+    os.truncate(built.generated / "Functions.cpp", 10)  # nothing in it says any more that it is generated
+    assert built.gradmill().shards == ["Functions.cpp"]
+    assert_clean(built)

@@ -8,8 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from project import ROOT, Project, files_in
-from test_defects import assert_clean
+from project import ROOT, Project, assert_clean, files_in
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import forked
 import pytest
+from copies import TICK
 from project import ANALYSIS, ROOT, Project, Run
 
 REPORTERS = ["console", "executed-only", "json", "zero", "error-only"]
@@ -139,3 +141,41 @@ def test_json_of_a_run_that_is_interrupted_is_json(project: Project, monkeypatch
     monkeypatch.setattr("pipeline.front.doit.tasks.Tasks._look", interrupt)
     run = project.run_patched("-r", "json")
     assert [(task["name"], task["result"]) for task in json.loads(run.stdout)["tasks"]] == [("specs", None)]
+
+
+SLEF = "- name: exp(Tensor self) -> Tensor\n  slef: grad * result.conj()\n  result: auto_element_wise\n"
+
+
+def test_a_warning_is_reported_by_every_run(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * slef")
+    said = set()
+    for words in ((), (), (), ("-n", "2"), ("match",), ()):
+        run = built.run(*words)
+        assert run.status == 0
+        said.add(run.stderr)
+    assert len(said) == 1
+    assert "unknown name 'slef'" in said.pop()
+    built.set_formula("sin", "self", "2 * grad * self.cos().conj()")
+    assert "unknown name 'slef'" in built.run().stderr
+
+
+def test_a_warning_is_a_mistake_for_a_strict_run_after_one_that_was_not(built: Project) -> None:
+    built.set_formula("exp", "self", "grad * slef")
+    for _ in range(2):
+        time.sleep(TICK)
+        assert built.run().status == 0
+        assert built.run(strict=1).status == 1
+    built.set_formula("exp", "self", "grad * self")
+    assert built.run(strict=1).status == 0
+
+
+@pytest.mark.parametrize("words", [("-c",), ("--continue",), ("-c", "-n", "2"), ("-n", "2"), ("-a",), ("-c", "shard")])
+def test_a_mistake_is_reported_once_whatever_the_options(built: Project, words: tuple[str, ...]) -> None:
+    files = built.files()
+    built.replace("derivatives.yaml", "- name: exp(Tensor self) -> Tensor\n  self: ", SLEF.partition(" grad")[0] + " ")
+    plain = built.run()
+    assert plain.status == 1
+    run = built.run(*words)
+    assert run.status in (1, 2)  # doit's: with --continue, tasks whose inputs are missing count too
+    assert run.stderr == plain.stderr
+    assert built.files() == files

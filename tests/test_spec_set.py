@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import zipfile
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from project import CORE
+from project import CORE, Project, files_in, is_plain
 
 from pipeline.families.table import TEMPLATES
 from pipeline.problems.problem import SpecError
@@ -16,6 +17,8 @@ from pipeline.releases import agreed_version
 from pipeline.specs.location import Location
 from pipeline.specs.spec_set import SpecSet, find_spec_set
 from pipeline.specs.text import MAX_BYTES
+
+RELEASE = (CORE / "RELEASE").read_text().strip()
 
 
 @pytest.fixture
@@ -135,3 +138,64 @@ def test_the_release_given_and_that_of_the_set_agree(given: str, own: str, versi
 def test_another_release_than_that_of_the_set_is_refused() -> None:
     with pytest.raises(SpecError, match=r"release=2\.12\.1, but set/RELEASE says that the spec set is for 2\.13\.0"):
         agreed_version("2.12.1", "2.13.0", "set/RELEASE")
+
+
+def test_release_is_that_of_the_release_file_or_refused(built: Project) -> None:
+    run = built.run(release="2.9.1")
+    assert (run.status != 0, is_plain(run)) == (True, True)
+    assert f"release=2.9.1, but {built.specs / 'RELEASE'} says that the spec set is for {RELEASE}" in run.stderr
+    assert built.run(release=RELEASE).ran == []
+
+
+@pytest.mark.parametrize("text", [f"{RELEASE}\n2.9.1\n", f"{RELEASE}\n# of last week\n", "\n\n2.9.1\nx"])
+def test_a_release_file_of_several_lines_is_refused(built: Project, text: str) -> None:
+    (built.specs / "RELEASE").write_text(text)
+    for words in ((), ("show", "specs"), ("explain",)):
+        run = built.run(*words)
+        assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+        assert "RELEASE" in run.stderr
+
+
+def test_no_command_takes_an_encrypted_wheel(project: Project) -> None:
+    wheel = project.folder / "torch-2.13.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, place in (
+            ("native_functions.yaml", "ATen/native/native_functions.yaml"),
+            ("tags.yaml", "ATen/native/tags.yaml"),
+            ("derivatives.yaml", "autograd/derivatives.yaml"),
+        ):
+            archive.writestr(f"torchgen/packaged/{place}", project.path(name).read_text())
+        for name in files_in(project.specs / "templates"):
+            archive.write(project.specs / "templates" / name, f"torchgen/packaged/autograd/templates/{name}")
+        archive.writestr("torch/version.py", f"__version__ = '{RELEASE}'\n")
+    assert project.run(specs=wheel).status == 0
+    data = bytearray(wheel.read_bytes())
+    for mark, flag in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.find(mark)
+        while at >= 0:
+            data[at + flag] |= 1
+            at = data.find(mark, at + 4)
+    wheel.write_bytes(bytes(data))
+    for words in ((), ("show", "specs"), ("explain",)):
+        run = project.run(*words, specs=wheel)
+        assert (run.status != 0, is_plain(run)) == (True, True), run.stderr
+        assert "encrypted" in run.stderr
+
+
+@pytest.mark.parametrize("what", ["fifo", "zero", "folder"])
+@pytest.mark.parametrize("name", ["derivatives.yaml", "native_functions.yaml", "tags.yaml", "templates/Functions.h"])
+def test_what_is_no_file_is_refused_as_a_spec(built: Project, name: str, what: str) -> None:
+    files = built.files()
+    path = built.specs / name
+    path.unlink()
+    if what == "fifo":
+        os.mkfifo(path)
+    elif what == "zero":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    run = built.run()
+    assert run.status != 0
+    assert "Traceback" not in run.stderr
+    assert path.name in run.stderr
+    assert built.files() == files

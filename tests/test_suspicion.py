@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from project import Project, assert_clean
 
 from pipeline.cpp.expression import tokens_of
 from pipeline.rules.derivatives.suspicion import unknown_names
@@ -95,3 +96,10 @@ def test_a_name_is_a_slip_where_it_is_nearly_that_of_an_operator_without_this_va
     called: str, derived: list[str], close: list[str]
 ) -> None:
     assert list(slips([("f", called)], derived)) == [("f", called, name) for name in close]
+
+
+@pytest.mark.parametrize("around", ["grad *|result", "grad|", "f(grad,|self)", "|grad"])
+def test_twenty_thousand_spaces_in_a_formula_are_nothing_special(built: Project, around: str) -> None:
+    built.set_formula("exp", "self", around.replace("|", " " * 20_000))
+    built.build()
+    assert_clean(built)

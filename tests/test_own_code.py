@@ -1,0 +1,202 @@
+"""gradmill's own code is an input: what runs was read after the process started, whatever changes meanwhile."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import subprocess
+import sys
+import time
+from importlib.util import cache_from_source
+from pathlib import Path
+
+import pytest
+from project import JOINED, Project, Run, finish
+
+from pipeline.code.files import CodeChanged
+from pipeline.front.run.build import Build
+from pipeline.front.settings.config import read_config
+from pipeline.query.row import Input
+from pipeline.specs.location import Location
+
+
+def test_code_that_changes_while_the_specs_are_read_ends_the_run(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = Build(read_config({name: str(getattr(built, name)) for name in ("specs", "cache", "generated")}))
+    source = build.inputs.code.paths()[0]
+    read = Location.read
+
+    def read_late(self: Location) -> bytes:
+        build.inputs.code.stats[source] = None  # what was there before is not what is there now
+        return read(self)
+
+    monkeypatch.setattr(Location, "read", read_late)
+    with pytest.raises(CodeChanged):
+        build.inputs.take({})
+
+
+def _start_gradmill(project: Project, *words: str) -> subprocess.Popen[str]:
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline", *words, *values],
+        cwd=project.folder,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": str(project.root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _gradmill(project: Project) -> Run:
+    return finish(_start_gradmill(project))
+
+
+def test_two_gradmills_on_one_cache_make_their_own_files(own_code: Project) -> None:
+    """An update in a new environment, two checkouts: neither takes the last run of the other for its own."""
+    other = copy.copy(own_code)
+    other.root = own_code.folder / "other"
+    shutil.copytree(own_code.root, other.root)
+    path = other.root / "pipeline" / "stages" / "shard.py"
+    path.write_text(path.read_text().replace(JOINED, f'{JOINED} + b"// the other\\n"'))
+    time.sleep(0.05)
+    for _ in range(2):
+        assert _gradmill(own_code).status == 0
+        assert not any(data.endswith(b"// the other\n") for data in own_code.files().values())
+        assert _gradmill(other).status == 0
+        assert all(data.endswith(b"// the other\n") for data in own_code.files().values())
+    assert _gradmill(other).ran == []
+
+
+def test_bytecode_of_an_older_text_is_not_taken_for_that_of_the_new_one(own_code: Project) -> None:
+    """Python takes bytecode for a text's own when size and second agree."""
+    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    text = path.read_text()
+    assert text.count(JOINED) == 1
+    second = time.time() // 1
+
+    def write(mark: str) -> None:
+        path.write_text(text.replace(JOINED, f'{JOINED} + b"// {mark}\\n"'))
+        os.utime(path, (second, second))
+        time.sleep(0.05)
+
+    write("one")
+    assert _gradmill(own_code).status == 0
+    assert Path(cache_from_source(str(path))).exists()
+    assert all(data.endswith(b"// one\n") for data in own_code.files().values())
+    for mark in ("two", "one", "six"):
+        write(mark)
+        run = _gradmill(own_code)
+        if run.status:
+            assert run.stderr == "gradmill's own code changed while it ran: run again\n"
+            assert _gradmill(own_code).status == 0
+        assert all(data.endswith(f"// {mark}\n".encode()) for data in own_code.files().values())
+
+
+def test_a_run_under_code_that_changes_while_it_starts_ends_in_one_line(own_code: Project) -> None:
+    assert _gradmill(own_code).status == 0
+    process = _start_gradmill(own_code)
+    while process.poll() is None:
+        (own_code.root / "pipeline" / "stages" / "shard.py").touch()
+        time.sleep(0.002)
+    run = finish(process)
+    assert run.status != 0
+    assert run.stderr == "gradmill's own code changed while it ran: run again\n"
+    time.sleep(0.05)
+    assert _gradmill(own_code).ran == []
+
+
+# As a module is looked for, another text takes the place of a file; as another one is, the file's own text does.
+_EDITS = """
+import os, sys
+EDITED, TEXTS, WHEN = {edited!r}, {texts!r}, {when!r}
+
+class Edits:
+    def find_spec(self, name, path=None, target=None):
+        if name in WHEN:
+            with open(EDITED + ".new", "w") as file:
+                file.write(TEXTS[WHEN.index(name)])
+            os.replace(EDITED + ".new", EDITED)
+
+sys.meta_path.insert(0, Edits())
+"""
+
+
+_PRINTING, _PRINTED, _WRITING = (
+    "pipeline.families.nodes.plan",
+    "pipeline.families.nodes.text",  # what reads the edited text is there by then
+    "pipeline.front.run.places",
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "when"),
+    [
+        (("run",), [_PRINTING]),
+        (("run",), [_PRINTING, _PRINTED]),
+        (("run", "--continue"), [_PRINTING]),
+        (("run", "--continue"), ["pipeline.stages.manifest"]),
+        (("run", "-n2"), [_PRINTING, _PRINTED]),
+        (("check",), [_PRINTING]),
+        (("explain",), [_PRINTING]),
+    ],
+    ids=str,
+)
+def test_code_that_changes_before_it_is_loaded_makes_no_file(
+    own_code: Project, words: tuple[str, ...], when: list[str]
+) -> None:
+    """What prints Nodes is loaded when one is printed: by then its text may be another one than the run began with."""
+    run = _edited_when(own_code, when, words)
+    assert run.status != 0
+    assert run.stderr.endswith("gradmill's own code changed while it ran: run again\n")
+    assert "Traceback" not in run.stderr
+    assert own_code.files() == {}
+    time.sleep(0.05)
+    assert _gradmill(own_code).status == 0
+    assert _is_edited(own_code) == (len(when) == 1)
+
+
+def test_code_that_changes_after_it_was_loaded_is_the_next_runs_business(own_code: Project) -> None:
+    run = _edited_when(own_code, [_WRITING], ("run",))
+    assert (run.status, run.stderr) == (0, "")
+    assert not _is_edited(own_code)
+    time.sleep(0.05)
+    assert "python_functions_0.cpp" in _gradmill(own_code).shards
+    assert _is_edited(own_code)
+
+
+def _is_edited(project: Project) -> bool:
+    return any(b"// as edited" in data for data in project.files().values())
+
+
+def _edited_when(own_code: Project, when: list[str], words: tuple[str, ...]) -> Run:
+    """A run in which the text that prints Nodes changes when a module is looked for, and back when another one is."""
+    path = own_code.root / "pipeline" / "families" / "nodes" / "python.cpp"
+    own, sign = path.read_text(), "${node}_properties);"
+    assert own.count(sign) == 1
+    texts = [own.replace(sign, f"{sign} // as edited"), own]
+    hook = own_code.root / "sitecustomize.py"
+    hook.write_text(_EDITS.format(edited=str(path), texts=texts, when=when))
+    run = finish(_start_gradmill(own_code, *words))
+    assert path.read_text() == texts[len(when) - 1]
+    hook.unlink()
+    return run
+
+
+def test_code_is_read_as_it_is_taken(own_code: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read later of a file is what was there when the inputs were taken, or an error."""
+    monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))
+    monkeypatch.setattr("pipeline.front.run.own_code.STARTED", time.time_ns())
+    build = Build(read_config({name: str(getattr(own_code, name)) for name in ("specs", "cache", "generated")}))
+    taken = build.inputs.take({})
+    path = own_code.root / "pipeline" / "stages" / "shard.py"
+    old = path.read_bytes()
+    path.write_bytes(old + b"# other\n")
+    source = taken["code/pipeline/stages/shard.py"]
+    assert source.digest == Input(old).digest
+    assert source.read() == old
+    with pytest.raises(CodeChanged):
+        source.read()
+    path.write_bytes(old)
+    assert source.read() == old
