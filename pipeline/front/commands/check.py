@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any, TextIO
 
 from pipeline.front.commands.command import BuildCommand, keep, say
 from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
-from pipeline.io.files import remove_empty
 from pipeline.problems.plain import lines
 
 _ROUNDS = 20  # of fixes: one tells of a name at the first of its places in a formula
@@ -50,14 +48,11 @@ class Check(BuildCommand):
 
 
 def _report(build: Build) -> int:
-    """Reports what is wrong; gives the exit status. Folders in which nothing could be kept are not left behind."""
-    made = [path for path in (build.config.folder, build.config.cache) if not os.path.lexists(path)]
+    """Reports what is wrong; gives the exit status."""
     try:
         problems = build.problems()
         say(problems.report, build.config.format, sys.stdout)
         keep(build)
         return int(problems.failed)
     finally:
-        build.close()
-        for folder in made:
-            remove_empty(folder)
+        build.drop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -22,7 +21,7 @@ from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Evidence, Made, Record
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
-from pipeline.io.files import stat_of
+from pipeline.io.files import remove_empty, stat_of
 from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
@@ -163,11 +162,10 @@ class Build:
         return Made(files, units, problems.report, bool(problems.all)) if problems is not None else Made(files, units)
 
     def drop(self) -> None:
-        """Closes, for those who only look: folders of the cache that nothing is in are removed."""
+        """Closes, for callers that may have kept nothing: empty folders of the cache are removed."""
         self.close()
         for folder in (self.config.folder, self.config.cache):
-            with suppress(OSError):
-                os.rmdir(folder)
+            remove_empty(folder)
 
     def close(self) -> None:
         """Lets go of the database; what was not kept is dropped."""
