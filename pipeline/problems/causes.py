@@ -1,4 +1,4 @@
-"""Of the problems of a build, those that are worth an author's time."""
+"""Selects the root causes among the problems of a build."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ _Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of 
 
 
 def causes(problems: Iterable[Problem]) -> list[Problem]:
-    """Each once, without what only follows from another mistake; where there is a mistake, one is told.
+    """The problems without duplicates and without consequences of other errors. Of several errors, at least one stays.
 
-    When one entry of an operator cannot be read, its variants miss each other, and its definition misses its function.
-    What definitions that cannot be read say of a function, is not known either.
-    When a field is suspicious by itself, so is what comes of it. Of checks between entries, the first one that fails
-    says what is wrong. What may follow from any mistake is told where there is no other. A suspicion hides no mistake.
+    - An entry that cannot be read makes its variants miss each other, and makes its definition miss its function.
+    - A definition that cannot be read leaves it unknown what derivatives.yaml requires of the function.
+    - A suspicious field makes what is derived from the field suspicious, too.
+    - Checks between entries have ranks: the first failing check has the cause.
+    - Problems of rank `LAST` may follow from any error, so they are dropped if there is another error.
+    - A warning never hides an error.
     """
-    found = list(dict.fromkeys(problems))
-    if any(not p.warning and p.rank < LAST for p in found):
-        found = [p for p in found if p.rank < LAST]
-    # What hides another is an error, and nearer to the cause: an error of the whole file, then of an entry, then
-    # between entries by rank, then of the other file. So the nearest ones are always told.
-    native = [p for p in found if p.role == "native" and not p.warning and p.rank < SERVED]
+    unique = list(dict.fromkeys(problems))
+    if any(not p.warning and p.rank < LAST for p in unique):
+        unique = [p for p in unique if p.rank < LAST]
+    # Only an error nearer to the cause hides another problem: an error of the whole file, then of an entry, then
+    # between entries by rank, then of the other file. So the nearest errors are always reported.
+    native = [p for p in unique if p.role == "native" and not p.warning and p.rank < SERVED]
     unreadable = {_base(p.op) for p in native if not p.derived}
     broken = {_base(p.op) for p in native}
-    whole = any(p.role in ("native", "tags") and not p.entry and not p.warning for p in found)  # no lookup is sure then
-    # Of the file, or of an entry without a name: "", which stands for any function.
-    unread = {_base(p.op) if p.entry else "" for p in found if p.role == "derivatives" and not p.warning}
-    suspected = {_field(p) for p in found if p.warning and not p.derived}
-    wrong = {_field(p) for p in found if p.field and not p.warning}
+    whole = any(p.role in ("native", "tags") and not p.entry and not p.warning for p in unique)  # lookups are unsafe
+    # "" stands for any function: an error of the whole file, or of an entry without a name.
+    unread = {_base(p.op) if p.entry else "" for p in unique if p.role == "derivatives" and not p.warning}
+    suspected = {_field(p) for p in unique if p.warning and not p.derived}
+    wrong = {_field(p) for p in unique if p.field and not p.warning}
     first: dict[_Field, int] = {}
     for problem in native:
         first[_field(problem)] = min(problem.rank, first.get(_field(problem), problem.rank))
@@ -37,7 +39,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     def is_worth_it(problem: Problem) -> bool:
         if problem.warning:
             if not problem.needle and _field(problem) in wrong:
-                return False  # a mistake says what a suspicion about the whole field says
+                return False  # the error covers what a warning about the whole field says
             return not (problem.derived and _field(problem) in suspected)
         if problem.derived and problem.rank > first.get(_field(problem), problem.rank):
             return False
@@ -46,7 +48,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
             return False
         return not _follows(problem, unreadable, broken, whole=whole)
 
-    return list(filter(is_worth_it, found))
+    return list(filter(is_worth_it, unique))
 
 
 def _field(problem: Problem) -> _Field:

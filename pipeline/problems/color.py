@@ -1,6 +1,6 @@
-"""Colour for reports on a terminal: paint on the finished text, so that what is kept of a run is plain.
+"""Colours for reports on a terminal. Colours are added to the finished text, so the stored report of a run stays plain.
 
-`NO_COLOR` (no-color.org) and `FORCE_COLOR` (force-color.org) have a say where they are not empty, the first one first.
+`NO_COLOR` (no-color.org) and `FORCE_COLOR` (force-color.org) decide if they are not empty; `NO_COLOR` wins.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _COUNT = re.compile(r"\d+ (error|warning)s?\b")
 
 
 def wants_color(stream: TextIO) -> bool:
-    """Whether text on `stream` is to be in colour."""
+    """Whether text written to `stream` should have colours."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def painted(text: str, stream: TextIO, format_: str = "text") -> str:
-    """A report, in colour where `stream` is to have that and it is in the form of text."""
+    """A report, with colours if `stream` wants them and the format is text."""
     if not text or format_ != "text" or not wants_color(stream):
         return text
     return "".join(map(_line, text.splitlines(keepends=True)))

@@ -1,4 +1,4 @@
-"""The formats that problems are reported in."""
+"""The formats of problem reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORMATS = ("text", "json", "github", "sarif")
 
 
 def write_report(format_: str, problems: Iterable[Problem], sources: Sources, *, strict: bool, notes: str = "") -> str:
-    """A report in one of the `FORMATS`. As JSON and SARIF it is a document also where there is no problem."""
+    """The report in one of the `FORMATS`. JSON and SARIF give a document even without problems."""
     if format_ == "text":
         from pipeline.problems.render import MAX_SHOWN, render
 
@@ -21,7 +21,7 @@ def write_report(format_: str, problems: Iterable[Problem], sources: Sources, *,
 
 
 def written(format_: str, report: Report) -> str:
-    """A report in one of the formats that programs read."""
+    """A report in one of the formats for programs."""
     if format_ == "sarif":
         from pipeline.problems.sarif import sarif
 

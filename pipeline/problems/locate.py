@@ -1,7 +1,7 @@
-"""Problems to `file:line:column`, with the line they point at.
+"""Locates problems: `file:line:column`, and the source line there.
 
-Rows keep no places. When there is something to report, the entry is looked at again as YAML, and the field and the
-piece of text that the problem names are found in it.
+Database rows hold no positions. To report a problem, this module parses the entry as YAML again, and searches it for
+the field and the text that the problem names.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "graph",
 
 
 class Sources(Protocol):
-    """Where the texts that problems are about can be had."""
+    """Gives the texts that problems refer to."""
 
     def path(self, problem: Problem) -> str:
-        """The file that a problem is in."""
+        """The path of the problem's file."""
 
     def text(self, problem: Problem) -> str:
-        """Its text, "" where there is none that can be read."""
+        """The text of that file, "" if it cannot be read."""
 
     def entry(self, problem: Problem) -> tuple[int, str] | None:
-        """The line that the problem's entry starts at, and its text."""
+        """The first line of the problem's entry, and the entry's text."""
 
     def key(self, problem: Problem) -> tuple[int, int]:
-        """Of a mistake in the description of the set, the line and column of the key that it is about."""
+        """Line and column of the key in the set's description that has the error."""
 
     def origin(self, problem: Problem, line: int) -> tuple[str, int]:
-        """The file and the line that a line of the text is from: diffs may have put it there."""
+        """The source file and line of a line of the text. Diffs of a spec set may have added the line."""
 
 
 class Place(Struct, frozen=True, order=True):
-    """Where a problem is; lines and columns count from 1, 0 stands for the file as a whole."""
+    """The position of a problem. Lines and columns count from 1; 0 means the whole file."""
 
     order: int  # of the file in the set
     file: str
     line: int
     column: int
-    shown: str = ""  # the line as it was read
+    shown: str = ""  # the source line as it was read
 
 
 def place_of(problem: Problem, sources: Sources) -> Place:
-    """Where a problem is, as exactly as can be told."""
+    """The most exact position of a problem."""
     line, column = _line_and_column(problem, sources)
     lines = sources.text(problem).split("\n") if line else []
     shown = lines[line - 1] if line and line <= len(lines) else ""
@@ -60,7 +60,7 @@ def place_of(problem: Problem, sources: Sources) -> Place:
 
 
 def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
-    """Where a problem is in the text as it was read."""
+    """The position of a problem in the text as it was read."""
     if problem.role == "template":
         return _find(sources.text(problem), problem.needle) if problem.needle else (0, 0)
     if problem.role == "set":
@@ -73,29 +73,29 @@ def _line_and_column(problem: Problem, sources: Sources) -> tuple[int, int]:
         return problem.line, problem.column
     line, column = _place_in(entry[1], problem)
     text = sources.text(problem)
-    if not text.isascii():  # the entry has the lines of YAML
+    if not text.isascii():  # YAML counted the entry's lines
         start = entry[0] - 1
         line, column = own_place("\n".join(text.split("\n")[start : start + entry[1].count("\n") + 1]), line, column)
     return entry[0] + line, column + 1
 
 
-def sure(problem: Problem, sources: Sources) -> Problem:
-    """The problem, without its fix where that would write a key that its mapping has already, or where YAML would read
-    something else than is meant."""
+def with_safe_fix(problem: Problem, sources: Sources) -> Problem:
+    """The problem; without its fix if that would duplicate a key of the mapping, or if YAML would parse the fixed text
+    as another value than intended."""
     if not (problem.fix and problem.entry):
         return problem
     entry = sources.entry(problem)
     if entry is None:
         return problem
     if misnames_key(problem):
-        taken = any(problem.fix[1] in names_in(key) for key in _Entry(entry[1]).keys(problem.field[:-1]))
-        return replace(problem, fix=None) if taken else problem
-    return problem if _is_read_as_meant(entry[1], problem, *problem.fix) else replace(problem, fix=None)
+        duplicate = any(problem.fix[1] in names_in(key) for key in _Entry(entry[1]).keys(problem.field[:-1]))
+        return replace(problem, fix=None) if duplicate else problem
+    return problem if _parses_as_intended(entry[1], problem, *problem.fix) else replace(problem, fix=None)
 
 
-def _is_read_as_meant(text: str, problem: Problem, wrong: str, right: str) -> bool:
-    """Whether the field of a problem, where a fix is written into the text of the entry, has it where it should; true
-    of a field that is no text."""
+def _parses_as_intended(text: str, problem: Problem, wrong: str, right: str) -> bool:
+    """Whether YAML reads the fix at its place in the field once it is written into the entry. True if the field is not
+    a text."""
     line, column = _place_in(text, problem)
     lines = text.split("\n")
     before, after = lines[line][:column], lines[line][column:]
@@ -110,8 +110,8 @@ def _is_read_as_meant(text: str, problem: Problem, wrong: str, right: str) -> bo
     return any(value[:start] + right + value[start + len(wrong) :] == new[1].value for start in starts)
 
 
-def seen(problem: Problem, sources: Sources) -> Problem:
-    """The problem, with the other place that it points at in its hint."""
+def with_reference(problem: Problem, sources: Sources) -> Problem:
+    """The problem, with the position of its related entry (`see`) added to the hint."""
     if problem.see is None:
         return problem
     entry, needle = problem.see
@@ -120,12 +120,12 @@ def seen(problem: Problem, sources: Sources) -> Problem:
 
 
 def misnames_key(problem: Problem) -> bool:
-    """Whether what a fix replaces is a name in a key."""
+    """Whether the fix of a problem replaces a name in a key."""
     return problem.fix is not None and bool(problem.field) and problem.fix[0] in names_in(problem.field[-1])
 
 
 def names_in(key: str) -> list[str]:
-    """The names that a key consists of."""
+    """The names in a key, which separates them by commas."""
     return [name.strip() for name in key.split(",")]
 
 
@@ -134,7 +134,7 @@ _YAML_LINE_END = re.compile("[\n\x85\u2028\u2029]")
 
 
 def own_place(text: str, line: int, column: int) -> tuple[int, int]:
-    """A line and a column that YAML gives, both counted from 0, in lines as all others count them: by `\\n` alone."""
+    """Converts a line and a column from YAML, counted from 0, to lines that end only with `\\n`."""
     if text.isascii() or not _YAML_ALONE.search(text):
         return line, column
     starts = [0, *(end.end() for end in _YAML_LINE_END.finditer(text))]
@@ -145,7 +145,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Entry:
-    """One entry's text and its YAML nodes."""
+    """The text of an entry and its YAML nodes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -160,8 +160,8 @@ class _Entry:
         return item if isinstance(item, MappingNode) else None
 
     def field(self, path: Iterable[str]) -> tuple[Node, Node] | None:
-        """The key and the value at `path`; as deep as it goes."""
-        found = None
+        """The key and the value at `path`, or at its longest prefix in the entry."""
+        deepest = None
         mapping: Node | None = self.mapping
         for name in path:
             if not isinstance(mapping, MappingNode):
@@ -169,8 +169,8 @@ class _Entry:
             pair = next(((k, v) for k, v in mapping.value if isinstance(k, ScalarNode) and k.value == name), None)
             if pair is None:
                 break
-            found, mapping = pair, pair[1]
-        return found
+            deepest, mapping = pair, pair[1]
+        return deepest
 
     def keys(self, path: tuple[str, ...]) -> list[str]:
         """The keys of the mapping at `path`."""
@@ -182,7 +182,7 @@ class _Entry:
 
 
 def field_lines(text: str) -> dict[str, int]:
-    """The line, counted from 0, that the value of each field of an entry begins on; `a.b` is one within another."""
+    """The line of each field's value in an entry, counted from 0; the key `a.b` is the field `b` in the mapping `a`."""
     return dict(_field_lines(_Entry(text).mapping))
 
 
@@ -196,7 +196,7 @@ def _field_lines(mapping: Node | None) -> Iterator[tuple[str, int]]:
 
 
 def _place_in(text: str, problem: Problem) -> tuple[int, int]:
-    """Line and column, counted from 0, within an entry."""
+    """Line and column in the entry, counted from 0."""
     entry = _Entry(text)
     pair = entry.field(problem.field or ("func",)) or entry.field(("name",)) or entry.field(("tag",))
     if pair is None:
@@ -222,11 +222,11 @@ def _place_in(text: str, problem: Problem) -> tuple[int, int]:
 
 
 _COMMENT = re.compile(r"[ \t]+#")
-COMMENT = "#"  # looked for behind a value, too
+COMMENT = "#"  # also searched for after a value
 
 
 def ends_in_comment(text: str, field: tuple[str, ...]) -> bool:
-    """Whether a comment follows the plain value of an entry in the same line."""
+    """Whether a comment follows the field's plain value on the same line."""
     pair = _Entry(text).field(field)
     if pair is None or not isinstance(pair[1], ScalarNode) or pair[1].style:
         return False
@@ -248,12 +248,12 @@ def _offset(text: str, node: Node, *, end: bool = False) -> int:
 def _search(text: str, needle: str) -> int | None:
     match = re.search(_pattern(needle), text)
     if match is None and (word := re.match(r"\w+\b", needle)) is not None and word.group() != needle:
-        return _search(text, word.group())  # the text is folded: its first word will do
+        return _search(text, word.group())  # YAML folded the text: search for its first word
     return match.start() if match is not None else None
 
 
 def _pattern(needle: str) -> str:
-    """What finds a piece of a value as it may be written: on several lines, and in quotes of either kind."""
+    """A pattern that matches a piece of a value over several lines, and in quotes of either kind."""
     if re.fullmatch(r"\w+", needle):
         return rf"(?<!\w){needle}(?!\w)"
     words = [re.escape(word) for word in re.split(r"[ \t\n]+", needle) if word]

@@ -1,6 +1,6 @@
-"""Problems for other programs: as one line of JSON, and as the commands that GitHub's runners look for in a log.
+"""Problems for other programs: one line of JSON, and workflow commands for GitHub's runners.
 
-The commands are those of GitHub's "Workflow commands for GitHub Actions".
+The commands are documented in GitHub's "Workflow commands for GitHub Actions".
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from pipeline.problems.report import Placed, Report
 
 
 class Fix(Struct, frozen=True):
-    """What to write at the place of a problem, where that is certain."""
+    """The text to write at the place of a problem. A problem has a fix only if it is certain."""
 
     replace: str
     by: str
 
 
 class Found(Struct, frozen=True):
-    """One problem. Lines and columns count from 1; 0 stands for the file as a whole."""
+    """One problem. Lines and columns count from 1; 0 means the whole file."""
 
     file: str
     line: int
     column: int
-    severity: str  # error or warning, whatever strict= says
+    severity: str  # error or warning; strict= does not change it
     rule: str
     op: str
-    field: tuple[str, ...]  # the keys in the entry that lead to it
+    field: tuple[str, ...]  # the path of keys inside the entry
     problem: str
     hint: str
     fix: Fix | None
@@ -40,8 +40,8 @@ class Found(Struct, frozen=True):
 class Findings(Struct, frozen=True):
     """All problems of a run."""
 
-    version: int  # of this form
-    failed: bool  # whether the run stops at them
+    version: int  # of this format
+    failed: bool  # whether the problems stop the run
     errors: int
     warnings: int
     problems: tuple[Found, ...]
@@ -53,12 +53,12 @@ VERSION = 1
 
 def json(report: Report) -> str:
     """A `Findings` as JSON, on one line."""
-    found = tuple(map(_found, report.placed))
-    findings = Findings(VERSION, report.failed, report.errors, report.warnings, found, report.notes)
+    problems = tuple(map(_finding, report.placed))
+    findings = Findings(VERSION, report.failed, report.errors, report.warnings, problems, report.notes)
     return json_text(msgspec.json.encode(findings))
 
 
-def _found(placed: Placed) -> Found:
+def _finding(placed: Placed) -> Found:
     place, problem = placed.place, placed.problem
     return Found(
         place.file,
@@ -75,9 +75,9 @@ def _found(placed: Placed) -> Found:
 
 
 def github(report: Report) -> str:
-    """A line for each problem; "" where there is none."""
-    found = (_command(report.level(placed.problem), placed) for placed in report.placed)
-    return "".join((*found, *(f"::notice::{_data(line(note))}\n" for note in report.notes)))
+    """A workflow command for each problem and each note; "" if there are none."""
+    commands = (_command(report.level(placed.problem), placed) for placed in report.placed)
+    return "".join((*commands, *(f"::notice::{_data(line(note))}\n" for note in report.notes)))
 
 
 def _command(level: str, placed: Placed) -> str:
@@ -92,14 +92,14 @@ def _command(level: str, placed: Placed) -> str:
 
 
 def near(path: str) -> str:
-    """A path relative to the folder that this runs in, where it is below that; with slashes."""
-    found = os.path.relpath(path)
-    return PurePath(path if found.startswith(os.pardir) else found).as_posix()
+    """The path with slashes; relative to the working directory if the file is inside it."""
+    relative = os.path.relpath(path)
+    return PurePath(path if relative.startswith(os.pardir) else relative).as_posix()
 
 
 def _data(text: str) -> str:
-    found = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return escaped(found)  # what has no escape of the runner's own
+    data = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escaped(data)  # the runner has no escapes for other control characters
 
 
 def _property(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The nearest existing name to one that does not exist: what a hint suggests.
+"""Suggests the existing name nearest to an unknown one, for hints.
 
-What is near is difflib's to say, which is slow: it is asked only about names that share enough letters.
+difflib ranks the names. It is slow, so it compares only names that share enough letters.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, Self
 
-NEAR = 0.6  # difflib's ratio, of names worth suggesting
-_SEEN_TIMES = 4  # of one letter in a name; more are counted together
+NEAR = 0.6  # the least difflib ratio of a suggestion
+_SEEN_TIMES = 4  # occurrences of a letter that are counted apart; further ones are summed over all letters
 _LETTERS = 128
 
 
 class Hint(str):
-    """A hint that names a name. `fix`: the wrong name and the right one, where there can be no doubt."""
+    """A hint with a suggested name. `fix` is the wrong name and the right one; None unless the hint is certain."""
 
     fix: tuple[str, str] | None
 
     def __new__(cls, text: str, fix: tuple[str, str] | None = None) -> Self:
-        made = super().__new__(cls, text)
-        made.fix = fix
-        return made
+        hint = super().__new__(cls, text)
+        hint.fix = fix
+        return hint
 
 
 class _Letters(NamedTuple):
-    """The letters of a name as bits, one for each of the first times that it has a letter, and how many more it has."""
+    """The letters of a name as bits: one per letter and occurrence, up to `_SEEN_TIMES`; `more` counts the rest."""
 
     bits: int
     more: int
@@ -35,7 +35,7 @@ class _Letters(NamedTuple):
 
 
 def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near: float = NEAR) -> str:
-    """A hint that names the closest of `names`, or the empty string when none is close. `near`: how close that is."""
+    """A hint with the closest of `names`, "" if none is close. `near` is the least difflib ratio."""
     known = tuple(names)
     close = closest(name, known)
     if close and near > NEAR:
@@ -46,22 +46,22 @@ def nearest(name: str, names: Iterable[str], *, what: str = "did you mean", near
 
 
 def is_certain(name: str, close: str, names: Iterable[str]) -> bool:
-    """Whether `name` is surely `close`, misspelt: one slip away from it, or two in a long name, and from none of the
-    other `names`. Case and underscores at the ends are no slips: they tell variants of an operator apart."""
-    slips = SLIPS_OF_LONG if min(len(name), len(close)) >= LONG else 1
+    """Whether `name` is surely a misspelling of `close`: one edit from it, or two in a long name, and that near to none
+    of the other `names`. Case and underscores at the ends do not count as edits: they distinguish operator variants."""
+    edits = EDITS_OF_LONG if min(len(name), len(close)) >= LONG else 1
     if len(close) < SHORT or name.strip("_") == close.strip("_") or name.lower() == close.lower():
         return False
-    within = {other for other in names if abs(len(other) - len(name)) <= slips and _slips(name, other) <= slips}
+    within = {other for other in names if abs(len(other) - len(name)) <= edits and _edits(name, other) <= edits}
     return within == {close}
 
 
-SHORT = 3  # a name that is shorter may be meant by any slip
+SHORT = 3  # one edit turns a shorter name into too many others
 LONG = 8
-SLIPS_OF_LONG = 2
+EDITS_OF_LONG = 2
 
 
-def _slips(one: str, other: str) -> int:
-    """How many letters are missing, too many, wrong or swapped with their neighbour (optimal string alignment)."""
+def _edits(one: str, other: str) -> int:
+    """The edit distance: letters missing, added, replaced or swapped with a neighbour (optimal string alignment)."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one):
@@ -76,7 +76,7 @@ def _slips(one: str, other: str) -> int:
 
 @lru_cache(maxsize=1024)
 def closest(name: str, names: tuple[str, ...]) -> str:
-    """What `difflib.get_close_matches` has first, the empty string when it has nothing."""
+    """The first result of `difflib.get_close_matches`, "" if it has none."""
     from difflib import SequenceMatcher
 
     bits, more, length, _ = _letters(name)
@@ -102,7 +102,7 @@ def _letters_of(names: tuple[str, ...]) -> list[_Letters]:
     return [_letters(name) for name in dict.fromkeys(names)]
 
 
-@lru_cache(maxsize=8192)  # of two lists of operators, all names but one are the same
+@lru_cache(maxsize=8192)  # two lists of operators differ in few names
 def _letters(name: str) -> _Letters:
     bits = 0
     for letter in name:

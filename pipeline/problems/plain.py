@@ -1,8 +1,8 @@
-"""Text for terminals and logs: a name is shown on one line, whatever characters it has.
+"""Plain text for terminals and logs: a name is printed on one line, whatever characters it has.
 
-Names come from files and command lines. A line end in one would begin a line of its own, which a GitHub runner may obey
-(`::error::`, and `##[error]` anywhere in a line: actions/runner, ActionCommand.cs); an escape character would move the
-cursor, a mark of direction would show the text in another order. Whatever prints a name prints it by these functions.
+Names come from files and command lines. A line end in a name would start a new line, and a GitHub runner may execute it
+(`::error::`, and `##[error]` anywhere in a line: actions/runner, ActionCommand.cs). An escape character would move the
+cursor; a direction mark would reorder the text. All code that prints a name uses these functions.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from collections.abc import Iterable
 
 from pipeline.problems.problem import SpecError
 
-# Compiled at their first use: most runs print nothing that has such characters.
+# Compiled at their first use: most runs print no such characters.
 _CONTROL = "[\0-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # all but tabs
 _COMMAND = r"\s*:(?=:)"
 _OLD_COMMAND = "##["
 
 
 def escaped(text: str) -> str:
-    """A text without control characters: as Python's escapes."""
+    """The text with control characters replaced by Python's escapes."""
     if text.isascii() and text.isprintable():
         return text
-    return re.sub(_CONTROL, lambda found: found[0].encode("unicode_escape").decode(), text)
+    return re.sub(_CONTROL, lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def line(text: str) -> str:
-    """A text as one line of output, without its end, that no runner takes for a command."""
+    """The text as one line of output, without the line end. Runners do not take it for a command."""
     text = escaped(text)
     if _OLD_COMMAND in text:
         text = text.replace(_OLD_COMMAND, r"#\x23[")
-    found = re.match(_COMMAND, text)
-    return f"{text[: found.end() - 1]}\\x3a{text[found.end() :]}" if found else text
+    match = re.match(_COMMAND, text)
+    return f"{text[: match.end() - 1]}\\x3a{text[match.end() :]}" if match else text
 
 
 def lines(texts: Iterable[str]) -> str:
-    """Texts, each as a line of output."""
+    """The texts as lines of output."""
     return "".join(f"{line(text)}\n" for text in texts)
 
 
 def json_text(encoded: bytes) -> str:
-    """JSON as text with a line end; in its strings, control characters and what a runner would obey are escapes."""
+    """JSON as text with a line end. In its strings, control characters and runner commands are escaped."""
     text = encoded.decode().replace(_OLD_COMMAND, r"#\u0023[")
     if not text.isascii():
-        text = re.sub(_CONTROL, lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
+        text = re.sub(_CONTROL, lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text)
     return f"{text}\n"
 
 
@@ -54,18 +54,18 @@ def warn(text: str) -> None:
 
 
 def reason(error: OSError) -> str:
-    """An error of the system as one line: the file, if there is one, and what went wrong."""
+    """An operating system error as one line: its file, if any, and what failed."""
     return line(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
 
 
 def message_of(error: SpecError) -> str:
-    """An error with all that are reported with it: what is wrong, a line each, and below that what to do."""
+    """An error and its `others`: each problem on a line, followed by its hint."""
     if error.rendered:
         return error.problem
-    found = [error, *error.others]
-    told = []
-    for each, following in zip(found, (*found[1:], None)):
-        told.append(line(each.problem))
+    errors = [error, *error.others]
+    texts = []
+    for each, following in zip(errors, (*errors[1:], None)):
+        texts.append(line(each.problem))
         if each.hint and (following is None or following.hint != each.hint):
-            told.append(f"  {line(each.hint)}")
-    return "\n".join(told)
+            texts.append(f"  {line(each.hint)}")
+    return "\n".join(texts)

@@ -1,8 +1,8 @@
-"""Mistakes in the specs, as data: what is wrong, where, and what to do next.
+"""Errors in the specs as data: what is wrong, where, and what to do.
 
-A rule raises `SpecError` with what it knows (the field, the problem, a hint). The stage that runs the rule adds
-the op and the entry and keeps the result as a `Problem`. Only `pipeline.problems.locate` turns an entry and a field
-into `file:line:column`, and only when there is something to report.
+A rule raises `SpecError` with the field, the problem and a hint. The stage that runs the rule adds the op and the
+entry, and stores the result as a `Problem`. Only `pipeline.problems.locate` converts an entry and a field to
+`file:line:column`, and only to report a problem.
 """
 
 from typing import Literal
@@ -18,14 +18,14 @@ Role = Literal["native", "tags", "derivatives", "template", "graph", "set"]
 
 
 class SpecError(Exception):
-    """An author's mistake, as a rule sees it.
+    """An author's error, as a rule reports it.
 
-    `field` is the path of YAML keys inside the entry, `needle` a piece of that field's text to point at, `at_key` says
-    that the key itself is wrong. `others` are more mistakes that the same rule found. `role` is set where the mistake
-    is in another file than what the rule was run for, `follows` where it may follow from any other mistake. `rule` is
-    what programs know this kind of mistake by. `fix` is what stands at the place and what to write there, where that
-    is certain: a hint that is sure of a name says so itself. `see` is a function, and what to look for in its entry,
-    that the mistake has to do with. `rendered` says that `problem` is a report, ready to be printed.
+    `field` is the path of YAML keys inside the entry. `needle` is the piece of the field's text to point at; `at_key`
+    points at the key instead. `others` are further errors of the same rule. `role` is set if the error is in another
+    file than the one the rule checks. `follows` is set if the error may follow from any other one. `rule` is the
+    name of this kind of error for programs. `fix` is the text at the place and its replacement, set only if that is
+    certain; a `Hint` that is certain of a name brings its own. `see` is a related function, and the text to point at in
+    its entry. `rendered` means that `problem` is a finished report.
     """
 
     rendered = False
@@ -56,7 +56,7 @@ class SpecError(Exception):
 
 
 class TextMistake(SpecError):
-    """What keeps a text from being read; the place is known, lines and columns count from 1."""
+    """A text that cannot be read, at a known place. Lines and columns count from 1."""
 
     def __init__(self, problem: str, hint: str, line: int, column: int) -> None:
         super().__init__(problem, hint)
@@ -65,35 +65,35 @@ class TextMistake(SpecError):
 
 
 def all_of(errors: list[SpecError]) -> SpecError:
-    """One error that stands for several."""
+    """The first of the errors, with the rest as its `others`."""
     errors[0].others = [*errors[0].others, *errors[1:]]
     return errors[0]
 
 
-# Ranks: of what is wrong with a function as its derivatives have it, and of what may follow from any other mistake.
+# Ranks of problems: a function contradicts its derivatives; a problem that may follow from any error.
 SERVED, LAST = 8, 9
 
 
 class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
-    """One mistake, or one suspicion (`warning`), in one entry of one spec file."""
+    """One error, or one warning (`warning`), in one entry of a spec file."""
 
     role: Role
-    entry: str  # which entry of its file, "" for the file as a whole
+    entry: str  # the key of the entry in its file, "" for the whole file
     op: str
     problem: str
     hint: str = ""
     field: tuple[str, ...] = ()
     needle: str = ""
     warning: bool = False
-    line: int = 0  # 1-based, when the place is known from the YAML parser itself
+    line: int = 0  # counted from 1; set if the YAML parser reported the place
     column: int = 0
-    file: str = ""  # for templates and graphs: the file's name
-    derived: bool = False  # found between entries: may follow from a mistake in one of them
-    rank: int = 0  # of what was found between entries: what fails a check fails those of a higher rank, too
+    file: str = ""  # the file's name, for templates and graphs
+    derived: bool = False  # from a check between entries: may follow from an error in one of them
+    rank: int = 0  # of a check between entries: if it fails, so do the checks of higher rank
     at_key: bool = False
-    rule: str = ""  # what programs know this kind of problem by; its role, where it has no name
-    fix: tuple[str, str] | None = None  # what stands at its place, and what to write there, where that is certain
-    see: tuple[str, str] | None = None  # another place to look at: an entry of native_functions.yaml, a piece of it
+    rule: str = ""  # the name of this kind of problem for programs; "" means the role
+    fix: tuple[str, str] | None = None  # the text at the place and its replacement, if certain
+    see: tuple[str, str] | None = None  # a related place: an entry of native_functions.yaml, a piece of its text
 
     def __post_init__(self) -> None:
         if isinstance(self.hint, Hint):
@@ -104,7 +104,7 @@ class Problem(Struct, frozen=True, gc=False, omit_defaults=True):
 def problem_of(
     error: SpecError, role: Role, entry: str, op: str, *, warning: bool = False, derived: bool = False
 ) -> Problem:
-    """`error`, seen while working on entry `entry` of the `role` file."""
+    """The `Problem` for an error in entry `entry` of the file with role `role`."""
     return Problem(
         role,
         entry,
@@ -123,5 +123,5 @@ def problem_of(
 
 
 def problems_of(error: SpecError, role: Role, entry: str, op: str) -> list[Problem]:
-    """The same for all that `error` stands for."""
+    """The `Problem` of each error that `error` stands for."""
     return [problem_of(each, role, entry, op) for each in (error, *error.others)]

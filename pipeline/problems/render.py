@@ -5,12 +5,12 @@ from __future__ import annotations
 from pipeline.problems.plain import line, lines
 from pipeline.problems.report import Placed, Report
 
-MAX_SHOWN = 100  # problems; who has more has made one mistake many times
+MAX_SHOWN = 100  # problems; a longer report repeats the same error
 
 
 def render(report: Report) -> str:
-    """All problems as text, in the order of the files: place, op, field, what is wrong, the line, what to do; "" where
-    there is none."""
+    """The report as text in the order of the files: place, op, field, problem, source line and hint; "" if there is no
+    problem."""
     if not report.errors and not report.warnings:
         return ""
     text = "".join(map(_render, report.placed))
@@ -21,17 +21,17 @@ def render(report: Report) -> str:
     return f"{text}{' and '.join(counts)}{note}\n"
 
 
-def _render(found: Placed) -> str:
-    place, problem = found.place, found.problem
+def _render(placed: Placed) -> str:
+    place, problem = placed.place, placed.problem
     source = place.shown
     where = place.file if not place.line else f"{place.file}:{place.line}:{max(place.column, 1)}"
-    told = [f"{where}: {'warning' if problem.warning else 'error'}: {found.message}"]
+    output = [f"{where}: {'warning' if problem.warning else 'error'}: {placed.message}"]
     if source:
         number = f"{place.line:>6}"
-        told += [f"{number} | {source[:300]}"]
+        output += [f"{number} | {source[:300]}"]
         if place.column <= 300:
             indent = "".join("\t" if c == "\t" else " " for c in line(source[: max(place.column, 1) - 1]))
-            told += [f"{' ' * len(number)} | {indent}^"]
+            output += [f"{' ' * len(number)} | {indent}^"]
     if problem.hint:
-        told.append(f"  hint: {problem.hint}")
-    return lines(told)
+        output.append(f"  hint: {problem.hint}")
+    return lines(output)

@@ -1,4 +1,4 @@
-"""Problems, placed and in order: what every format of a report is written from."""
+"""Problems in order and with their places: the data that every report format renders."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from pipeline.problems.locate import Place, Sources, place_of, seen, sure
+from pipeline.problems.locate import Place, Sources, place_of, with_reference, with_safe_fix
 from pipeline.problems.problem import Problem
 
 
 class Placed(Struct, frozen=True):
-    """A problem, and where it is."""
+    """A problem and its place."""
 
     place: Place
     problem: Problem
@@ -25,7 +25,7 @@ class Placed(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """All problems of a run, in the order of the files. `notes` are what else there is to say, about no file."""
+    """All problems of a run, in the order of the files. `notes` are remarks that concern no file."""
 
     placed: tuple[Placed, ...]
     errors: int
@@ -39,17 +39,17 @@ class Report(Struct, frozen=True):
         return bool(self.errors or (self.strict and self.warnings))
 
     def level(self, problem: Problem) -> str:
-        """What a problem counts as: `error` or `warning`."""
+        """The severity of a problem: `error` or `warning`; `strict` turns warnings into errors."""
         return "warning" if problem.warning and not self.strict else "error"
 
 
 def report_of(
     problems: Iterable[Problem], sources: Sources, *, strict: bool = False, most: int | None = None, notes: str = ""
 ) -> Report:
-    """The report of `problems`, of which `most` are placed: to place one, its file is read again."""
-    # By all that they say: the order of a set depends on the hash seed.
-    found = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
-    each = (Placed(place_of(p, sources), seen(sure(p, sources), sources)) for p in found[:most])
+    """The report of `problems`. Only the first `most` get a place, because placing one reads its file again."""
+    # Sorted by all fields: the order of a set depends on the hash seed.
+    ordered = sorted(set(problems), key=lambda p: (p.warning, p.role, p.entry, p.line, astuple(p)))
+    each = (Placed(place_of(p, sources), with_reference(with_safe_fix(p, sources), sources)) for p in ordered[:most])
     placed = sorted(each, key=lambda p: (p.place, p.problem.problem))
-    errors = sum(not p.warning for p in found)
-    return Report(tuple(placed), errors, len(found) - errors, strict, (notes,) if notes else ())
+    errors = sum(not p.warning for p in ordered)
+    return Report(tuple(placed), errors, len(ordered) - errors, strict, (notes,) if notes else ())

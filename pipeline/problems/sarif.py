@@ -1,4 +1,4 @@
-"""Problems as SARIF 2.1.0, the OASIS standard for what static analysis finds: a log of one run."""
+"""Problems as SARIF 2.1.0, the OASIS standard for results of static analysis: the log of one run."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pipeline.problems.plain import json_text
 from pipeline.problems.report import Placed, Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-ROOT = "SRCROOT"  # what paths are relative to: the folder that the run was started in
+ROOT = "SRCROOT"  # the base of relative paths: the working directory
 
 
 def sarif(report: Report) -> str:
-    """The log; with an empty list of results where there is no problem."""
+    """The log; its list of results is empty if there is no problem."""
     rules = sorted({_rule(placed) for placed in report.placed})
     run: dict[str, Any] = {
         "tool": {"driver": {"name": "gradmill", "version": __version__, "rules": [{"id": rule} for rule in rules]}},
@@ -43,22 +43,22 @@ def _rule(placed: Placed) -> str:
 def _result(level: str, placed: Placed, rules: list[str]) -> dict[str, Any]:
     place, problem = placed.place, placed.problem
     rule = _rule(placed)
-    found: dict[str, Any] = {"ruleId": rule, "ruleIndex": rules.index(rule), "level": level}
-    found["message"] = {"text": "\n".join(filter(None, (placed.message, problem.hint)))}
+    result: dict[str, Any] = {"ruleId": rule, "ruleIndex": rules.index(rule), "level": level}
+    result["message"] = {"text": "\n".join(filter(None, (placed.message, problem.hint)))}
     file = _artifact(place.file)
     region = {"startLine": place.line, "startColumn": max(place.column, 1)} if place.line else {}
-    found["locations"] = [{"physicalLocation": {"artifactLocation": file, **({"region": region} if region else {})}}]
+    result["locations"] = [{"physicalLocation": {"artifactLocation": file, **({"region": region} if region else {})}}]
     if problem.fix and region:
         wrong, right = problem.fix
         end = {"endLine": place.line, "endColumn": region["startColumn"] + len(wrong)}
         change = {"deletedRegion": {**region, **end}, "insertedContent": {"text": right}}
-        found["fixes"] = [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}]
-    return found
+        result["fixes"] = [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}]
+    return result
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """Where a file is: relative to the root, where it is below that."""
-    found = near(path)
-    if not os.path.isabs(found) and not found.startswith(os.pardir):
-        return {"uri": quote(found), "uriBaseId": ROOT}
+    """The URI of a file, relative to the root if the file is inside it."""
+    relative = near(path)
+    if not os.path.isabs(relative) and not relative.startswith(os.pardir):
+        return {"uri": quote(relative), "uriBaseId": ROOT}
     return {"uri": "file://" + quote(PurePath(os.path.abspath(path)).as_posix())}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from pipeline.model.regex import regex
-from pipeline.problems.names import SLIPS_OF_LONG, Hint, nearest
+from pipeline.problems.names import EDITS_OF_LONG, Hint, nearest
 from pipeline.problems.problem import SpecError
 
 _FOREACH = "_foreach_"
@@ -39,12 +39,12 @@ def slips(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterator[Sli
     for function, name in suspects:
         base = _base(name)
         own = _letters(base)
-        lengths = range(len(base) - SLIPS_OF_LONG, len(base) + SLIPS_OF_LONG + 1)
+        lengths = range(len(base) - EDITS_OF_LONG, len(base) + EDITS_OF_LONG + 1)
         near = [
             other
             for length in lengths
             for other, found in letters.get(length, ())
-            if (own ^ found).bit_count() <= 2 * SLIPS_OF_LONG  # no more may differ after so few slips
+            if (own ^ found).bit_count() <= 2 * EDITS_OF_LONG  # no more may differ after so few slips
         ]
         hint = nearest(base, near) if near else ""
         close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
