@@ -72,11 +72,11 @@ def test_explain_leads_from_the_edited_line_to_the_files(built: Project) -> None
 @pytest.mark.parametrize(
     ("name", "fresh", "stale"),
     [
-        ("ExpBackward0", "up to date", "to be made again: derivatives.yaml:"),
+        ("ExpBackward0", "up to date", "to be rebuilt: derivatives.yaml:"),
         ("SinBackward0", "up to date", "up to date"),
         ("Functions.cpp", "up to date", "ExpBackward0, ForeachExpBackward0"),
         ("Functions.h", "up to date", "up to date"),
-        ("derivatives", "up to date", "to be made again"),
+        ("derivatives", "up to date", "to be rebuilt"),
         ("schemas", "up to date", "up to date"),
     ],
 )
@@ -120,8 +120,8 @@ def test_explain_works_before_the_first_build(project: Project) -> None:
         for name in names:
             run = project.run("explain", name, layout=layout)
             assert (run.status, run.stderr) == (0, "")
-            assert "it has not been made yet" in run.stdout
-    assert project.run("explain").stdout.startswith("it has not been made yet → ")
+            assert "it was never built" in run.stdout
+    assert project.run("explain").stdout.startswith("it was never built → ")
     assert _files(project) == {}
 
 

@@ -196,7 +196,7 @@ def test_info_says_why_a_task_would_fail(built: Project) -> None:
 
 
 def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -> None:
-    assert " * it has not been made yet\n" in project.run("info", "emit:ExpBackward0").stdout
+    assert " * it was never built\n" in project.run("info", "emit:ExpBackward0").stdout
     project.build()
     assert project.run("forget", "specs").status == 0
     assert " * doit was told to forget it\n" in project.run("info", "specs").stdout

@@ -20,7 +20,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.reports.origin.lines import place_in
-from pipeline.reports.origin.owners import NOBODY, parts_of
+from pipeline.reports.origin.owners import NO_UNIT, parts_of
 from pipeline.stages.emit import text
 from pipeline.stages.shard import files
 
@@ -97,7 +97,7 @@ def test_a_file_is_its_parts_and_each_part_of_a_unit_is_its_text(kernels: Projec
         written = (kernels.generated / name).read_text()
         assert "".join(part.text for part in parts) == written
         kind, found = FAMILIES[file.family], set()
-        for part in (part for part in parts if part.unit != NOBODY):
+        for part in (part for part in parts if part.unit != NO_UNIT):
             pieces = {squeezed(kind.piece(text(db, *part.unit), piece)) for piece in map(file.piece, file.slots)}
             assert squeezed(part.text) in pieces
             found.add(part.unit[1])
@@ -118,7 +118,7 @@ def test_a_line_of_no_unit_is_one_of_the_template(built: Project) -> None:
     assert run.stdout == f"{path}:{line}: a line of the template\n  made from  {template}:{of_template}\n"
     built.build(**SPLIT)
     source = built.generated / "Functions_0.cpp"
-    assert "which the layout puts there" in built.run("explain", f"{source}:1", **SPLIT).stdout
+    assert "added by the layout" in built.run("explain", f"{source}:1", **SPLIT).stdout
     line = line_with(source, "using torch::autograd::ERR")
     assert f"{template}:{line - 1}\n" in built.run("explain", f"{source}:{line}", **SPLIT).stdout
 
@@ -173,11 +173,11 @@ def test_a_file_that_is_not_what_would_be_generated_is_refused(built: Project, t
     assert built.run("explain", f"{elsewhere}:9").status == 0
     elsewhere.write_text("int main() {}\n")
     run = built.run("explain", f"{elsewhere}:1")
-    assert run.status == 3 and f"{elsewhere} is not what the spec set makes now" in run.stderr
+    assert run.status == 3 and f"{elsewhere} is out of date" in run.stderr
     built.set_formula("exp", "self", "result.conj() * grad")
     assert "edited" in built.run("explain", f"{path}:9").stderr
     path.unlink()
-    assert "is not there" in built.run("explain", f"{path}:9").stderr
+    assert "is missing" in built.run("explain", f"{path}:9").stderr
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_entries_are_linked_where_they_stand(site: Site, written: Project) -> No
 def test_relations_lead_from_page_to_page(site: Site) -> None:
     exp, foreach, transpose = site.page("exp"), site.page("_foreach_exp"), site.page("transpose")
     assert "../op/_foreach_exp.html#_foreach_exp" in exp.links
-    assert "made from the formulas of exp" in foreach.text
+    assert "derived from the formulas of exp" in foreach.text
     assert "Also serves" in exp.text
     assert "Differentiated by the formulas of exp" in exp.text  # exp_
     assert "../op/transpose_copy.html#transpose_copy.int" in transpose.links
@@ -329,7 +329,7 @@ def test_changes_since_another_set_are_on_the_pages_that_they_are_about(edited: 
     assert {"exp", "_foreach_exp"} <= set(site.pages["changes.html"].ids)
     assert make(edited, against=written.specs, against_release="2.13.0").endswith("none written")
     make(edited)
-    assert "Nothing to compare with was named" in Site(site.folder).pages["changes.html"].text
+    assert "No set to compare with was named" in Site(site.folder).pages["changes.html"].text
 
 
 # ---- what others notice of it

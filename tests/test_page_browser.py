@@ -55,7 +55,7 @@ def here(chromium: Browser) -> str:
 
 def found(chromium: Browser) -> list[str]:
     """What the search shows."""
-    names: list[str] = chromium.run("[...document.querySelectorAll('#found li .code')].map(item => item.textContent)")
+    names: list[str] = chromium.run("[...document.querySelectorAll('#results li .code')].map(item => item.textContent)")
     return names
 
 
@@ -107,7 +107,8 @@ def test_the_first_search_of_a_page_is_quick_with_its_index(site: Site, chromium
     script = """new Promise(done => {
         const box = document.getElementById("search"), start = performance.now();
         box.value = "conv"; box.focus(); box.dispatchEvent(new Event("input"));
-        const look = () => document.querySelector("#found li") ? done(performance.now() - start) : setTimeout(look, 1);
+        const look = () =>
+          document.querySelector("#results li") ? done(performance.now() - start) : setTimeout(look, 1);
         look(); })"""
     took = []
     for name in ("mv", "exp", "sin"):
@@ -123,17 +124,17 @@ def test_arrows_choose_and_escape_closes(site: Site, chromium: Browser) -> None:
     chromium.until(lambda: chromium.run("document.activeElement.id") == "search")
     chromium.type("mv")
     chromium.until(lambda: len(found(chromium)) > 2)
-    chosen = "document.querySelector('#found [aria-selected=true]').id"
-    assert chromium.run(chosen) == "found-0"
+    chosen = "document.querySelector('#results [aria-selected=true]').id"
+    assert chromium.run(chosen) == "result-0"
     chromium.press("ArrowDown")
     chromium.press("ArrowDown")
-    assert chromium.run(chosen) == "found-2"
+    assert chromium.run(chosen) == "result-2"
     chromium.press("ArrowUp")
-    assert chromium.run(chosen) == "found-1"
-    assert chromium.run("document.activeElement.getAttribute('aria-activedescendant')") == "found-1"
+    assert chromium.run(chosen) == "result-1"
+    assert chromium.run("document.activeElement.getAttribute('aria-activedescendant')") == "result-1"
     second = found(chromium)[1]
     chromium.press("Escape")
-    assert chromium.run("document.getElementById('found').hidden")
+    assert chromium.run("document.getElementById('results').hidden")
     chromium.press("Escape")
     assert chromium.run("document.activeElement.id") != "search"
     chromium.type("/")
@@ -148,9 +149,7 @@ def test_what_is_not_there_is_said_to_be_missing(site: Site, chromium: Browser) 
     chromium.type("/")
     chromium.until(lambda: chromium.run("document.activeElement.id") == "search")
     chromium.type("qqzzxx")
-    chromium.until(
-        lambda: "Nothing is called so" in (chromium.run("document.getElementById('found').textContent") or "")
-    )
+    chromium.until(lambda: "No matches" in (chromium.run("document.getElementById('results').textContent") or ""))
     chromium.press("Enter")
     assert here(chromium).endswith("index.html")
 

@@ -1,6 +1,6 @@
-"""How far derivatives reach: forward mode, what is not implemented, what each Node saves.
+"""Coverage of derivatives: forward mode, formulas that are not implemented, what each Node saves.
 
-Reads the Nodes and their infos; gives `Coverage`, as data.
+Reads the Nodes and their infos, and returns a `Coverage`.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ _TENSOR = re.compile(r"\bat::Tensor(List)?\b")
 
 
 class Saved(Struct, frozen=True):
-    """An attribute that a Node keeps from the forward pass to the backward pass."""
+    """An attribute that a Node keeps from the forward pass for the backward pass."""
 
     name: str
     type: str
-    tensor: bool  # a tensor, or a list or an optional of tensors: what costs memory
+    tensor: bool  # a tensor, or a list or optional of tensors: these cost memory
 
 
 class Row(Struct, frozen=True):
     """One differentiable operator under one dispatch key."""
 
-    op: str  # with overload
+    op: str  # with its overload name
     dispatch_key: str
     node: str
-    inputs: tuple[str, ...]  # that it is differentiable in
+    inputs: tuple[str, ...]  # the differentiable ones
     forward: tuple[str, ...]  # outputs with a forward formula
     not_implemented: tuple[str, ...]  # inputs whose formula raises
     saves: tuple[Saved, ...]
-    serves: tuple[str, ...]  # in-place and other variants with the same formulas
+    serves: tuple[str, ...]  # in-place and other variants that use the same formulas
     synthesized: bool  # a foreach function
 
     @property
     def label(self) -> str:
-        """The operator, and the dispatch key where it is not the default."""
+        """The operator, followed by the dispatch key unless that is the default."""
         return self.op if self.dispatch_key == "Default" else f"{self.op} [{self.dispatch_key}]"
 
 
 class Totals(Struct, frozen=True):
-    """Counts over the rows; `functions` also counts the variants that formulas serve."""
+    """Counts over the rows. `functions` also counts the variants that use the same formulas."""
 
     nodes: int
     forward: int
@@ -75,14 +75,14 @@ class Coverage(Struct, frozen=True):
 
 
 def measure(db: Database, names: Sequence[str] = ()) -> Coverage:
-    """The coverage of a spec set without mistakes: a row for every Node, in the order of the operators. `names`: of
-    these operators and Nodes alone; a SpecError for what is neither."""
+    """The coverage of a spec set without errors: a row per Node, in the order of the operators. `names` selects
+    operators and Nodes; a SpecError reports a name that is neither."""
     variants = served(db)
     rows = []
     for _, row in nodes(db):
-        found = info(db, row.function, row.dispatch_key)
-        if found is not None:
-            rows.append(row_of(row, found, tuple(variants.get((row.function, row.dispatch_key), ()))))
+        served_info = info(db, row.function, row.dispatch_key)
+        if served_info is not None:
+            rows.append(row_of(row, served_info, tuple(variants.get((row.function, row.dispatch_key), ()))))
     rows.sort(key=order)
     if names:
         rows = _named(rows, names)
@@ -91,7 +91,7 @@ def measure(db: Database, names: Sequence[str] = ()) -> Coverage:
 
 
 def _named(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
-    """The rows of what is asked for: an operator, with or without overload, also one that formulas serve; a Node."""
+    """The rows that match `names`: an operator with or without overload, a variant that a row serves, or a Node."""
     called = [_names_of(row) for row in rows]
     known = set().union(*called)
     for name in names:
@@ -106,7 +106,7 @@ def _names_of(row: Row) -> set[str]:
 
 
 def order(row: Row) -> tuple[str, str, bool, str]:
-    """What rows are sorted by."""
+    """The sort key of a row: its operator, without leading underscores first, then the dispatch key."""
     return row.op.lstrip("_"), row.op, row.dispatch_key != "Default", row.dispatch_key
 
 
@@ -116,7 +116,7 @@ def is_missing(formula: str) -> bool:
 
 
 def row_of(row: NodeRow, info: Info, serves: tuple[str, ...]) -> Row:
-    """What there is to say of one Node."""
+    """The coverage of one Node."""
     failing = [n for d in info.derivatives if is_missing(d.formula) for n in d.var_names]
     return Row(
         row.op,
@@ -136,7 +136,7 @@ def _saved(attribute: SavedAttribute) -> Saved:
 
 
 def totals_of(rows: Sequence[Row]) -> Totals:
-    """The counts."""
+    """The counts over `rows`."""
     forward = [row for row in rows if row.forward]
     tensors = [sum(saved.tensor for saved in row.saves) for row in rows]
     saved = sum(len(row.saves) for row in rows)

@@ -1,4 +1,4 @@
-"""Coverage as text for a terminal: totals, then a table with a line for every Node."""
+"""Coverage as text for a terminal: the totals, then a table with a line per Node."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pipeline.problems.plain import lines
 from pipeline.reports.coverage import Coverage, Row, Saved
 
 _COLUMNS = ("operator", "Node", "forward", "not implemented", "saves")
-_WIDEST = (40, 44, 16, 24)  # a longer cell moves the rest of its line
+_WIDEST = (40, 44, 16, 24)  # a longer cell shifts the rest of its line
 _NOTHING = "-"
 
 
@@ -39,7 +39,7 @@ def _totals(coverage: Coverage) -> Iterator[str]:
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
-    """Columns as wide as their content, within limits; the last one as long as it needs."""
+    """The table's lines. Columns are as wide as their cells, up to `_WIDEST`; the last column is not padded."""
     table = [_COLUMNS, *(_cells(row) for row in rows)]
     widths = [min(widest, max(len(line[i]) for line in table)) for i, widest in enumerate(_WIDEST)]
     for line in table:
@@ -63,7 +63,7 @@ def _failing(row: Row) -> str:
 
 
 def _saves(saves: Sequence[Saved]) -> str:
-    """Tensors by name, then the rest in brackets."""
+    """The tensors' names, then the others in brackets."""
     tensors = ", ".join(saved.name for saved in saves if saved.tensor)
     others = ", ".join(saved.name for saved in saves if not saved.tensor)
     return f"{tensors} ({others})".strip() if others else tensors

@@ -1,7 +1,7 @@
-"""What a thing is made from, what it is made into, and why it would be made again.
+"""Explains what something is made from, what is made from it, and why it would be rebuilt.
 
-Everything has been brought up to date in memory: what was replaced by that is what a run would make again, and the
-reads that decided it explain it. Nothing is kept, and no file is written.
+The database is up to date in memory. The rows that this replaced are those that a run would rebuild, and their recorded
+dependencies give the reasons. Nothing is stored, and no file is written.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from pipeline.stages.shard import files, made
 from pipeline.stages.specs import entries
 from pipeline.stages.units import families, schema_of, units
 
-_MANY = 20  # units that are counted, not listed
+_MANY = 20  # more units than this are counted, not listed
 UnitKey = tuple[str, str]  # family, name
 
 
 class Explanation(Struct, frozen=True):
-    """One thing of the build: a stage, a unit, a generated file or an operator."""
+    """Explains one object of the build: a stage, a unit, a generated file or an operator."""
 
     name: str
     what: str
     made_from: tuple[str, ...]
     made_into: tuple[str, ...]
-    reasons: tuple[str, ...]  # why it would be made again; none: it is up to date
+    reasons: tuple[str, ...]  # why it would be rebuilt; empty if it is up to date
 
 
 class Edit(Struct, frozen=True):
-    """Something that changed since the last run, most often an entry, and what follows from it."""
+    """A change since the last run, usually of an entry, and its consequences."""
 
     what: str
     units: tuple[str, ...]
@@ -51,16 +51,16 @@ class Edit(Struct, frozen=True):
 
 
 class Places(Struct, frozen=True):
-    """Where things are."""
+    """Paths of spec files, templates and generated files."""
 
-    specs: Mapping[str, str]  # by role
+    specs: Mapping[str, str]  # by key
     templates: Mapping[str, str]
-    path: Callable[[str], str]  # of a generated file
-    holds: Callable[[str, bytes], bool]  # whether a generated file has the bytes of a digest
+    path: Callable[[str], str]  # of a generated file, by its name
+    holds: Callable[[str, bytes], bool]  # whether a generated file's bytes have a digest
 
 
 class Explainer:
-    """Explains one build. `stages`: the query that stands for each, and its key."""
+    """Explains one build. `stages` maps each stage to the row of its root query."""
 
     def __init__(self, db: Database, layout: tuple[str, int], places: Places, stages: Mapping[str, Name]) -> None:
         self._db = db
@@ -76,24 +76,24 @@ class Explainer:
         self._to_write = {name: ends for name in self._files if (ends := self._causes_of_file(name))}
 
     def _causes_of_file(self, name: str) -> Ends:
-        """Why a file would be written; nothing where it has the bytes that it should have."""
+        """Why a file would be written; empty if its bytes are up to date."""
         if self._places.holds(name, made(self._db, *self._layout, name).xxh3):
             return {}
         return self._trail.causes(row(made, *self._layout, name)) or {TOUCHED: None}
 
-    # ---- all that changed
+    # ---- all changes
 
     def edits(self) -> list[Edit]:
-        """What changed since the last run, down to the files that would be written."""
+        """The changes since the last run, with the units and files they change."""
         return [self._edit(end) for end in self._ends()]
 
     def reasons(self) -> tuple[str, ...]:
-        """Why anything would be made again."""
+        """Why anything would be rebuilt."""
         return self._reasons(self._ends())
 
     def _ends(self) -> Ends:
-        edited = [(ITEM, entries.name, role, entry) for role, found in self._trail.edits.items() for entry in found]
-        causes = [end for found in (self._stale, self._to_write) for ends in found.values() for end in ends]
+        edited = [(ITEM, entries.name, role, entry) for role, names in self._trail.edits.items() for entry in names]
+        causes = [end for stale in (self._stale, self._to_write) for ends in stale.values() for end in ends]
         return dict.fromkeys([*edited, *causes])
 
     def _edit(self, end: Name) -> Edit:
@@ -103,23 +103,23 @@ class Explainer:
             tuple(name for name, ends in self._to_write.items() if end in ends),
         )
 
-    # ---- one thing
+    # ---- one object
 
     def explain(self, name: str) -> list[Explanation]:
-        """The explanations of all things called `name`, or that match it where it has a `*`."""
+        """Explains every object called `name`, or matching it if it contains a `*`. A SpecError if there is none."""
         if "*" in name:
-            return [found for each in self._matching(name) for found in self.explain(each)]
+            return [explanation for each in self._matching(name) for explanation in self.explain(each)]
         if name in self._stages:
             return [self._stage(name)]
         wanted = name.removeprefix("emit:")
-        found = [self._unit(at) for at in self._units if wanted in (at[1], self._units[at].title)]
-        if found and (name != wanted or not self._pairs(name)):
-            return found
+        matches = [self._unit(at) for at in self._units if wanted in (at[1], self._units[at].title)]
+        if matches and (name != wanted or not self._pairs(name)):
+            return matches
         file = called(name.removeprefix("shard:"), self._files)
         if file:
             return [self._file(file)]
-        found = [*map(self._operator, self._pairs(name)), *found]
-        if not found:
+        matches = [*map(self._operator, self._pairs(name)), *matches]
+        if not matches:
             known = [
                 *self._stages,
                 *(unit.title for unit in self._units.values()),
@@ -127,19 +127,19 @@ class Explainer:
                 *schemas_names(self._db),
             ]
             raise SpecError(f"explain: nothing is called '{name}'", nearest(name, known))
-        return found
+        return matches
 
     def _matching(self, pattern: str) -> list[str]:
-        """The names that match a pattern: of tasks, else of units, files and operators."""
+        """The names that match a pattern: tasks, or else units, files and operators."""
         titles = [unit.title for unit in self._units.values()]
         tasks = [*self._stages, *(f"emit:{title}" for title in titles), *(f"shard:{file}" for file in self._files)]
         known = [*titles, *self._files, *schemas_names(self._db)]
-        found = fnmatch.filter(tasks, pattern) or fnmatch.filter(known, pattern)
-        if not found:
+        matches = fnmatch.filter(tasks, pattern) or fnmatch.filter(known, pattern)
+        if not matches:
             raise SpecError(
                 f"explain: nothing matches '{pattern}'", nearest(pattern.replace("*", ""), [*tasks, *known])
             )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(matches))
 
     def _files_of(self, at: UnitKey) -> list[str]:
         return [name for name, file in self._files.items() if file.family == at[0] and at[1] in file.units]
@@ -189,41 +189,41 @@ class Explainer:
         native = schemas.function(self._db, pair.function)
         generated = schemas.origin(self._db, pair.function)
         served = {pair.function, *(pair.source or {}).values()}
-        found = [
+        served_units = [
             at
             for at, unit in self._units.items()
             if unit.function == pair.function or (unit.function in served and unit.role == "derivatives")
         ]
         places = self._places_of(self._ends_of(pair))
         reasons = (
-            f"{self._units[at].title}: {reason}" for at in found for reason in self._reasons(self._stale.get(at, {}))
+            f"{self._units[at].title}: {each}" for at in served_units for each in self._reasons(self._stale.get(at, {}))
         )
         return Explanation(
             pair.op if native is None else str(native.func),
             "function" if generated is None else f"{generated.kind} variant, generated",
             tuple(places),
-            tuple(f"{self._units[at].title}, in {', '.join(self._files_of(at))}" for at in found),
+            tuple(f"{self._units[at].title}, in {', '.join(self._files_of(at))}" for at in served_units),
             tuple(reasons),
         )
 
     def _ends_of(self, pair: Pair) -> Iterator[Name]:
-        """What a function is made from, and the infos that serve it."""
+        """The ends that a function and the infos that serve it depend on."""
         made = schemas.origin(self._db, pair.function)
         yield entry_end("native", pair.function if made is None else made.base)
         for key, function in (pair.source or {}).items():
-            found = infos.row.item(self._db, infos.keyed(function, key))
-            name = row(foreach.synthesized, function) if found is None else row(infos.infos_of, found.definition)
+            item = infos.row.item(self._db, infos.keyed(function, key))
+            name = row(foreach.synthesized, function) if item is None else row(infos.infos_of, item.definition)
             yield from self._trail.made_from(name)
 
-    def _places_of(self, found: Iterable[Name]) -> list[str]:
-        """The graphs' files and the entries among ends, derivatives first; and the code."""
-        ends = dict.fromkeys(found)
+    def _places_of(self, names: Iterable[Name]) -> list[str]:
+        """The texts of the ends worth naming: graph files, entries (derivatives first), gradmill's code."""
+        ends = dict.fromkeys(names)
         files = [end for end in ends if end[0] == INPUT and end[1].startswith(graph_label(""))]
-        found = [end for role in ("derivatives", "native") for end in ends if end[0] == ITEM and end[2] == role]
-        return [*map(self._place, (*files, *found)), *([self._place(CODE)] if CODE in ends else [])]
+        entered = [end for role in ("derivatives", "native") for end in ends if end[0] == ITEM and end[2] == role]
+        return [*map(self._place, (*files, *entered)), *([self._place(CODE)] if CODE in ends else [])]
 
     def _place(self, end: Name) -> str:
-        """An end, with its path."""
+        """The text of an end, with its path."""
         return self._trail.describe(end, self._places.specs)
 
     def _reasons(self, causes: Iterable[Name]) -> tuple[str, ...]:
@@ -231,24 +231,24 @@ class Explainer:
 
 
 def what_of(db: Database, family: str, unit: Unit) -> str:
-    """What a unit is."""
+    """The kind of a unit and its operator's schema, as text."""
     kind = "Node" if FAMILIES[family].unit == "Node" else f"{family} unit"
     key = "" if unit.dispatch_key in ("", "Default") else f" under {unit.dispatch_key}"
     return f"{'synthesized foreach ' if unit.synthesized else ''}{kind} of {schema_of(db, unit)}{key}"
 
 
 def called(path: str, names: Iterable[str]) -> str:
-    """The generated file that a path from anywhere ends with; "" for none."""
+    """The longest generated file name that the path ends with; "" if there is none."""
     whole = "/" + path.replace("\\", "/")
     return max((name for name in names if whole.endswith(f"/{name}")), key=len, default="")
 
 
 def schemas_names(db: Database) -> set[str]:
-    """The operators, without overload."""
+    """The names of all operators, without overload."""
     return {head.unqualified for _, head in schemas.all_heads(db)}
 
 
 def listed(names: Iterable[str], what: str) -> str:
-    """The names, or their number when they are many."""
+    """The names, or their number if there are many."""
     names = list(names)
     return ", ".join(names) if len(names) <= _MANY else f"{len(names)} {what}"

@@ -11,34 +11,34 @@ if TYPE_CHECKING:
     from pipeline.reports.origin.lines import Line
 
 
-def text_of(found: Explanation | Edit | Line) -> str:
-    """Whatever was explained."""
-    if isinstance(found, Edit):
-        return render_edit(found)
-    return render(found) if isinstance(found, Explanation) else render_line(found)
+def text_of(explained: Explanation | Edit | Line) -> str:
+    """The text of an explanation of any kind."""
+    if isinstance(explained, Edit):
+        return render_edit(explained)
+    return render(explained) if isinstance(explained, Explanation) else render_line(explained)
 
 
 def render(explanation: Explanation) -> str:
-    """One thing: what it is, what it is made from and into, and whether it is up to date."""
+    """Explains one object: what it is, what it depends on, what depends on it, and whether it is up to date."""
     lines = [f"{explanation.name}: {explanation.what}"]
     for title, items in (("made from", explanation.made_from), ("made into", explanation.made_into)):
         lines += [f"  {title if i == 0 else ' ' * len(title)}  {item}" for i, item in enumerate(items)]
     if explanation.reasons:
-        lines += [f"  to be made again: {'; '.join(explanation.reasons)}"]
+        lines += [f"  to be rebuilt: {'; '.join(explanation.reasons)}"]
     else:
         lines += ["  up to date"]
     return plain.lines(lines)
 
 
 def render_line(line: Line) -> str:
-    """A line of a generated file: what it is, and what it is made from."""
+    """Explains a line of a generated file: what it is, and which entries it depends on."""
     sources = [f"{each.file}{f':{each.line}' if each.line else ''} {each.name}".rstrip() for each in line.made_from]
     lines = [f"  {'made from' if i == 0 else ' ' * len('made from')}  {source}" for i, source in enumerate(sources)]
     return plain.lines((f"{line.file}:{line.line}: {line.what}", *lines))
 
 
 def render_edit(edit: Edit) -> str:
-    """A change and what follows from it, as one chain."""
+    """A change and its consequences, as one chain."""
     units = listed(edit.units, "units")
     if not units and not edit.files:
         return plain.lines([f"{edit.what} → nothing"])

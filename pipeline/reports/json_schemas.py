@@ -1,4 +1,4 @@
-"""JSON Schemas of the manifest, of the lines that `show` prints and of what queries give, from their types."""
+"""JSON Schemas of the manifest, of the lines of `show` and of the results of queries, from their types."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pipeline.specs.layers.description import Description
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")
 
-DERIVATIVES = "derivatives.row"  # a line of `show derivatives`, as `derivatives` alone is the YAML file
+DERIVATIVES = "derivatives.row"  # a line of `show derivatives`; the plain name is the YAML file's schema
 
 
 def types() -> dict[str, Any]:
-    """Every type that has a JSON Schema, by name: the manifest, stages, and queries as `stage.query`. Several types are
-    a tuple."""
-    found: dict[str, Any] = {
+    """All types with a JSON Schema, by name: the manifest, stages, and queries as `stage.query`. A tuple lists
+    alternatives."""
+    by_name: dict[str, Any] = {
         "manifest": Manifest,
         "specset": Description,
         "problems": Findings,
@@ -31,16 +31,16 @@ def types() -> dict[str, Any]:
         module = import_module(f"pipeline.stages.{name}")
         queries = {query for query in vars(module).values() if isinstance(query, Query)}
         own = sorted(query.name.partition(":")[2] for query in queries if query.module == module.__name__)
-        found |= {f"{name}.{query}": getattr(module, query).result for query in own}
-    return found
+        by_name |= {f"{name}.{query}": getattr(module, query).result for query in own}
+    return by_name
 
 
 def json_schema(type_: Any) -> dict[str, Any]:
-    """The JSON Schema of a type. What is kept encoded appears as any value."""
+    """The JSON Schema of a type. Values that are stored encoded may be anything."""
     if not isinstance(type_, tuple):
         return msgspec.json.schema(type_, schema_hook=_encoded)
-    found, definitions = msgspec.json.schema_components(type_, schema_hook=_encoded, ref_template="#/$defs/{name}")
-    return {**(found[0] if len(found) == 1 else {"anyOf": list(found)}), "$defs": definitions}
+    schemas, definitions = msgspec.json.schema_components(type_, schema_hook=_encoded, ref_template="#/$defs/{name}")
+    return {**(schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}), "$defs": definitions}
 
 
 def _encoded(type_: type) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which functions share an operator's formulas. Reads the pairs of `match`."""
+"""Which functions share an operator's formulas. Reads the pairs of the stage `match`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pipeline.stages.schemas import all_heads
 
 
 def served(db: Database) -> dict[tuple[str, str], dict[str, SchemaKind]]:
-    """By function and dispatch key of an info: the other functions that it serves, and their kinds.
+    """The other functions that an info serves, with their kinds; by the info's function and dispatch key.
 
-    Out variants are left out: nothing differentiates through them.
+    Out variants are not included: autograd does not differentiate through them.
     """
     heads = dict(all_heads(db))
-    found: dict[tuple[str, str], dict[str, SchemaKind]] = {}
+    variants: dict[tuple[str, str], dict[str, SchemaKind]] = {}
     for pair in all_pairs(db):
         head = heads[pair.function]
         for key, function in (pair.source or {}).items():
             if function != pair.function and head.kind not in ("out", "scratch"):
-                found.setdefault((function, key), {})[head.name] = head.kind
-    return found
+                variants.setdefault((function, key), {})[head.name] = head.kind
+    return variants

@@ -1,4 +1,4 @@
-"""The rows of a stage as plain data: all of them, or those of one name. A row is made when it is asked for."""
+"""The rows of a stage as plain data: all, or those with one name. Each row is built when it is requested."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from pipeline.stages.emit import text
 from pipeline.stages.set import release
 
 Row = dict[str, Any]
-Layout = tuple[str, int]  # of the generated files, and how many shards
-Listed = tuple[set[str], Callable[[], Row]]  # what a row may be asked by, and the row
+Layout = tuple[str, int]  # the layout of generated files, and the number of shards
+Listed = tuple[set[str], Callable[[], Row]]  # the names of a row, and a function that builds it
 
 
 class Shown(Struct, frozen=True):
-    """What `show` prints for a stage: the stage that must be free of mistakes, and its rows."""
+    """How `show` prints a stage: the stage that must have no errors, and the rows."""
 
     stage: str
     rows: Callable[[Database, Layout], Iterator[Listed]]
 
 
 def plain(value: object) -> Any:
-    """`value` as dicts, lists and scalars: Structs by field name, digests as hexadecimal."""
+    """`value` as dicts, lists and scalars: Structs by field name, bytes as hexadecimal."""
     if isinstance(value, Struct):
         return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Raw):
@@ -53,15 +53,16 @@ def plain(value: object) -> Any:
 
 
 def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[Row]:
-    """The rows of a stage. `name` is an operator, with or without overload, a schema, an entry, a unit or a file."""
-    found = STAGES[stage].rows(db, layout)
+    """The rows of a stage. `name` is an operator with or without overload, a schema, an entry, a unit or a file, and
+    may contain a `*`. A SpecError if no row matches it."""
+    listed = STAGES[stage].rows(db, layout)
     if not name:
-        for _, row in found:
+        for _, row in listed:
             yield row()
         return
     known: set[str] = set()
     empty = True
-    for names, row in found:
+    for names, row in listed:
         known |= names
         if name in names or ("*" in name and fnmatch.filter(names, name)):
             empty = False
@@ -73,7 +74,7 @@ def rows(db: Database, layout: Layout, stage: str, name: str = "") -> Iterator[R
 
 
 def op_names(schema: str) -> set[str]:
-    """What an operator may be asked by: its schema, its name with overload, its name."""
+    """The names of an operator: its schema, its name with overload, its name without."""
     full = schema.partition("(")[0]
     return {schema, full, full.partition(".")[0]}
 
@@ -130,9 +131,9 @@ def _foreach(db: Database, layout: Layout) -> Iterator[Listed]:
             yield op_names(row["func"]), partial(dict, row)
 
 
-def _info_rows(db: Database, found: Iterable[NodeRow]) -> Iterator[Listed]:
+def _info_rows(db: Database, infos_: Iterable[NodeRow]) -> Iterator[Listed]:
     texts = schemas.schema_texts(db)
-    for row in found:
+    for row in infos_:
         yield {*op_names(texts[row.function]), *([row.node] if row.node else ())}, partial(_info_row, db, row)
 
 
@@ -143,11 +144,11 @@ def _info_row(db: Database, row: NodeRow) -> Row:
 
 
 def info_json(info: Info, node: str | None) -> Row:
-    """An info in the words of torchgen's dataclasses."""
-    found: Row = plain(info)
-    found["op"] = node
-    found["args_with_derivatives"] = [given.name for given in info.args_with_derivatives]
-    return found
+    """An info with the field names of torchgen's dataclasses."""
+    fields: Row = plain(info)
+    fields["op"] = node
+    fields["args_with_derivatives"] = [argument.name for argument in info.args_with_derivatives]
+    return fields
 
 
 def _match(db: Database, layout: Layout) -> Iterator[Listed]:
@@ -164,16 +165,16 @@ def _matched(db: Database, pair: Pair, nodes: dict[str, str | None]) -> Row:
         return {"func": schemas.schema_of(db, pair.function), "info": None, "fw_derivatives": None}
     dependent = match.dependent_of(db, pair.function)
     rewritten = dict(match.rewritten(db, pair.function)) if dependent is not None and dependent.inplace else {}
-    found = match.matched(db, pair)
+    matches = match.matched(db, pair)
     return {
         "func": schemas.schema_of(db, pair.function),
-        "info": {key: info_json(info, nodes[key]) for key, info in found},
-        "fw_derivatives": {key: plain(rewritten.get(key, info.forward_derivatives)) for key, info in found},
+        "info": {key: info_json(info, nodes[key]) for key, info in matches},
+        "fw_derivatives": {key: plain(rewritten.get(key, info.forward_derivatives)) for key, info in matches},
     }
 
 
 def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
-    """What autograd makes of every function: not a stage, but what families that hang off `match` ask of it."""
+    """How autograd treats each function. This is no stage: the families that depend on `match` compute it."""
     texts = schemas.schema_texts(db)
     for pair in match.all_pairs(db):
         yield op_names(texts[pair.function]), partial(_differentiated, db, pair)
@@ -182,11 +183,11 @@ def _differentiability(db: Database, layout: Layout) -> Iterator[Listed]:
 def _differentiated(db: Database, pair: Pair) -> Row:
     function, facts = schemas.function(db, pair.function), release(db)
     assert function is not None
-    found = dict(match.matched(db, pair))
-    outputs = {key: differentiable_outputs(function, differentiability_of(info), facts) for key, info in found.items()}
+    by_key = dict(match.matched(db, pair))
+    outputs = {key: differentiable_outputs(function, differentiability_of(info), facts) for key, info in by_key.items()}
     return {
         "func": schemas.schema_of(db, pair.function),
-        "dispatch_strategy": dispatch_strategy(function, found.values()),
+        "dispatch_strategy": dispatch_strategy(function, by_key.values()),
         "differentiable_outputs": plain(outputs or {"": differentiable_outputs(function, None, facts)}),
     }
 
@@ -197,8 +198,8 @@ def _graphs(db: Database, layout: Layout) -> Iterator[Listed]:
 
 
 def _graph(db: Database, file: str, name: str) -> Row:
-    found = graphs.graph(db, file, name)
-    return {"file": file, "schema": graphs.signature(db, file, name), **msgspec.to_builtins(found)}
+    graph = graphs.graph(db, file, name)
+    return {"file": file, "schema": graphs.signature(db, file, name), **msgspec.to_builtins(graph)}
 
 
 def _emit(db: Database, layout: Layout) -> Iterator[Listed]:

@@ -1,4 +1,4 @@
-"""The types of the rows that `show` prints: those of the stages' data by field name, as `show.plain` has them."""
+"""The types of the rows that `show` prints: the stages' data by field name, as `show.plain` returns it."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from pipeline.rules.matching.differentiability import DifferentiableOutput, Stra
 
 
 def plain(type_: Any) -> Any:
-    """The type of a value of `type_` as `show.plain` has it."""
+    """The type that `show.plain` returns for a value of `type_`."""
     if type_ is Raw:
         return Any
     if type_ in (bytes, memoryview):
         return str
     if isinstance(type_, type) and issubclass(type_, Struct):
         return _by_name(type_)
-    given = tuple(map(plain, get_args(type_)))
+    arguments = tuple(map(plain, get_args(type_)))
     if isinstance(type_, UnionType):
-        return Union[given]  # noqa: UP007
+        return Union[arguments]  # noqa: UP007
     origin = get_origin(type_)
-    return origin[given] if origin in (tuple, list, dict) else type_
+    return origin[arguments] if origin in (tuple, list, dict) else type_
 
 
-@cache  # each type once: a schema has no two of one name
+@cache  # one class per type: a JSON Schema cannot have two of one name
 def _by_name(type_: type[Struct]) -> type[Struct]:
     return row(type_.__name__, type_)
 
 
 def row(name: str, type_: type[Struct] | None = None, **fields: Any) -> type[Struct]:
-    """An object of these fields, all of them there: those of `type_`, and others in addition or in their place."""
+    """A Struct type with the fields of `type_` and `fields`, which override them. All fields are required."""
     own = {} if type_ is None else {field: plain(each) for field, each in fields_of(type_).items()}
     return defstruct(name, list({**own, **fields}.items()), forbid_unknown_fields=True)
 
 
 def fields_of(type_: type[Struct]) -> dict[str, Any]:
-    """The fields of a Struct, and their types."""
+    """The fields of a Struct and their types."""
     hints = get_type_hints(type_)
     return {name: hints[name] for name in type_.__struct_fields__}
 
@@ -52,7 +52,7 @@ _INFO: dict[str, Any] = {"op": str | None, "args_with_derivatives": list[str]}
 _NAMED = row("Named", Info, **_INFO)
 _SERVING = row("Serving", Info, dispatch_key=str, entry=str, **_INFO)
 
-# What a line of `show STAGE` is one of.
+# The types of the lines of `show STAGE`.
 ROWS: dict[str, tuple[Any, ...]] = {
     "specs": (row("Entry", file=str, entry=str, line=int, text=str, value=Any, digest=str),),
     "schemas": (

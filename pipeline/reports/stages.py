@@ -1,4 +1,4 @@
-"""What each stage reads, as the rows say: other stages, and the inputs."""
+"""The dependencies of each stage, from the recorded dependencies of its rows: other stages and inputs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pipeline.reports.trail import Ends, end_of
 
 
 class StageReads(Struct, frozen=True):
-    """What one stage reads."""
+    """The dependencies of one stage: the stages it reads, and the inputs."""
 
     stages: list[str]
     inputs: Ends
 
 
 def stage_reads(db: Database, roots: Mapping[str, Name]) -> dict[str, StageReads]:
-    """What the stages read that stand for `roots`, all of which are up to date."""
+    """The dependencies of each stage in `roots`. All roots must be up to date."""
     stages = {_module(root): stage for stage, root in roots.items()}
     return {stage: _reads_of(db, root, stages) for stage, root in roots.items()}
 
 
 def _reads_of(db: Database, root: Name, stages: Mapping[str, str]) -> StageReads:
-    """The rows of a stage, from its root on, are followed until they leave its module."""
-    found: set[str] = set()
+    """Follows the dependencies of a stage from its root, until they leave the stage's module."""
+    read_stages: set[str] = set()
     inputs: Ends = {}
     seen = {root}
     waiting = [root]
@@ -40,10 +40,10 @@ def _reads_of(db: Database, root: Name, stages: Mapping[str, str]) -> StageReads
                     seen.add(source)
                     waiting.append(source)
             elif _module(source) in stages:
-                found.add(stages[_module(source)])
+                read_stages.add(stages[_module(source)])
             elif end is not None:
                 inputs[end] = None
-    return StageReads([stage for stage in stages.values() if stage in found], inputs)
+    return StageReads([stage for stage in stages.values() if stage in read_stages], inputs)
 
 
 def _module(name: Name) -> str:

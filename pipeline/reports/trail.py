@@ -1,6 +1,6 @@
-"""From a row back to what it is made from, and to what changed: by the reads that the database recorded.
+"""Trails from a row back to the inputs it depends on, and to those that changed, by the dependencies in the database.
 
-An end of a trail is an entry of a spec file, an input such as a template, or gradmill's own code.
+A trail ends at an entry of a spec file, at an input such as a template, or at gradmill's own code.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from pipeline.stages.set import (
 from pipeline.stages.specs import entries, keys_of, lines
 
 CODE: Name = (INPUT, "gradmill's own code")
-NEVER: Name = (INPUT, "it has not been made yet")
+NEVER: Name = (INPUT, "it was never built")
 TOUCHED: Name = (INPUT, "its output was changed or removed")
 
-Ends = dict[Name, None]  # in the order in which they were met
+Ends = dict[Name, None]  # in the order of their discovery
 
 
-_PARTS = {infos_of.name, synthesized.name}  # tables whose items are parts of one thing
-_GRAPH_TEXTS = "graphs:texts"  # by its name: its module is much code, for those who have graphs
+_PARTS = {infos_of.name, synthesized.name}  # tables whose items are parts of one value
+_GRAPH_TEXTS = "graphs:texts"  # by name: importing the module is slow, and only sets with graphs need it
 
 
 class Trail:
-    """The trails of one database, in which everything has been brought up to date."""
+    """The trails in one database. All its rows must be up to date."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -57,36 +57,36 @@ class Trail:
         self.edits = {role: self._edited(role) for role in ROLES}
 
     def _edited(self, role: Role) -> dict[str, str]:
-        """The entries of a file that changed since the last run, and how; none where nothing had been made."""
+        """The entries of a file that changed since the last run, and how; empty if there was no run."""
         known = changes(self._db, row(entries, role)) is not None
         return dict(changed_items(self._db, entries, role)) if known else {}
 
     def made_from(self, name: Name) -> Ends:
-        """The ends that a row is made from. Which item of a table it is, does not count: only what the item is for."""
-        found: Ends = {}
+        """The ends that a row depends on. For a part of a value (`_PARTS`), the trail follows the whole value."""
+        ends: Ends = {}
         seen = {name}
         waiting = [name]
         while waiting:
             for read in reads(self._db, waiting.pop()):
                 end = end_of(read)
                 if end is not None:
-                    found[end] = None
+                    ends[end] = None
                     continue
                 further = read[1:-1] if read[0] == ITEM and read[1] in _PARTS else read
                 if further not in seen and further[0] != ITEM:
                     seen.add(further)
                     waiting.append(further)
-        return found
+        return ends
 
     def causes(self, name: Name) -> Ends:
-        """Why a row was replaced in this round: the ends that changed. None where it is as it was."""
+        """The changed ends that made this build replace a row. Empty if the row is unchanged."""
         changed = changes(self._db, name)
         if changed is None:
             return {NEVER: None}
         return {end: None for read in changed for end in self._followed(read)}
 
     def _followed(self, name: Name) -> Ends:
-        """The ends of what changed."""
+        """The ends of a changed dependency."""
         end = end_of(name)
         if end is not None and end[0] == INPUT:
             return {end: None}
@@ -95,40 +95,40 @@ class Trail:
         if name not in self._causes:
             self._causes[name] = {}
             changed = [name[1:-1]] if name[0] == ITEM else changes(self._db, name)
-            found = {end: None for read in changed or () for end in self._followed(read)}
-            self._causes[name] = found or self.made_from(name)  # an earlier run saw the change
+            ends = {end: None for read in changed or () for end in self._followed(read)}
+            self._causes[name] = ends or self.made_from(name)  # an earlier run saw the change
         return self._causes[name]
 
     def _entries_for(self, end: Name) -> Ends:
-        """For the list of all entries, those that were added or deleted."""
+        """Replaces the list of all entries by the entries that were added or deleted."""
         if end[-1] != NAMES:
             return {end: None}
         role = end[2]
-        found = {(*end[:-1], entry): None for entry, how in self.edits[role].items() if how != "changed"}
-        return found or {end: None}
+        listed = {(*end[:-1], entry): None for entry, how in self.edits[role].items() if how != "changed"}
+        return listed or {end: None}
 
     def describe(self, end: Name, paths: Mapping[str, str] | None = None) -> str:
-        """An end in words: `derivatives.yaml:151 exp`, with the file's path where the paths are given."""
+        """The text for an end: `derivatives.yaml:151 exp`. `paths` gives the files' paths by key, if wanted."""
         named = paths or spec_set(self._db).files
         if end[0] != ITEM:
             return _input_name(self._db, str(end[1]), named)
         file, line, op = self.place(end, named)
         if end[-1] == NAMES:
-            return f"{file}: its entries were moved"
+            return f"{file}: its entries were reordered"
         return f"{file}:{line} {op}" if line else f"{file} {op} (deleted)"
 
     def place(self, end: Name, named: Mapping[str, str]) -> tuple[str, int, str]:
-        """The file that an entry is in, its line, 0 for what is no entry any more, and what it is for."""
+        """An entry's file, its line (0 if the entry was deleted) and its operator."""
         role, entry = end[2], end[3]
         return named[self._key(role, entry)], self.line(role, entry), entry_operator(str(entry))
 
     def reason(self, end: Name) -> str:
-        """The same, as the reason why something would be made again."""
-        said = self.describe(end)
-        return said if end in (NEVER, TOUCHED) or end[-1] == NAMES or said.endswith(")") else f"{said} changed"
+        """The text for an end as the reason of a rebuild."""
+        text = self.describe(end)
+        return text if end in (NEVER, TOUCHED) or end[-1] == NAMES or text.endswith(")") else f"{text} changed"
 
     def _key(self, role: Role, entry: str) -> str:
-        """The key of the file that an entry is in; of what is no entry any more, that of a file of its layer."""
+        """The key of an entry's file. For a deleted entry, the key of any file of its layer."""
         if role not in self._keys:
             self._keys[role] = keys_of(self._db, role)
         keys = source_keys(self._db, role)
@@ -137,19 +137,19 @@ class Trail:
         return self._keys[role].get(entry) or next(iter(near), SET_KEY)
 
     def line(self, role: Role, entry: str) -> int:
-        """The line that an entry starts at, 0 for what is no entry any more."""
+        """The first line of an entry, 0 if it was deleted."""
         if role not in self._lines:
             self._lines[role] = lines(self._db, role)
         return self._lines[role].get(entry, 0)
 
 
 def row(query: Query[Any, Any], *args: object) -> Name:
-    """The name of a query's row."""
+    """The name of the row that `query` has for `args`."""
     return (query.name, *args)
 
 
 def end_of(name: Name) -> Name | None:
-    """The end that a row or an item stands for, None for one that leads on."""
+    """The end that a row or an item stands for; None if the trail goes on."""
     if name[0] == ITEM:
         if name[1] == _GRAPH_TEXTS:
             return (INPUT, graph_label(name[2]))
@@ -166,7 +166,7 @@ _ENTRIES: dict[str, Role] = {declared.name: "native", definitions.name: "derivat
 
 
 def entry_end(role: Role, entry: str) -> Name:
-    """An entry of a spec file as an end."""
+    """The end of a spec file's entry."""
     return (ITEM, entries.name, role, entry)
 
 

@@ -1,1 +1,1 @@
-"""What changed in autograd between two spec sets: read as facts, compared once, rendered three ways."""
+"""Compares the autograd of two spec sets: reads each as facts, compares these once, renders the result three ways."""

@@ -1,4 +1,4 @@
-"""Two spec sets' facts to a report of what changed, operator by operator."""
+"""Compares the facts of two spec sets, and reports the changes operator by operator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.reports.diff.model import Change, Count, Kind, OpChange, Part, Rep
 
 
 class _Kinds(Struct, frozen=True):
-    """What a difference in one part is called; None where another part tells it."""
+    """The kinds of change in one part; None if a change in another part implies it."""
 
     changed: Kind
     gained: Kind | None
@@ -20,7 +20,7 @@ class _Kinds(Struct, frozen=True):
 
 _KINDS = {
     Part.SCHEMA: _Kinds(Kind.SCHEMA, None, None),
-    Part.NODE: _Kinds(Kind.RENUMBERED, None, None),  # a Node comes and goes with its gradients
+    Part.NODE: _Kinds(Kind.RENUMBERED, None, None),  # an operator has a Node if it has gradients
     Part.GRADIENT: _Kinds(Kind.FORMULA, Kind.GRADIENT_GAINED, Kind.GRADIENT_LOST),
     Part.TANGENT: _Kinds(Kind.FORWARD_FORMULA, Kind.FORWARD_GAINED, Kind.FORWARD_LOST),
     Part.SAVED: _Kinds(Kind.SAVED, Kind.SAVED, Kind.SAVED),
@@ -28,20 +28,20 @@ _KINDS = {
     Part.VARIANTS: _Kinds(Kind.VARIANTS, Kind.VARIANTS, Kind.VARIANTS),
 }
 
-# Where only one side has the operator, all parts tell the same.
+# If only one side has the operator, all parts have the same kind.
 _ADDED = _Kinds(Kind.ADDED, Kind.ADDED, Kind.ADDED)
 _REMOVED = _Kinds(Kind.REMOVED, Kind.REMOVED, Kind.REMOVED)
 
 
 def compare(before: Autograd, after: Autograd) -> Report:
-    """What changed from `before` to `after`: operators with formulas of their own first, by name."""
-    found = []
+    """The changes from `before` to `after`, by operator. Operators with their own formulas come first."""
+    ops = []
     for old, new in _pairs(before, after):
         changes = tuple(_changes(old, new))
         if changes:
-            found.append(_op_change(old, new, changes, before, after))
-    found.sort(key=_order)
-    return Report(before.side, after.side, _counts(found), tuple(found))
+            ops.append(_op_change(old, new, changes, before, after))
+    ops.sort(key=_order)
+    return Report(before.side, after.side, _counts(ops), tuple(ops))
 
 
 def _order(op: OpChange) -> tuple[bool, str, str, bool, str]:
@@ -49,7 +49,7 @@ def _order(op: OpChange) -> tuple[bool, str, str, bool, str]:
 
 
 def _pairs(before: Autograd, after: Autograd) -> Iterator[tuple[Facts | None, Facts | None]]:
-    """Who is compared with whom: by schema first, then by the operator's name, as its schema may have changed."""
+    """Pairs the operators of both sides: by schema, or else by name, because a schema may have changed."""
     left = {key: facts for key, facts in before.facts.items() if key not in after.facts}
     renamed: dict[Key, Facts] = {(facts.op, facts.dispatch_key): facts for facts in left.values()}
     for key, new in after.facts.items():
@@ -72,27 +72,27 @@ def _changes(old: Facts | None, new: Facts | None) -> Iterator[Change]:
 def _part_changes(
     part: Part, kinds: _Kinds, lefts: dict[str, Wordings], rights: dict[str, Wordings]
 ) -> Iterator[Change]:
-    """The differences in one part; names that changed alike are told together."""
+    """The changes in one part. Names with the same change share one `Change`."""
     alike: dict[tuple[Kind, str, str], list[str]] = {}
     for name in {**rights, **lefts}:
         left, right = lefts.get(name, ()), rights.get(name, ())
         kind = kinds.gained if not left else kinds.lost if not right else kinds.changed
         if left == right or kind is None:
             continue
-        alike.setdefault((kind, *_telling(left, right)), []).append(name)
+        alike.setdefault((kind, *_first_difference(left, right)), []).append(name)
     for (kind, before, after), names in alike.items():
         yield Change(kind, part, tuple(name for name in names if name), before, after)
 
 
-def _telling(left: Wordings, right: Wordings) -> tuple[str, str]:
-    """The first wording in which two things differ."""
+def _first_difference(left: Wordings, right: Wordings) -> tuple[str, str]:
+    """The first pair of wordings that differ."""
     if not left or not right:
         return (left or ("",))[0], (right or ("",))[0]
     return next((a, b) for a, b in zip(left, right) if a != b)
 
 
 def _renamed_arguments(old: Facts, new: Facts) -> dict[str, str]:
-    """Arguments that only changed their name: at the same place, of the same type, otherwise unknown."""
+    """Maps the old names of renamed arguments to the new ones: same position, same type, and no other such name."""
     before, after = dict(old.arguments), dict(new.arguments)
     return {
         a: b
@@ -110,7 +110,7 @@ def _op_change(
     if old is None:
         note = f"was {before.status[facts.op]}" if facts.op in before.status else "new operator"
     elif new is None:
-        note = f"now {after.status[facts.op]}" if facts.op in after.status else "the operator is gone"
+        note = f"now {after.status[facts.op]}" if facts.op in after.status else "the operator was removed"
     return OpChange(
         facts.op,
         facts.dispatch_key,
@@ -123,8 +123,8 @@ def _op_change(
 
 
 def _counts(ops: list[OpChange]) -> tuple[Count, ...]:
-    found = []
+    counts = []
     for kind in Kind:
         foreach = [bool(op.follows) for op in ops if kind in op.kinds]
-        found.append(Count(kind, foreach.count(False), foreach.count(True)))
-    return tuple(found)
+        counts.append(Count(kind, foreach.count(False), foreach.count(True)))
+    return tuple(counts)

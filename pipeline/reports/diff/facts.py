@@ -1,6 +1,6 @@
-"""What one spec set says of every operator's derivatives, as texts that can be compared.
+"""The derivatives of every operator of one spec set, as texts for comparison.
 
-Reads infos, the functions and what serves them; gives `Autograd`.
+Reads infos, functions and the variants they serve, and returns an `Autograd`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pipeline.stages.set import RELEASE, spec_set
 from pipeline.stages.specs import lines
 
 Key = tuple[str, str]  # schema of the function, dispatch key
-# One thing in one or several wordings: the one that reads best first. All must be equal for the thing to be equal.
+# One or several wordings of one fact, the most readable first. Facts are equal if all wordings are.
 Wordings = tuple[str, ...]
 
 
 class Facts(Struct, frozen=True):
-    """One operator under one dispatch key: for each part, wordings by name."""
+    """The facts of one operator under one dispatch key: for each part, wordings by name."""
 
     op: str
     dispatch_key: str
@@ -39,23 +39,23 @@ class Facts(Struct, frozen=True):
 
 
 class Autograd(Struct, frozen=True):
-    """One side of a comparison."""
+    """The facts of one side of a comparison."""
 
     side: Side
     facts: dict[Key, Facts]
-    status: dict[str, str]  # operator -> how it is differentiated, in words
+    status: dict[str, str]  # operator -> how autograd differentiates it, as text
 
 
 def read_autograd(db: Database, version: str) -> Autograd:
-    """The facts of a spec set without mistakes; `version` is what it says of itself."""
+    """The facts of a spec set without errors. `version` is the version that the set declares, "" if it has none."""
     rows = [*infos.rows(db), *foreach.rows(db)]
     written = {row.definition: row.op for row in rows if not row.synthesized}
     variants = served(db)
     at = lines(db, "derivatives")
     facts = {}
     for row in rows:
-        found, native = info(db, row.function, row.dispatch_key), function(db, row.function)
-        if found is None or native is None:
+        own_info, native = info(db, row.function, row.dispatch_key), function(db, row.function)
+        if own_info is None or native is None:
             continue
         schema = str(native.func)
         facts[schema, row.dispatch_key] = Facts(
@@ -64,7 +64,7 @@ def read_autograd(db: Database, version: str) -> Autograd:
             Seen(schema, row.node, at.get(row.definition, 0)),
             written[row.definition] if row.synthesized else "",
             tuple((a.name, a.type) for a in native.func.arguments),
-            _parts(row, schema, found, variants.get((row.function, row.dispatch_key), {})),
+            _parts(row, schema, own_info, variants.get((row.function, row.dispatch_key), {})),
         )
     nodes = sum(f.seen.node is not None for f in facts.values())
     release = (db.input(RELEASE) or b"").decode()
@@ -73,7 +73,7 @@ def read_autograd(db: Database, version: str) -> Autograd:
 
 
 def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:
-    # The formula as written is the reference's where it was synthesized.
+    # A synthesized operator has no formula of its own: `original_formula` is its reference's.
     gradients = {
         name: tuple(map(_one_line, (d.formula,) if row.synthesized else (d.original_formula, d.formula)))
         for d in info.derivatives
@@ -82,7 +82,7 @@ def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind
     tangents: dict[str, Wordings] = {
         name: (_one_line(d.formula),) for d in info.forward_derivatives for name in d.var_names
     }
-    # The name of an attribute says which expression it saves.
+    # The attribute's name identifies the saved expression.
     saved: dict[str, Wordings] = {a.name: (a.type,) for a in (*info.all_saved_inputs, *info.all_saved_outputs)}
     outputs = _outputs(info)
     return {

@@ -1,4 +1,4 @@
-"""A report as one page of HTML that needs nothing else: counts, a filter, old and new side by side."""
+"""Renders a comparison as one self-contained HTML page: counts, a filter, old and new next to each other."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pipeline.reports.diff.text import LISTED, TITLES, describe, place
 
 _TOKENS = re.compile(r"\w+|\s+|[<>=!]=|->|::|&&|\|\||.", re.DOTALL)
 
-# Below this likeness, marking single tokens hides more than it shows.
+# Below this similarity ratio, highlighting single tokens is noise.
 _ALIKE = 0.3
 
 
 def render(report: Report) -> str:
-    """The page."""
+    """The page's HTML."""
     title = f"Autograd from {describe(report.before)} to {describe(report.after)}"
     return _page().substitute(
         title=escape(title),
@@ -30,13 +30,13 @@ def render(report: Report) -> str:
 
 
 def _page() -> Template:
-    """The page around a report: structure, style and the script that filters, with holes for the rest."""
+    """The page's template: structure, style and the filter's script."""
     with open(os.path.join(os.path.dirname(__file__), "page.html"), encoding="utf-8") as file:
         return Template(file.read())
 
 
 def _figures(before: Side, after: Side) -> str:
-    """Totals, and which colour stands for which side."""
+    """The totals, and the legend of the two colours."""
     return (
         f"operators in derivatives.yaml: {before.operators} → {after.operators} · "
         f"Nodes: {before.nodes} → {after.nodes} · "
@@ -46,7 +46,7 @@ def _figures(before: Side, after: Side) -> str:
 
 
 def _chips(report: Report) -> Iterator[str]:
-    """A button for each kind of change: how often it happened, and the filter for it."""
+    """A button per kind of change, with its count; it filters the operators."""
     for count in report.counts:
         if number := count.operators + count.foreach:
             kind, label = count.kind.value, LABELS[count.kind]
@@ -57,13 +57,13 @@ def _sections(report: Report) -> Iterator[str]:
     if not report.ops:
         yield "<p>No differences.</p>\n"
     renumbered = [op for op in report.ops if op.kinds == [Kind.RENUMBERED]]
-    told = [op for op in report.ops if op not in renumbered]
+    shown = [op for op in report.ops if op not in renumbered]
     anchors = {op.op for op in report.ops if op.dispatch_key == "Default"}
-    yield from _section("Operators", map(_article, (op for op in told if not op.follows)))
+    yield from _section("Operators", map(_article, (op for op in shown if not op.follows)))
     yield from _section("Renumbered, nothing else", map(_moved, renumbered), "ul")
     yield from _section(
         "Foreach functions, whose formulas follow those of other operators",
-        (_folded(op, anchors) for op in told if op.follows),
+        (_folded(op, anchors) for op in shown if op.follows),
     )
 
 
@@ -74,14 +74,14 @@ def _section(title: str, items: Iterable[str], element: str = "div") -> Iterator
 
 
 def _data(op: OpChange) -> str:
-    """What the filter asks of an item, and its anchor."""
+    """The attributes of an operator's element: its anchor, and what the filter reads."""
     nodes = [seen.node for seen in (op.before, op.after) if seen and seen.node]
     name = escape(" ".join((op.label, *nodes)).lower())
     return f'id="{anchor(op)}" data-kinds="{" ".join(kind.value for kind in op.kinds)}" data-name="{name}"'
 
 
 def anchor(op: OpChange) -> str:
-    """The name that a link to an operator ends in."""
+    """The fragment that links to an operator."""
     return escape(op.op if op.dispatch_key == "Default" else f"{op.op}-{op.dispatch_key}")
 
 
@@ -90,7 +90,7 @@ def _article(op: OpChange) -> str:
 
 
 def _folded(op: OpChange, anchors: set[str]) -> str:
-    """A foreach function, with a link to the operator it follows if that changed too."""
+    """A foreach function, with a link to the operator that it follows if that one changed too."""
     name = escape(op.follows)
     link = f'<a href="#{name}">{name}</a>' if op.follows in anchors else name
     head = f'{_head(op)} <span class="where">· as {link}</span>'
@@ -137,14 +137,14 @@ def _cell(text: str, side: str, columns: int = 1) -> str:
 
 
 def mark(before: str, after: str) -> tuple[str, str]:
-    """Both texts as HTML, the tokens that differ marked."""
+    """Both texts as HTML, with the differing tokens marked."""
     left, right = _TOKENS.findall(before), _TOKENS.findall(after)
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     if not before or not after or matcher.ratio() < _ALIKE:
         return escape(before), escape(after)
     old, new = [], []
     for what, i, j, k, m in matcher.get_opcodes():
-        gone, come = escape("".join(left[i:j])), escape("".join(right[k:m]))
-        old.append(f"<del>{gone}</del>" if what != "equal" and gone else gone)
-        new.append(f"<ins>{come}</ins>" if what != "equal" and come else come)
+        deleted, inserted = escape("".join(left[i:j])), escape("".join(right[k:m]))
+        old.append(f"<del>{deleted}</del>" if what != "equal" and deleted else deleted)
+        new.append(f"<ins>{inserted}</ins>" if what != "equal" and inserted else inserted)
     return "".join(old), "".join(new)

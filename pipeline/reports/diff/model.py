@@ -1,4 +1,4 @@
-"""The report of a comparison, as data. `pipeline.reports.diff.compare` makes it; text, JSON and HTML render it."""
+"""The data of a comparison: `pipeline.reports.diff.compare` builds it, and text, JSON and HTML render it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Kind(Enum):
-    """What can change about an operator's derivatives. The value is its name in JSON and in links."""
+    """A kind of change in an operator's derivatives. The value is its name in JSON and in links."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -25,7 +25,7 @@ class Kind(Enum):
     VARIANTS = "variants"
 
 
-# Each kind in words, in the order of reports.
+# The label of each kind, in the order of reports.
 LABELS = {
     Kind.ADDED: "added",
     Kind.REMOVED: "removed",
@@ -44,7 +44,7 @@ LABELS = {
 
 
 class Part(Enum):
-    """The part of an operator's derivatives that a change is in."""
+    """The part of an operator's derivatives that changed."""
 
     SCHEMA = "schema"
     NODE = "node"
@@ -52,21 +52,21 @@ class Part(Enum):
     TANGENT = "tangent"  # by output: the forward derivative
     SAVED = "saved"  # by attribute
     OUTPUTS = "outputs"
-    VARIANTS = "variants"  # by function: others that the formulas serve
+    VARIANTS = "variants"  # by function: those that use the same formulas
 
 
 class Change(Struct, frozen=True):
-    """One difference: `before` is empty for what was gained, `after` for what was lost."""
+    """One difference. `before` is empty if it was added, `after` if it was removed."""
 
     kind: Kind
     part: Part
-    names: tuple[str, ...]  # inputs, outputs, attributes or functions that changed alike
+    names: tuple[str, ...]  # inputs, outputs, attributes or functions with the same change
     before: str
     after: str
 
 
 class Seen(Struct, frozen=True):
-    """An operator as one side has it."""
+    """An operator on one side."""
 
     schema: str
     node: str | None
@@ -74,40 +74,40 @@ class Seen(Struct, frozen=True):
 
 
 class OpChange(Struct, frozen=True):
-    """All that changed about one operator under one dispatch key."""
+    """All changes of one operator under one dispatch key."""
 
-    op: str  # with overload
+    op: str  # with its overload name
     dispatch_key: str
     before: Seen | None
     after: Seen | None
-    follows: str  # foreach: the operator whose formulas these were synthesized from
-    note: str  # what became of, or had been, an operator that only one side defines derivatives for
+    follows: str  # of a foreach function: the operator that its formulas are synthesized from
+    note: str  # what the operator is on the other side, if only one side defines derivatives for it
     changes: tuple[Change, ...]
 
     @property
     def kinds(self) -> list[Kind]:
-        """What changed, each kind once."""
-        found = {change.kind for change in self.changes}
-        return [kind for kind in Kind if kind in found]
+        """The kinds of its changes, without duplicates."""
+        changed = {change.kind for change in self.changes}
+        return [kind for kind in Kind if kind in changed]
 
     @property
     def label(self) -> str:
-        """The operator, and the dispatch key where it is not the default."""
+        """The operator, followed by the dispatch key unless that is the default."""
         return self.op if self.dispatch_key == "Default" else f"{self.op} [{self.dispatch_key}]"
 
 
 class Side(Struct, frozen=True):
-    """One of the two spec sets. `version` is what the set says of itself, "" when it says nothing."""
+    """One of the two spec sets. `version` is the version that the set declares, "" if it has none."""
 
     specs: str
     version: str
-    release: str  # the minor release it was read as
-    operators: int  # with derivatives, foreach functions left out
+    release: str  # the minor release that it is read as
+    operators: int  # with derivatives; without foreach functions
     nodes: int
 
 
 class Count(Struct, frozen=True):
-    """How many operators changed in one way: those with formulas of their own, and synthesized foreach functions."""
+    """The number of operators with one kind of change: with their own formulas, and synthesized foreach functions."""
 
     kind: Kind
     operators: int
@@ -115,7 +115,7 @@ class Count(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """A comparison: from `before` to `after`."""
+    """The changes from `before` to `after`."""
 
     before: Side
     after: Side

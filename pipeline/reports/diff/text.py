@@ -1,4 +1,4 @@
-"""A report as text for a terminal."""
+"""Renders a comparison as text for a terminal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pipeline.problems.plain import lines
 from pipeline.reports.diff.model import LABELS, Change, Kind, OpChange, Part, Report, Seen, Side
 
-_ROOM = 60
+_NAMES_WIDTH = 60  # of the names in a line of the summary
 
-# How a change introduces itself; {} is what it is about.
+# The title of a change in each part; {} is what changed.
 TITLES = {
     Part.SCHEMA: "schema",
     Part.NODE: "Node",
@@ -19,21 +19,22 @@ TITLES = {
     Part.OUTPUTS: "differentiable outputs",
     Part.VARIANTS: "serves",
 }
-LISTED = (Part.SAVED, Part.VARIANTS)  # their changes stand on one line each
+LISTED = (Part.SAVED, Part.VARIANTS)  # parts with one line per change
 
 
 def render(report: Report) -> str:
-    """The report: who is compared, how much changed, then every operator."""
+    """The text: both sides, the totals, then every operator."""
     return lines(_lines(report))
 
 
 def describe(side: Side) -> str:
-    """A spec set and its release."""
+    """A spec set and its release, as text."""
     version = side.version or side.release
     return side.specs if side.specs.endswith(version) else f"{side.specs} (PyTorch {version})"
 
 
 def place(seen: Seen) -> str:
+    """The place of an operator's entry, as text."""
     return f"derivatives.yaml:{seen.line}"
 
 
@@ -48,13 +49,13 @@ def _lines(report: Report) -> Iterator[str]:
         return
     yield from _summary(report)
     renumbered = [op for op in report.ops if op.kinds == [Kind.RENUMBERED]]
-    told = [op for op in report.ops if op not in renumbered]
-    for op in told:
+    shown = [op for op in report.ops if op not in renumbered]
+    for op in shown:
         if not op.follows:
             yield ""
             yield from _op(op)
     yield from _renumbered(renumbered)
-    yield from _foreach([op for op in told if op.follows])
+    yield from _foreach([op for op in shown if op.follows])
 
 
 def _summary(report: Report) -> Iterator[str]:
@@ -68,9 +69,9 @@ def _summary(report: Report) -> Iterator[str]:
 
 
 def _shortened(names: list[str]) -> str:
-    """As many names as a line has room for."""
+    """As many names as fit into the line."""
     text = ", ".join(names)
-    return text if len(text) <= _ROOM else text[:_ROOM].rpartition(", ")[0] + ", …"
+    return text if len(text) <= _NAMES_WIDTH else text[:_NAMES_WIDTH].rpartition(", ")[0] + ", …"
 
 
 def _op(op: OpChange) -> Iterator[str]:
@@ -115,7 +116,7 @@ def _renumbered(ops: list[OpChange]) -> Iterator[str]:
 
 
 def _foreach(ops: list[OpChange]) -> Iterator[str]:
-    """Foreach functions have formulas of other operators: that they changed is said, not how."""
+    """Foreach functions: lists the kinds of change only, because the formulas are those of other operators."""
     if not ops:
         return
     yield ""

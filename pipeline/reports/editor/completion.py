@@ -1,4 +1,4 @@
-"""What may stand at the cursor: keys, operators, arguments, tags, dispatch keys, helpers. One table a file."""
+"""Completes at the cursor: keys, operators, arguments, tags, dispatch keys, helpers. One table per file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.stages.set import release
 from pipeline.stages.tags import tags
 
 Kind = Literal["key", "operator", "argument", "tag", "dispatch key", "helper", "value"]
-MOST = 300  # that are offered at once; more letters leave fewer
+MOST = 300  # choices that are offered at once; typing more letters leaves fewer
 
 _OUTPUT = "output_differentiability"
 _MEMBER = re.compile(r"(?:\.|->)\s*\w*$")
@@ -28,20 +28,21 @@ _ATEN = re.compile(r"\bat::\s*\w*$")
 
 
 class Choice(Struct, frozen=True):
-    """Something that may stand at the cursor."""
+    """One completion."""
 
     label: str
     kind: Kind
     detail: str = ""
-    insert: str = ""  # what is written; the label, where it is empty
+    insert: str = ""  # the text to insert, if it is not the label
 
     @property
     def text(self) -> str:
+        """The text to insert."""
         return self.insert or self.label
 
 
 class Choices(Struct, frozen=True):
-    """What may stand between two columns of the cursor's line, and whether there is more than is told."""
+    """The completions between two columns of the cursor's line. `more` is set if `MOST` cut the list."""
 
     start: int
     end: int
@@ -50,7 +51,7 @@ class Choices(Struct, frozen=True):
 
 
 class Context(Struct, frozen=True):
-    """Where something is to be completed."""
+    """The place of a completion, and what is known about it."""
 
     db: Database
     cursor: Cursor
@@ -58,7 +59,7 @@ class Context(Struct, frozen=True):
 
 
 def complete(context: Context) -> Choices:
-    """What may stand at a place."""
+    """The completions at a place, those that start with the typed letters first."""
     cursor = context.cursor
     whole = cursor.role == "derivatives" and cursor.path == ("name",)
     word, start, _ = operator_at(cursor) if _takes_operators(cursor) else cursor.word
@@ -67,13 +68,13 @@ def complete(context: Context) -> Choices:
         word = cursor.text[start : cursor.column]
     typed = word[: max(cursor.column - start, 0)]
     end = len(cursor.text) if whole else cursor.column
-    found = [choice for choice in _choices(context) if _matches(choice.label, typed)]
-    found.sort(key=lambda choice: not choice.label.startswith(typed))
-    return Choices(start, end, tuple(found[:MOST]), len(found) > MOST)
+    choices = [choice for choice in _choices(context) if _matches(choice.label, typed)]
+    choices.sort(key=lambda choice: not choice.label.startswith(typed))
+    return Choices(start, end, tuple(choices[:MOST]), len(choices) > MOST)
 
 
 def _matches(label: str, typed: str) -> bool:
-    """Whether the letters that were typed are in a name, in their order, the first one at a word's start."""
+    """Whether a label starts with the typed letters, or contains them in either case."""
     if not typed or label.startswith(typed):
         return True
     return typed.lower() in label.lower()
@@ -95,13 +96,13 @@ def _choices(context: Context) -> Iterable[Choice]:
     if cursor.role == "tags" or cursor.entry is None or cursor.is_at_margin:
         return _first_keys(cursor)
     if cursor.role == "native":
-        found = _NATIVE.get((cursor.path[0] if cursor.path else "", cursor.in_value))
-        return found(context) if found is not None else ()
+        offer = _NATIVE.get((cursor.path[0] if cursor.path else "", cursor.in_value))
+        return offer(context) if offer is not None else ()
     return _derivatives(context)
 
 
 def _first_keys(cursor: Cursor) -> Iterator[Choice]:
-    """What an entry begins with, with its dash where that is not there yet; of tags the other key, too."""
+    """The first key of an entry, with a dash if the line has none; for a tag also the key `desc`."""
     key = _FIRST[cursor.role]
     if cursor.is_behind_dash:
         yield Choice(key, "key", insert=f"{key}: ")
@@ -116,13 +117,13 @@ def _first_keys(cursor: Cursor) -> Iterator[Choice]:
 
 def _keys(context: Context) -> Iterator[Choice]:
     assert context.cursor.entry is not None
-    there = {*context.cursor.entry.keys} - {context.cursor.word[0]}
-    return (Choice(key, "key", insert=f"{key}: ") for key in sorted(KEYS - there))
+    present = {*context.cursor.entry.keys} - {context.cursor.word[0]}
+    return (Choice(key, "key", insert=f"{key}: ") for key in sorted(KEYS - present))
 
 
 def _operators(context: Context) -> Iterator[Choice]:
     listed = schemas.all_heads(context.db)
-    if not listed:  # its text is no YAML at the moment
+    if not listed:  # the text is not valid YAML at the moment
         return (Choice(head.partition("(")[0], "operator", head) for _, head in heads(context.lines))
     return (Choice(head.name, "operator", head.schema) for _, head in listed)
 
@@ -146,7 +147,7 @@ def _values(*words: str) -> Callable[[Context], Iterable[Choice]]:
 _FLAGS = (
     "structured use_const_ref_for_mutable_tensors device_guard manual_kernel_registration manual_cpp_binding".split()
 )
-# By the key of the entry, and whether its value is meant; "" stands for no key.
+# Keyed by the entry's key, and whether the cursor is in its value; "" means no key.
 _NATIVE: dict[tuple[str, bool], Callable[[Context], Iterable[Choice]]] = {
     ("", False): _keys,
     ("func", True): _types,
@@ -183,9 +184,9 @@ def _derivatives(context: Context) -> Iterable[Choice]:
         keys = sorted(release(context.db).autograd_keys)
         return (Choice(key, "dispatch key", insert=f"{key}:") for key in ("Default", *keys))
     own = () if cursor.path else ("output_differentiability", "dispatch")
-    there = {*cursor.entry.keys} - {cursor.word[0]} if not cursor.path else set()
+    present = {*cursor.entry.keys} - {cursor.word[0]} if not cursor.path else set()
     names = [*_inputs(schema), *_outputs(schema), *own]
-    return (Choice(name, "key", insert=f"{name}: ") for name in names if name not in there)
+    return (Choice(name, "key", insert=f"{name}: ") for name in names if name not in present)
 
 
 def _schemas(context: Context) -> Iterator[Choice]:
@@ -208,7 +209,7 @@ def _outputs(schema: Schema | None) -> list[str]:
 
 
 def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
-    """What a formula may be written with; behind a point or `at::`, the functions of operators alone."""
+    """Completions in a formula. After a dot or `at::`, only the functions of operators."""
     before = context.cursor.text[: context.cursor.column]
     aten = _MEMBER.search(before) or _ATEN.search(before)
     if not aten:
@@ -220,7 +221,7 @@ def _formula(context: Context, schema: Schema | None) -> Iterator[Choice]:
 
 
 def _names(cursor: Cursor, schema: Schema | None) -> Iterator[Choice]:
-    """Arguments, outputs, gradients; in a forward formula tangents and primals."""
+    """Arguments, outputs and gradients; in a forward formula tangents and primals."""
     if schema is None:
         return
     outputs = _outputs(schema)
@@ -229,7 +230,7 @@ def _names(cursor: Cursor, schema: Schema | None) -> Iterator[Choice]:
         yield Choice(argument.name, "argument", str(argument))
         if forward and argument.type.startswith("Tensor"):
             yield Choice(f"{argument.name}_t", "argument", f"the tangent of {argument.name}")
-            yield Choice(f"{argument.name}_p", "argument", f"{argument.name} as it was")
+            yield Choice(f"{argument.name}_p", "argument", f"the primal of {argument.name}")
     for name in outputs:
         yield Choice(name, "argument", "an output")
         if not forward and len(outputs) > 1:

@@ -1,4 +1,4 @@
-"""The helpers that formulas may call: those that the set's headers declare, and where."""
+"""The helpers that formulas may call, and their declarations in the set's headers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pipeline.stages.set import spec_set
 
 
 class Helper(Struct, frozen=True):
-    """A declaration of a function that formulas may call."""
+    """A declaration of a helper in a header."""
 
     name: str
-    header: str  # as the set calls it
+    header: str  # its name in the set
     line: int  # counted from 1
     text: str
 
 
 def declared(db: Database, name: str) -> list[Helper]:
-    """The declarations of a helper."""
+    """All declarations of the helper `name`."""
     return [
         Helper(name, header, line, f"{text.removeprefix('TORCH_API ')};")
         for header in spec_set(db).headers
@@ -31,12 +31,12 @@ def declared(db: Database, name: str) -> list[Helper]:
 
 
 def all_names(db: Database) -> Iterator[tuple[str, str]]:
-    """All helpers, each with its first declaration, or with what is known of the release's helper where no header of
-    the set declares it."""
-    found: dict[str, str] = {}
+    """All helpers: each with its first declaration, or with its number of arguments if no header of the set declares
+    it and the release's table does."""
+    texts: dict[str, str] = {}
     for header in spec_set(db).headers:
         for name, each in declarations(db, header).items():
-            found.setdefault(name, f"{each[0][1].removeprefix('TORCH_API ')};")
+            texts.setdefault(name, f"{each[0][1].removeprefix('TORCH_API ')};")
     for name, arity in helpers_of_release(db).items():
-        found.setdefault(name, f"takes {counted(*arity)}")
-    yield from found.items()
+        texts.setdefault(name, f"takes {counted(*arity)}")
+    yield from texts.items()

@@ -1,4 +1,4 @@
-"""What an editor shows of the word under the cursor, as Markdown: facts first, then their text."""
+"""The hover text for the word at the cursor, as Markdown."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from pipeline.rules.native.dispatch import IMPLICIT
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, value
 
-_LINES = 60  # of C++ that are shown at once
-_MANY = 6  # Nodes that are shown with their C++
+_LINES = 60  # of C++ per Node
+_MANY = 6  # Nodes with their C++
 _COMPOSITE = "no Node of its own: its gradients are those of the functions that it calls"
 
 WORDS = {
     "grad": "the gradient of the first output that has one",
     "grads": "the gradients of all outputs: `grads[0]`, `grads[1]`, …",
-    "result": "the output of the operator, as the forward pass left it",
+    "result": "the operator's output in the forward pass",
     "grad_input_mask": "which inputs of this formula need a gradient",
     "retain_variables": "whether the graph is kept for another backward pass",
     "non_differentiable": "this input has no gradient",
-    "auto_element_wise": "the forward formula is made of the backward one: the operator is elementwise",
+    "auto_element_wise": "the forward formula is derived from the backward one: the operator is elementwise",
     "auto_linear": "the forward formula is the operator itself: it is linear in this input",
 }
 
 
 def hover(db: Database, cursor: Cursor) -> str:
-    """What there is to say of the place, "" where that is nothing."""
+    """The hover text at the cursor, "" if there is none."""
     if cursor.entry is None:
         return ""
     word, op = cursor.word[0], operator_at(cursor)[0]
@@ -44,7 +44,7 @@ def hover(db: Database, cursor: Cursor) -> str:
 
 
 def _native(db: Database, cursor: Cursor, op: str) -> str:
-    """A reference to another operator, or the one of the entry."""
+    """The operator that the cursor's word refers to, or else the entry's own."""
     own = name_of(cursor.entry.head if cursor.entry is not None else "")
     if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
         return _operator(db, name_of(op))
@@ -59,14 +59,14 @@ def _in_formula(db: Database, cursor: Cursor) -> str:
         return _operator(db, name_of(cursor.entry.head))
     if cursor.text[end : end + 1] == "(" and (helpers := declared(db, word)):
         return _cpp("\n".join(helper.text for helper in helpers))
-    found = _argument(schema, word)
-    if found or word in WORDS:
-        return found or f"`{word}`: {WORDS[word]}"
+    argument = _argument(schema, word)
+    if argument or word in WORDS:
+        return argument or f"`{word}`: {WORDS[word]}"
     return _operator(db, word)
 
 
 def schema_of(db: Database, text: str) -> Schema | None:
-    """The schema that an entry is for, as it is written there."""
+    """The schema in the text of an entry's `name` or `func`; None if it cannot be parsed."""
     try:
         return parser(frozenset(release(db).base_types)).parse(text.rpartition("::")[2])
     except SpecError:
@@ -74,10 +74,10 @@ def schema_of(db: Database, text: str) -> Schema | None:
 
 
 def _argument(schema: Schema | None, word: str) -> str:
-    """An argument or an output of the operator, its tangent (`self_t`) or its primal (`self_p`)."""
+    """The text for an argument, an output, a tangent (`self_t`), a primal (`self_p`) or a gradient; "" for others."""
     if schema is None:
         return ""
-    for suffix, what in (("", "an argument"), ("_t", "the tangent of an argument"), ("_p", "an argument as it was")):
+    for suffix, what in (("", "an argument"), ("_t", "the tangent of an argument"), ("_p", "an argument's primal")):
         for argument in schema.arguments:
             if word == f"{argument.name}{suffix}":
                 return f"`{argument}`: {what} of `{schema.name}`"
@@ -91,20 +91,20 @@ def _argument(schema: Schema | None, word: str) -> str:
 
 
 def _operator(db: Database, name: str) -> str:
-    found = facts_of(db, name) if name else None
-    return operator_text(found) if found is not None else ""
+    facts = facts_of(db, name) if name else None
+    return operator_text(facts) if facts is not None else ""
 
 
 def operator_text(facts: OperatorFacts) -> str:
-    """An operator as Markdown."""
+    """The Markdown for an operator: schema, kind, tags, dispatch and Nodes."""
     namespace = "" if facts.namespace == "aten" else f"{facts.namespace}::"
     lines = [f"```\n{namespace}{facts.schema}\n```"]
-    said = [facts.kind]
+    remarks = [facts.kind]
     if facts.generated_from:
-        said.append(f"generated from `{name_of(facts.generated_from)}`")
+        remarks.append(f"generated from `{name_of(facts.generated_from)}`")
     if facts.tags:
-        said.append(f"tags: {', '.join(facts.tags)}")
-    lines.append(" · ".join(said))
+        remarks.append(f"tags: {', '.join(facts.tags)}")
+    lines.append(" · ".join(remarks))
     if facts.dispatch:
         lines.append("dispatch: " + ", ".join(f"{key}: `{kernel}`" for key, kernel in facts.dispatch))
     if facts.served_by:
@@ -112,20 +112,20 @@ def operator_text(facts: OperatorFacts) -> str:
     if not facts.nodes:
         composite = any(key == IMPLICIT for key, _ in facts.dispatch)
         lines.append(_COMPOSITE if composite else "no Node: it has no derivatives")
-    shown = [_node(found, cpp=place < _MANY) for place, found in enumerate(facts.nodes)]
+    shown = [_node(node, cpp=place < _MANY) for place, node in enumerate(facts.nodes)]
     return "\n\n".join((*lines, *shown))
 
 
-def _node(found: NodeFacts, *, cpp: bool) -> str:
-    key = "" if found.dispatch_key == "Default" else f" under {found.dispatch_key}"
-    saved = ", ".join(f"`{name}` ({type_})" for name, type_ in found.saved) or "nothing"
+def _node(facts: NodeFacts, *, cpp: bool) -> str:
+    key = "" if facts.dispatch_key == "Default" else f" under {facts.dispatch_key}"
+    saved = ", ".join(f"`{name}` ({type_})" for name, type_ in facts.saved) or "nothing"
     lines = [
-        f"**{found.node}**{key}: gradients of {', '.join(f'`{name}`' for name in found.inputs)}",
+        f"**{facts.node}**{key}: gradients of {', '.join(f'`{name}`' for name in facts.inputs)}",
         f"saves {saved}",
-        f"forward mode: {', '.join(found.tangents) or 'no formula'}",
+        f"forward mode: {', '.join(facts.tangents) or 'no formula'}",
     ]
-    if cpp and found.cpp:
-        lines.append(_cpp(found.cpp))
+    if cpp and facts.cpp:
+        lines.append(_cpp(facts.cpp))
     return "\n\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What is known of the operators that somebody points at: functions, Nodes, what these save, their C++."""
+"""Facts about an operator for hover, lenses and graphs: its function, its Nodes, what they save, their C++."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from pipeline.stages.units import families
 
 
 class NodeFacts(Struct, frozen=True):
-    """A Node: what it is for, what it keeps, how it is computed."""
+    """A Node: its schema, inputs, saved attributes and C++."""
 
     node: str
     dispatch_key: str
     schema: str
     synthesized: bool
-    inputs: tuple[str, ...]  # that it has gradients of
+    inputs: tuple[str, ...]  # those with gradients
     saved: tuple[tuple[str, str], ...]  # names and C++ types
     tangents: tuple[str, ...]  # outputs with a forward formula
-    cpp: str  # the declaration, and the gradient function
+    cpp: str  # the struct, and the gradient function
 
 
 class OperatorFacts(Struct, frozen=True):
-    """A function, and the derivatives that serve it."""
+    """A function, and the Nodes that serve it."""
 
     schema: str
     namespace: str
@@ -36,23 +36,23 @@ class OperatorFacts(Struct, frozen=True):
     generated_from: str
     dispatch: tuple[tuple[str, str], ...]  # dispatch keys and kernels
     tags: tuple[str, ...]
-    served_by: str  # the operator whose formulas these are, where it is another one
+    served_by: str  # the operator that has the formulas, if it is another one
     nodes: tuple[NodeFacts, ...]
 
 
 def name_of(schema: str) -> str:
-    """The operator, with its overload, that a schema or a name in YAML is about; its namespace is left out."""
+    """The operator that a schema or a name in YAML is about: with overload, without namespace."""
     return schema.partition("(")[0].strip().rpartition("::")[2]
 
 
 def functions_named(db: Database, name: str) -> list[tuple[str, FunctionHead]]:
-    """The functions of a name: with the overload that it has, or any where it has none that is exact."""
-    found = [(key, head) for key, head in schemas.all_heads(db) if name in (head.name, head.unqualified)]
-    return [each for each in found if each[1].name == name] or found
+    """The functions with this name: with exactly its overload, or else with any."""
+    matches = [(key, head) for key, head in schemas.all_heads(db) if name in (head.name, head.unqualified)]
+    return [each for each in matches if each[1].name == name] or matches
 
 
 def facts_of(db: Database, name: str) -> OperatorFacts | None:
-    """What is known of the function of a name, None where there is none."""
+    """The facts about the first function with this name; None if there is none."""
     named = functions_named(db, name_of(name))
     native = schemas.function(db, named[0][0]) if named else None
     if native is None:
@@ -74,34 +74,34 @@ def facts_of(db: Database, name: str) -> OperatorFacts | None:
 
 
 def nodes_of(db: Database, definition: str) -> list[NodeFacts]:
-    """The Nodes that are made from an entry of derivatives.yaml."""
-    found = (row for row in infos.rows(db) if row.definition == definition and row.node)
-    return [_node(db, row) for row in found]
+    """The Nodes generated from the entry `definition` of derivatives.yaml."""
+    rows = (row for row in infos.rows(db) if row.definition == definition and row.node)
+    return [_node(db, row) for row in rows]
 
 
 def _rows(db: Database, pair: Pair) -> list[NodeRow]:
-    found = (node(db, infos.keyed(function, key)) for key, function in (pair.source or {}).items())
-    return [row for row in found if row is not None]
+    rows = (node(db, infos.keyed(function, key)) for key, function in (pair.source or {}).items())
+    return [row for row in rows if row is not None]
 
 
 def _node(db: Database, row: NodeRow) -> NodeFacts:
-    found = info(db, row.function, row.dispatch_key)
-    assert found is not None
-    saved = (*found.all_saved_inputs, *found.all_saved_outputs)
+    own = info(db, row.function, row.dispatch_key)
+    assert own is not None
+    saved = (*own.all_saved_inputs, *own.all_saved_outputs)
     return NodeFacts(
         row.node or "",
         row.dispatch_key,
         schemas.schema_of(db, row.function),
         row.synthesized,
-        tuple(given.name for given in found.args_with_derivatives),
+        tuple(argument.name for argument in own.args_with_derivatives),
         tuple(sorted((attribute.name, attribute.type) for attribute in saved)),
-        tuple(name for derivative in found.forward_derivatives for name in derivative.var_names),
+        tuple(name for derivative in own.forward_derivatives for name in derivative.var_names),
         _cpp(db, infos.keyed(row.function, row.dispatch_key)),
     )
 
 
 def _cpp(db: Database, unit: str) -> str:
-    """The C++ of a Node that a reader wants to see: its struct and its gradient function."""
+    """The C++ of a Node without its boilerplate: the struct and the gradient function; "" if no Nodes are generated."""
     if NODES.name not in families(db):
         return ""
     pieces = text(db, NODES.name, unit)
@@ -110,5 +110,5 @@ def _cpp(db: Database, unit: str) -> str:
 
 
 def arguments_of(native: NativeFunction) -> dict[str, str]:
-    """The arguments of a function, by name, as the schema has them."""
+    """The arguments of a function as its schema writes them, by name."""
     return {argument.name: str(argument) for argument in native.func.arguments}

@@ -1,4 +1,4 @@
-"""Where what stands under the cursor is declared: a formula's operator, an operator's schema, a helper's header."""
+"""Declarations of the word at the cursor: an operator's schema, its definition, a helper's header."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
 
 
 class Spot(Struct, frozen=True):
-    """A piece of a line; counted from 0."""
+    """A piece of a line. Lines and columns count from 0."""
 
     path: str
     line: int
@@ -27,13 +27,13 @@ class Spot(Struct, frozen=True):
 
 
 class Files(Struct, frozen=True):
-    """The texts of a set's spec files, by role: paths and lines."""
+    """The texts of a set's spec files and headers: paths and lines."""
 
     by_role: Mapping[Role, Sequence[tuple[str, Sequence[str]]]]
-    headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by what the set calls them: paths and lines
+    headers: Mapping[str, tuple[str, Sequence[str]]] = {}  # by their names in the set
 
     def lines(self, role: Role) -> Iterator[tuple[str, int, str]]:
-        """The lines that entries of a role start at: path, number, text."""
+        """The lines that name entries of a role: path, line number, text."""
         for path, lines in self.by_role.get(role, ()):
             for at, line in enumerate(lines):
                 if _VALUE.match(line):
@@ -41,9 +41,9 @@ class Files(Struct, frozen=True):
 
 
 def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
-    """Where the thing under the cursor is declared: of a helper its header, of an argument its schema, of an operator
-    its entry in native_functions.yaml; there, where derivatives are defined for it. Nothing of a function that no file
-    of the set declares."""
+    """The declarations of the word at the cursor: a helper's header, an argument's schema, an operator's entry in
+    native_functions.yaml. In that file itself, the operator's definition in derivatives.yaml. Empty if no file of the
+    set declares it."""
     if cursor.entry is None:
         return []
     op = name_of(operator_at(cursor)[0])
@@ -66,20 +66,20 @@ def _of_formula(db: Database, cursor: Cursor, files: Files, own: str) -> list[Sp
         return [spot for helper in helpers for spot in _of_helper(helper, files)]
     argument = re.sub(r"_[tp]$", "", word)
     spots = schemas_of(files, own)
-    found = [_argument(spot, files, name) for spot in spots for name in dict.fromkeys((word, argument))]
-    here = [spot for spot in found if spot is not None]
-    return here[:1] or schemas_of(files, word) or ([] if called else spots)
+    arguments = [_argument(spot, files, name) for spot in spots for name in dict.fromkeys((word, argument))]
+    present = [spot for spot in arguments if spot is not None]
+    return present[:1] or schemas_of(files, word) or ([] if called else spots)
 
 
 def _of_helper(helper: Helper, files: Files) -> Iterator[Spot]:
     path, lines = files.headers.get(helper.header, ("", ()))
-    found = re.search(rf"\b{helper.name}\b", lines[helper.line - 1]) if helper.line <= len(lines) else None
-    if found is not None:
-        yield Spot(path, helper.line - 1, found.start(), found.end())
+    match = re.search(rf"\b{helper.name}\b", lines[helper.line - 1]) if helper.line <= len(lines) else None
+    if match is not None:
+        yield Spot(path, helper.line - 1, match.start(), match.end())
 
 
 def schemas_of(files: Files, name: str) -> list[Spot]:
-    """The entries of native_functions.yaml that declare an operator; all overloads, where none is exact."""
+    """The entries of native_functions.yaml for an operator: with exactly its overload, or else all overloads."""
     exact = list(_entries(files, "native", lambda other: other == name))
     return exact or list(_entries(files, "native", lambda other: other.partition(".")[0] == name))
 
@@ -87,13 +87,13 @@ def schemas_of(files: Files, name: str) -> list[Spot]:
 def _entries(files: Files, role: Role, wanted: Callable[[str], bool]) -> Iterator[Spot]:
     for path, at, line in files.lines(role):
         start = _VALUE.match(line)
-        found = _OVERLOAD.match(line, start.end()) if start is not None else None
-        if found is not None and wanted(name_of(found.group())):
-            yield Spot(path, at, found.start(), found.end())
+        match = _OVERLOAD.match(line, start.end()) if start is not None else None
+        if match is not None and wanted(name_of(match.group())):
+            yield Spot(path, at, match.start(), match.end())
 
 
 def _argument(spot: Spot, files: Files, name: str) -> Spot | None:
-    """An argument in the schema at a place."""
+    """The argument `name` in the schema at `spot`."""
     lines = next(lines for path, lines in files.by_role["native"] if path == spot.path)
-    found = re.compile(rf"[\s)]{re.escape(name)}(?=[=,)\s])").search(lines[spot.line], spot.end)
-    return Spot(spot.path, spot.line, found.start() + 1, found.end()) if found is not None and name else None
+    match = re.compile(rf"[\s)]{re.escape(name)}(?=[=,)\s])").search(lines[spot.line], spot.end)
+    return Spot(spot.path, spot.line, match.start() + 1, match.end()) if match is not None and name else None

@@ -1,6 +1,6 @@
-"""What an edit costs: for each entry the units that are made from it, and those that a run would make again.
+"""The cost of an edit: how many units depend on each entry, and which of them a run would rebuild.
 
-The latter are what `explain` tells: units whose row was replaced since the last run, and the entries that are why.
+A run would rebuild the units with a row that was replaced since the last run; `Trail` maps them to the edited entries.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pipeline.stages.units import from_entries, unit
 
 
 class Cost(Struct, frozen=True):
-    """An entry: where it starts, how many units are made from it, and which ones a run would make again."""
+    """An entry: its line, how many units depend on it, and which units a run would rebuild because of it."""
 
     entry: str
     line: int  # counted from 1
     made: int
-    again: tuple[str, ...] | None  # None where it was not edited since the last run
+    again: tuple[str, ...] | None  # None if the entry was not edited since the last run
 
 
 def costs(db: Database, role: Role, key: str) -> list[Cost]:
-    """The costs of all entries of one file of a role; `key` is what it goes by in the set."""
+    """The costs of all entries in one file of a role. `key` is the file's key in the set."""
     edited = edits(db)
     counts = from_entries(db)
     where = keys_of(db, role)
@@ -41,20 +41,20 @@ def costs(db: Database, role: Role, key: str) -> list[Cost]:
 
 
 def edits(db: Database) -> dict[tuple[Role, str], tuple[str, ...]]:
-    """By entry that changed since the last run: the units that would be made again for it."""
+    """The units that would be rebuilt, for each entry that changed since the last run."""
     trail = Trail(db)
-    found: dict[tuple[Role, str], list[str]] = {(role, entry): [] for role in ROLES for entry in trail.edits[role]}
+    titles: dict[tuple[Role, str], list[str]] = {(role, entry): [] for role in ROLES for entry in trail.edits[role]}
     for family, name in _replaced(db):
-        made = unit(db, family, name)
-        if made is None:
+        replaced = unit(db, family, name)
+        if replaced is None:
             continue
         for end in trail.causes(row(text, family, name)):
             if end[0] == ITEM:
-                found.setdefault((end[2], end[3]), []).append(made.title)
-    return {at: tuple(titles) for at, titles in found.items()}
+                titles.setdefault((end[2], end[3]), []).append(replaced.title)
+    return {at: tuple(names) for at, names in titles.items()}
 
 
 def _replaced(db: Database) -> Iterable[tuple[str, str]]:
-    """The units whose row was replaced, by family and name."""
+    """The units with a replaced row, by family and name."""
     rows = (db.rows.numbered(id_) for id_ in list(db.before))
-    return [(found.name[1], found.name[2]) for found in rows if found is not None and found.name[0] == text.name]
+    return [(each.name[1], each.name[2]) for each in rows if each is not None and each.name[0] == text.name]

@@ -1,7 +1,7 @@
-"""An operator under another name, in all files of a set: its schemas, its definitions, and whoever refers to it.
+"""Renames an operator in all files of a set: its schemas, its definitions, and all references to it.
 
 With the cursor on the name, all overloads and variants of the operator are renamed (`add`, `add_`, `add.out`, and
-`add_copy` where that is the copy of a view), in formulas too; with the cursor on an overload, that one alone.
+`add_copy` if that is the copy of a view), in formulas too. With the cursor on an overload, only that one is renamed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 _ROLES = ("native", "derivatives")
 _DUNDER = re.compile(r"__\w+__")
 
-# Those of Python left out.
+# Without those that are keywords of Python, too.
 _CPP_KEYWORDS = frozenset(
     """
     alignas alignof and_eq asm auto bitand bitor bool case catch char char16_t char32_t char8_t co_await co_return
@@ -39,74 +39,74 @@ _CPP_KEYWORDS = frozenset(
 
 
 class Target(Struct, frozen=True):
-    """What is to be renamed."""
+    """The name to replace."""
 
     base: str  # `add` of `add_.Tensor`
-    overload: str  # `Tensor`, where that is meant
-    old: str  # what stands there: `add_`, or `Tensor`
+    overload: str  # `Tensor`, if the cursor is on the overload
+    old: str  # the text to replace: `add_`, or `Tensor`
     start: int  # in the cursor's line
     end: int
 
 
 def target_at(cursor: Cursor) -> Target | None:
-    """What the cursor is on; None where that is no operator's name."""
+    """The name at the cursor; None if the cursor is on no operator's name."""
     line = _LINE.match(cursor.text)
     if line is None or cursor.column < line.end():
         return None
     if line[1] in ("func", "name") and cursor.column > cursor.text.find("(", line.end()) >= 0:
         return None
     text, start, end = operator_at(cursor)
-    found = _OPERATOR.fullmatch(text)
-    if found is None or _DUNDER.fullmatch(found[2]):
+    match = _OPERATOR.fullmatch(text)
+    if match is None or _DUNDER.fullmatch(match[2]):
         return None
-    if found[3] and cursor.column >= start + found.start(3):
-        return Target(base_of(found[2]), found[3], found[3], start + found.start(3), end)
-    return Target(base_of(found[2]), "", found[2], start + found.start(2), start + found.end(2))
+    if match[3] and cursor.column >= start + match.start(3):
+        return Target(base_of(match[2]), match[3], match[3], start + match.start(3), end)
+    return Target(base_of(match[2]), "", match[2], start + match.start(2), start + match.end(2))
 
 
 def base_of(name: str) -> str:
-    """`add` of `add_`."""
+    """The name without the underscore of an in-place variant: `add` for `add_`."""
     return name.rstrip("_") if name.strip("_") else name
 
 
 def rename(db: Database, target: Target, new: str, cursor: Cursor, files: Files) -> list[tuple[Spot, str]]:
-    """Every place that has to change, with what is to stand there. A SpecError where the name cannot be taken."""
+    """Every place to change, and its new text. A SpecError if the new name is not allowed or already used."""
     base = new if target.overload else base_of(new)
     if not _NAME.fullmatch(base):
         raise SpecError(f"'{new}' is not a name", "write letters, digits and underscores")
     if not target.overload and (iskeyword(base) or base in _CPP_KEYWORDS):
-        raise SpecError(f"'{base}' is a keyword of Python or C++", "take another name")
+        raise SpecError(f"'{base}' is a keyword of Python or C++", "choose another name")
     if target.overload:
         return list(_overload(target, new, operator_at(cursor)[0], files))
     if new.endswith("_") and not target.old.endswith("_"):
         raise SpecError(f"'{new}' is the name of an in-place variant", "leave the underscore out: variants follow")
-    taken = {base_of(found[2]) for *_, found in _names(files)}
-    if base in taken - {target.base}:
-        raise SpecError(f"there is an operator '{base}'", "take another name")
+    used = {base_of(match[2]) for *_, match in _names(files)}
+    if base in used - {target.base}:
+        raise SpecError(f"there is an operator '{base}'", "choose another name")
     return [*_bases(target, base, files), *_calls(db, target, base, files)]
 
 
 def _bases(target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    names_there = {found[2] for *_, found in _names(files)}
+    present = {match[2] for *_, match in _names(files)}
     copy = f"{target.base}_copy"
     names = {target.base: base, f"{target.base}_": f"{base}_"}
-    if copy in names_there:
+    if copy in present:
         names[copy] = f"{base}_copy"
-    for path, line, at, found in _names(files):
-        new = names.get(found[2])
+    for path, line, at, match in _names(files):
+        new = names.get(match[2])
         if new is not None:
-            yield Spot(path, line, at + found.start(2), at + found.end(2)), new
+            yield Spot(path, line, at + match.start(2), at + match.end(2)), new
 
 
 def _overload(target: Target, new: str, old: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    """The overload of one operator, wherever its whole name stands."""
-    for path, line, at, found in _names(files):
-        if found[3] and found.group().rpartition("::")[2] == old.rpartition("::")[2]:
-            yield Spot(path, line, at + found.start(3), at + found.end(3)), new
+    """All places with the overload of one operator."""
+    for path, line, at, match in _names(files):
+        if match[3] and match.group().rpartition("::")[2] == old.rpartition("::")[2]:
+            yield Spot(path, line, at + match.start(3), at + match.end(3)), new
 
 
 def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
-    """Where operators' names stand: path, line, column, name."""
+    """All places of operators' names: path, line, column, match."""
     for role in _ROLES:
         for path, lines in files.by_role.get(role, ()):  # type: ignore[call-overload]
             for number, line in enumerate(lines):
@@ -121,7 +121,8 @@ def _names(files: Files) -> Iterator[tuple[str, int, int, re.Match[str]]]:
 
 
 def _calls(db: Database, target: Target, base: str, files: Files) -> Iterator[tuple[Spot, str]]:
-    """Where formulas call the operator: bare, as `at::name(…)` or as a method; not where a helper has the name."""
+    """Calls of the operator in formulas: bare, as `at::name(…)` or as a method. Without bare calls if a helper has the
+    same name."""
     free = "" if declared(db, target.base) else r"(?<![\w:.>])|"
     called = re.compile(rf"(?:{free}(?<=\bat::)|(?<=\.)){re.escape(target.base)}(_?)(?=(?:_symint)?\s*\()")
     for path, lines in files.by_role.get("derivatives", ()):

@@ -1,7 +1,7 @@
-"""JSON Schemas of derivatives.yaml and native_functions.yaml, for editors that know YAML and not gradmill.
+"""JSON Schemas of derivatives.yaml and native_functions.yaml, for editors that know YAML but not gradmill.
 
-They say which keys there are, of what type, and which dispatch keys and tags; what depends on other entries, or on what
-a formula says, they cannot. Draft 7, which all YAML editors read.
+They check the keys, their types, dispatch keys and tags. They cannot check what depends on other entries or on the
+contents of a formula. They use draft 7, which all YAML editors support.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OUTPUTS = {
 
 
 def spec_schema(file: str, release: Release, tags: Collection[str]) -> dict[str, Any]:
-    """The schema of one of the `FILES`, for a release and for the tags that a set declares."""
+    """The JSON Schema of one of the `FILES`, for a release and the tags that a set declares."""
     entry = _derivatives(release) if file == "derivatives" else _native(release, tags)
     return {
         "$schema": DRAFT,

@@ -1,4 +1,4 @@
-"""From a line of a generated file, as a compiler prints its place, back to the entries that the line is made from."""
+"""Maps a line of a generated file, as a compiler prints it, to the spec entries that it is generated from."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.row import ITEM, digest
 from pipeline.reports.explain import Places, called, what_of
-from pipeline.reports.origin.owners import NOBODY, Owner, UnitKey, owner_of
+from pipeline.reports.origin.owners import NO_UNIT, Owner, UnitKey, owner_of
 from pipeline.reports.trail import Trail, row
 from pipeline.stages.emit import text
 from pipeline.stages.shard import files, made
 from pipeline.stages.units import schema_of, unit
 
-# `file:line`, `file:line:column`, `file(line,column)`, with or without a colon behind it.
+# `file:line`, `file:line:column`, `file(line,column)`, with or without a colon after it.
 _PLACE = regex(r"(?P<file>.+?)(?::(?P<line>\d+)(?::\d+)?|\((?P<other>\d+)(?:,\d+)?\)):?")
-_AGAIN = "run doit, compile, and ask for the line that the compiler then names"
+_AGAIN = "run doit, compile, and ask for the line that the compiler then reports"
 
-Read = Callable[[str], bytes | None]  # a path to the bytes of the file, None where there is none
+Read = Callable[[str], bytes | None]  # from a path to the file's bytes; None if there is no file
 
 
 class Source(Struct, frozen=True):
-    """What a line is made from: an entry of a spec file, a function of a graph file, a line of a template."""
+    """The origin of a line: an entry of a spec file, a function of a graph file, or a line of a template."""
 
     file: str
-    line: int  # 0 where it cannot be told
+    line: int  # 0 if unknown
     name: str = ""
 
 
 class Line(Struct, frozen=True):
-    """A line of a generated file. Of one that is no unit's, the unit is empty."""
+    """A line of a generated file, and its origin. The fields of the unit are empty if no unit prints the line."""
 
     file: str
     line: int
@@ -43,18 +43,18 @@ class Line(Struct, frozen=True):
     family: str = ""
     unit: str = ""
     schema: str = ""
-    begin: int = 0  # the lines that the unit's text takes there, first and last
+    begin: int = 0  # first and last line of the unit's text in the file
     end: int = 0
 
 
 def place_in(word: str) -> tuple[str, int] | None:
-    """The file and the line of a place as compilers print it; None for what is no place."""
-    found = _PLACE.fullmatch(word)
-    return (found["file"], int(found["line"] or found["other"])) if found is not None else None
+    """The file and line in a place as compilers print it; None if `word` is no place."""
+    match = _PLACE.fullmatch(word)
+    return (match["file"], int(match["line"] or match["other"])) if match is not None else None
 
 
 class Lines:
-    """Explains lines of the generated files of one build. `layout` is a layout with its number of shards."""
+    """Explains lines of the generated files of one build. `layout` is the layout's name and number of shards."""
 
     def __init__(self, db: Database, layout: tuple[str, int], places: Places, read: Read) -> None:
         self._db = db
@@ -65,7 +65,8 @@ class Lines:
         self._trail = Trail(db)
 
     def explain(self, path: str, line: int) -> Line:
-        """What a line is, and what it is made from. A SpecError for a line that nothing can be said of."""
+        """Explains line `line` of the generated file at `path`. A SpecError if the file is no generated one, is not up
+        to date, or has no such line."""
         name = called(path, self._names)
         if not name:
             near = nearest(path.rpartition("/")[2], self._names) or "name a generated file, as manifest.json lists them"
@@ -74,43 +75,42 @@ class Lines:
         owner = owner_of(self._db, self._layout, name, line) if line else None
         if owner is None:
             raise SpecError(f"explain: {path} has no line {line}", "lines count from 1 to the last one of the file")
-        return self._of_template(path, name, line, owner) if owner.unit == NOBODY else self._of_unit(path, line, owner)
+        return self._of_template(path, name, line, owner) if owner.unit == NO_UNIT else self._of_unit(path, line, owner)
 
     def _check(self, path: str, name: str) -> None:
-        """Refuses a file whose lines are not those that would be generated now."""
+        """Raises a SpecError if the file is missing or not up to date: its lines would mean nothing."""
         own = self._places.path(name)
         data = self._read(path)
         at, data = (path, data) if data is not None else (own, self._read(own))
         if data is None:
-            raise SpecError(f"explain: {own} is not there", "run doit first")
+            raise SpecError(f"explain: {own} is missing", "run doit first")
         if digest(data) != made(self._db, *self._layout, name).xxh3:
-            raise SpecError(f"explain: {at} is not what the spec set makes now: it, or the set, was edited", _AGAIN)
+            raise SpecError(f"explain: {at} is out of date: it, or the spec set, was edited", _AGAIN)
 
     def _of_template(self, path: str, name: str, line: int, owner: Owner) -> Line:
         file = files.item(self._db, *self._layout, name)
         template = file.template if file is not None else ""
         if not template or owner.in_template < 0:
-            return Line(path, line, "a line of no unit, which the layout puts there", ())
+            return Line(path, line, "a line of no unit, added by the layout", ())
         at = self._places.templates.get(template, template)
         return Line(path, line, "a line of the template", (Source(at, owner.in_template),))
 
     def _of_unit(self, path: str, line: int, owner: Owner) -> Line:
-        found = unit(self._db, *owner.unit)
-        assert found is not None
-        sources = tuple(self._sources(owner.unit, found))
-        what = f"{found.title}, {what_of(self._db, owner.unit[0], found)}"
-        return Line(
-            path, line, what, sources, owner.unit[0], found.title, schema_of(self._db, found), owner.begin, owner.end
-        )
+        printed = unit(self._db, *owner.unit)
+        assert printed is not None
+        sources = tuple(self._sources(owner.unit, printed))
+        what = f"{printed.title}, {what_of(self._db, owner.unit[0], printed)}"
+        kind, schema = owner.unit[0], schema_of(self._db, printed)
+        return Line(path, line, what, sources, kind, printed.title, schema, owner.begin, owner.end)
 
-    def _sources(self, at: UnitKey, found: Unit) -> Iterable[Source]:
-        """What a unit is made from: its function in a graph file, then entries, definitions first."""
+    def _sources(self, at: UnitKey, printed: Unit) -> Iterable[Source]:
+        """The sources of a unit: its function in a graph file, then its entries, definitions first."""
         ends = self._trail.made_from(row(text, *at))
-        if found.role == "graph":
-            from pipeline.stages import graphs  # much code, for those who have graphs
+        if printed.role == "graph":
+            from pipeline.stages import graphs  # slow to import, and only sets with graphs need it
 
-            file = found.name.rpartition(":")[0]
-            yield Source(f"graphs/{file}", graphs.lines(self._db, file).get(found.entry, 0), found.title)
+            file = printed.name.rpartition(":")[0]
+            yield Source(f"graphs/{file}", graphs.lines(self._db, file).get(printed.entry, 0), printed.title)
         for role in ("derivatives", "native"):
             for end in ends:
                 if end[0] == ITEM and end[2] == role:

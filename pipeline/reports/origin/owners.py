@@ -1,6 +1,7 @@
-"""Whose each line of a generated file is: a unit's, or the template's.
+"""The owner of each line of a generated file: a unit, or the template.
 
-A file is walked as it is put together: what stands in it is known by whose text it is, not by what the C++ looks like.
+The module assembles a file in the order in which it was written. Lines are attributed by the origin of their text, not
+by parsing the C++.
 """
 
 from __future__ import annotations
@@ -19,28 +20,28 @@ from pipeline.stages.shard import Blocks, files, groups, outline, placed, templa
 from pipeline.stages.units import units
 
 UnitKey = tuple[str, str]  # family, name
-NOBODY: UnitKey = ("", "")
+NO_UNIT: UnitKey = ("", "")  # stands for the template and the layout
 
 
 class Owner(Struct, frozen=True):
-    """Whose a line of a file is; of a line of the template, which line of it."""
+    """The owner of a line, and the lines of its text in the file."""
 
     unit: UnitKey
     begin: int
     end: int
-    in_template: int = 0  # 0 where it cannot be told, -1 for what stands before the template's text
+    in_template: int = 0  # the line in the template: 0 if unknown, -1 before the template's text
 
 
 class Part(Struct, frozen=True):
-    """A stretch of a file."""
+    """A piece of a file's text, and its owner."""
 
     unit: UnitKey
     text: str
-    literal: bool = False  # whether it is what the template says
+    literal: bool = False  # whether the text is the template's own
 
 
 def owner_of(db: Database, layout: tuple[str, int], name: str, line: int) -> Owner | None:
-    """Whose a line of a generated file is; None where the file ends before."""
+    """The owner of line `line` of the generated file `name`; None if the file is shorter."""
     file = files.item(db, *layout, name)
     assert file is not None
     changed = bool(file.whole or file.part or file.edits or file.first or file.libraries)
@@ -49,21 +50,21 @@ def owner_of(db: Database, layout: tuple[str, int], name: str, line: int) -> Own
     for part in parts_of(db, layout, file):
         begin = at + part.text[: len(part.text) - len(part.text.lstrip())].count("\n")
         end = at + part.text.count("\n")
-        if part.unit != NOBODY and begin <= line <= end:
+        if part.unit != NO_UNIT and begin <= line <= end:
             return Owner(part.unit, begin, end)
-        if line < (end if part.unit == NOBODY else begin):
+        if line < (end if part.unit == NO_UNIT else begin):
             in_template = of_template + line - at if part.literal else 0
-            return Owner(NOBODY, line, line, -1 if line <= before else 0 if changed else in_template)
+            return Owner(NO_UNIT, line, line, -1 if line <= before else 0 if changed else in_template)
         of_template += part.text.count("\n") if part.literal else 0
         at, last = end, part.text or last
-    return Owner(NOBODY, line, line) if line == at and last and not last.endswith("\n") else None
+    return Owner(NO_UNIT, line, line) if line == at and last and not last.endswith("\n") else None
 
 
 def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part]:
-    """A file in parts, in the order in which it is put together."""
+    """The parts of a file, in the file's order."""
     if file.whole:
         whole = "".join(map(str, outline(db, *layout, file.name)))
-        yield from _found_in(whole, _pieces_of_graphs(db, file))
+        yield from _split_by_pieces(whole, _pieces_of_graphs(db, file))
         return
     for hole, part in zip(template_of(db, file).parts, outline(db, *layout, file.name)):
         if isinstance(part, Blocks):
@@ -72,33 +73,33 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
         elif isinstance(hole, Hole) and hole.name in file.slots:
             piece, kind = file.piece(hole.name), FAMILIES[file.family]
             pieces = ((unit, kind.piece(rendered(db, file.family, unit), piece)) for unit in file.units)
-            yield from _found_in(part, (((file.family, unit), each) for unit, each in pieces))
+            yield from _split_by_pieces(part, (((file.family, unit), each) for unit, each in pieces))
         else:
-            yield Part(NOBODY, part, literal=not isinstance(hole, Hole))
+            yield Part(NO_UNIT, part, literal=not isinstance(hole, Hole))
 
 
 def _placed(db: Database, layout: tuple[str, int], file: File, place: str) -> Iterator[tuple[UnitKey, str]]:
-    """The units of a file with what stands at a place of each."""
+    """The units of a file, each with its text at one place of the template."""
     for group in db.names(groups, *layout, file.name):
         members = {unit: text(db, file.family, unit) for unit in groups.item(db, *layout, file.name, group) or ()}
         yield from (((file.family, unit), each) for unit, each in placed(db, file.family, members, place))
 
 
 def _pieces_of_graphs(db: Database, file: File) -> Iterator[tuple[UnitKey, str]]:
-    """The functions of a file of graphs, and the formulas that these call: those are of Nodes."""
+    """The functions of a graphs file, and the formulas that they call, which belong to Nodes."""
     nodes = {unit.title: unit.name for unit in units(db, NODES.name)}
     for unit in file.units:
         for piece, each in text(db, file.family, unit).items():
             yield ((NODES.name, nodes[piece]) if piece in nodes else (file.family, unit)), each
 
 
-def _found_in(whole: str, pieces: Iterable[tuple[UnitKey, str]]) -> Iterator[Part]:
-    """The parts of a text that was put together as a whole: found by the pieces, as they stand in it."""
+def _split_by_pieces(whole: str, pieces: Iterable[tuple[UnitKey, str]]) -> Iterator[Part]:
+    """Splits a text that was rendered as a whole: searches it for each unit's piece."""
     places = {whole.find(each): (unit, each) for unit, each in pieces if each.strip()}
     end = 0
     for at, (unit, each) in sorted(places.items()):
         if at >= end:
-            yield Part(NOBODY, whole[end:at])
+            yield Part(NO_UNIT, whole[end:at])
             yield Part(unit, each)
             end = at + len(each)
-    yield Part(NOBODY, whole[end:])
+    yield Part(NO_UNIT, whole[end:])

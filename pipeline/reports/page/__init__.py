@@ -1,1 +1,1 @@
-"""A folder of HTML in which a spec set can be browsed: what there is to say as data, then as pages."""
+"""A folder of HTML pages to browse a spec set: first the contents as data, then the pages."""

@@ -1,4 +1,4 @@
-"""What changed since another spec set, operator by operator: the report of `diff`, for pages."""
+"""The changes since another spec set, operator by operator: the report of `diff`, for pages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pipeline.reports.diff.text import TITLES, describe
 from pipeline.reports.page.names import page_of, safe
 from pipeline.stages.schemas import all_heads
 
-AGAINST = "against"  # the input that has the facts of the other set; there is none where nothing is compared
-VERSION = "version"  # the input that has the release that the set says it is of
+AGAINST = "against"  # the input with the facts of the other set; missing if nothing is compared
+VERSION = "version"  # the input with the release that the set declares
 
 
 class Marked(Struct, frozen=True, array_like=True):
-    """A change, its two sides as HTML."""
+    """A change, with both sides as HTML."""
 
     title: str
     names: str
@@ -30,11 +30,11 @@ class Marked(Struct, frozen=True, array_like=True):
 
 
 class Changed(Struct, frozen=True, array_like=True):
-    """What changed of an operator."""
+    """The changes of an operator."""
 
     label: str
     anchor: str
-    link: str  # the page, where the set has the operator
+    link: str  # the operator's page, "" if this set has none
     note: str
     kinds: tuple[str, ...]
     changes: tuple[Marked, ...]
@@ -48,30 +48,30 @@ def autograd(db: Database) -> Autograd:
 
 @query
 def report(db: Database) -> Report | None:
-    """What changed; None where nothing is compared."""
+    """The comparison with the other set; None if nothing is compared."""
     data = db.input(AGAINST)
     return None if data is None else compare(msgspec.msgpack.decode(data, type=Autograd), autograd(db))
 
 
 @table
 def changes(db: Database) -> dict[str, list[Changed]]:
-    """What changed, by the page that shows it; under no page, what is no longer there."""
-    found: dict[str, list[Changed]] = {}
+    """The changes of each page. Removed operators have the key ""."""
+    by_page: dict[str, list[Changed]] = {}
     compared = report(db)
     if compared is not None:
         pages: dict[str, FunctionHead] = {head.schema: head for _, head in all_heads(db)}
         for each in compared.ops:
             head = pages.get(each.after.schema) if each.after is not None else None
             page = "" if head is None else page_of(head)
-            found.setdefault(page, []).append(_changed(each, page))
-    return found
+            by_page.setdefault(page, []).append(_changed(each, page))
+    return by_page
 
 
 def _changed(each: OpChange, page: str) -> Changed:
-    told = [change for change in each.changes if change.part is not Part.NODE or change.kind is Kind.RENUMBERED]
+    shown = [change for change in each.changes if change.part is not Part.NODE or change.kind is Kind.RENUMBERED]
     note = f"as {each.follows}" if each.follows else each.note
     kinds = tuple(LABELS[kind] for kind in each.kinds)
-    return Changed(each.label, safe(each.label), page, note, kinds, tuple(map(_marked, told)))
+    return Changed(each.label, safe(each.label), page, note, kinds, tuple(map(_marked, shown)))
 
 
 def _marked(change: Change) -> Marked:
@@ -80,5 +80,5 @@ def _marked(change: Change) -> Marked:
 
 
 def sides(compared: Report) -> tuple[str, str]:
-    """What is compared with what, in words."""
+    """The two sides of the comparison, as text."""
     return describe(compared.before), describe(compared.after)

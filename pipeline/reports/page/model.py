@@ -1,4 +1,4 @@
-"""What the pages say, as data: an operator with its functions and derivatives, and what an edit of them re-makes."""
+"""The contents of the pages as data: an operator with its functions and derivatives, and what an edit rebuilds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pipeline.reports.coverage import Row
 
 
 class Ref(Struct, frozen=True, array_like=True):
-    """Something that has a place on the page of an operator: the page, the anchor there, what it is called."""
+    """A link to a function or a Node: its page, its anchor there, its title."""
 
     page: str
     anchor: str
@@ -17,26 +17,26 @@ class Ref(Struct, frozen=True, array_like=True):
 
 
 class Relations(Struct, frozen=True, array_like=True):
-    """What a function has to do with others."""
+    """The relations of a function to others."""
 
     page: str = ""
-    title: str = ""  # with overload
-    serves: dict[str, list[str]] = {}  # by dispatch key: the functions that its formulas serve, itself left out
+    title: str = ""  # with its overload name
+    serves: dict[str, list[str]] = {}  # by dispatch key: the other functions that use its formulas
     foreach: tuple[str, ...] = ()  # functions that apply it to each member of their lists
-    reference: str = ""  # of such a function: what it applies
-    copies: tuple[str, ...] = ()  # of a view: the function that gives a copy
-    view: str = ""  # of such a copy: the view
+    reference: str = ""  # of a foreach function: the function that it applies
+    copies: tuple[str, ...] = ()  # of a view: the function that returns a copy
+    view: str = ""  # of such a copy function: the view
 
 
 class Placed(Struct, frozen=True, array_like=True):
-    """A file that has pieces of a unit."""
+    """A file that contains pieces of a unit."""
 
     file: str
     pieces: tuple[str, ...]
 
 
 class Source(Struct, frozen=True, array_like=True):
-    """An entry of a spec file: the page that shows the file, its anchor there, its text."""
+    """An entry of a spec file: the file, its page, the entry's anchor there, and its text."""
 
     file: str
     page: str
@@ -45,7 +45,7 @@ class Source(Struct, frozen=True, array_like=True):
 
 
 class Unit(Struct, frozen=True, array_like=True):
-    """What a family prints for a function. Its text is in the rows of `emit`."""
+    """The code that a family generates for a function. The text itself is in the rows of `emit`."""
 
     family: str
     name: str
@@ -54,16 +54,16 @@ class Unit(Struct, frozen=True, array_like=True):
 
 
 class Formula(Struct, frozen=True, array_like=True):
-    """A gradient or a tangent: what it is of, the formula as it is written, and as it is used where that differs."""
+    """A gradient or a tangent: its variables, the formula as written, and as generated if that differs."""
 
     names: tuple[str, ...]
     written: str
     used: str = ""
-    missing: bool = False  # it raises an error: nobody wrote it yet
+    missing: bool = False  # not implemented: it only raises an error
 
 
 class Saved(Struct, frozen=True, array_like=True):
-    """What a Node keeps from the forward pass."""
+    """An attribute that a Node saves in the forward pass."""
 
     name: str
     type: str
@@ -72,7 +72,7 @@ class Saved(Struct, frozen=True, array_like=True):
 
 
 class Step(Struct, frozen=True, array_like=True):
-    """An edit of one part of an entry, a unit that is made again for it, and the files that are then written."""
+    """An edit of one part of an entry, a unit that it rebuilds, and the files that are then written."""
 
     edit: str
     unit: Ref
@@ -95,20 +95,20 @@ class Derivative(Struct, frozen=True, array_like=True):
     saved: tuple[Saved, ...]
     inputs: tuple[str, ...]
     constants: tuple[str, ...]  # inputs that are declared not differentiable
-    outputs: str  # which outputs are differentiable, where the entry says so
+    outputs: str  # which outputs are differentiable, if the entry declares it
     serves: tuple[Ref, ...]
-    origin: Ref | None  # whose formulas these are, where they were made from another function's
+    origin: Ref | None  # the function that these formulas are derived from, if it is another one
     steps: tuple[Step, ...]
 
 
 class Function(Struct, frozen=True, array_like=True):
     """One function, declared or generated."""
 
-    title: str  # with overload
+    title: str  # with its overload name
     schema: str
     kind: SchemaKind
-    generated: str  # what it was generated from
-    status: str  # how it is differentiated
+    generated: str  # the function that it was generated from
+    status: str  # how autograd differentiates it
     served_by: tuple[Ref, ...]
     view: bool
     variants: tuple[str, ...]
@@ -131,11 +131,11 @@ class Operator(Struct, frozen=True, array_like=True):
     namespace: str
     derivatives: tuple[Derivative, ...]
     functions: tuple[Function, ...]
-    rows: tuple[Row, ...]  # of the report of coverage
+    rows: tuple[Row, ...]  # of the coverage report
 
 
 class Summary(Struct, frozen=True, array_like=True):
-    """What lists and the search say of an operator."""
+    """An operator in lists and in the search."""
 
     page: str
     functions: tuple[str, ...]

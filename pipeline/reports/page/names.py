@@ -1,4 +1,4 @@
-"""What pages and anchors are called. Names depend on what a thing is, never on where it stands in a file."""
+"""The names of pages and anchors. They depend on the object, never on its position in a file, so links stay valid."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ _NUMBER = re.compile(r"#\d+$")
 
 
 def page_of(head: FunctionHead) -> str:
-    """The page of a function: that of its operator, whatever the overload and the variant."""
+    """The page of a function: that of its operator, for all overloads and variants."""
     base = f"__{head.base}__" if head.unqualified.startswith("__") else head.base
     return safe(within(head.namespace, base).replace("::", "."))
 
 
 def title_of(head: FunctionHead) -> str:
-    """The function with its overload, and with its namespace where that is not PyTorch's."""
+    """The function's name with its overload, and with its namespace unless that is PyTorch's."""
     return within(head.namespace, head.name)
 
 
 def ref_to(head: FunctionHead) -> Ref:
-    """The place of a function."""
+    """The link to a function."""
     return Ref(page_of(head), safe(title_of(head)), title_of(head))
 
 
 def node_anchor(node: str, function: str, dispatch_key: str) -> str:
-    """The anchor of the derivatives of a function: its Node's name, which several functions may share."""
+    """The anchor of a function's derivatives: its Node's name, which several functions may share."""
     return safe(node or f"{function}-{dispatch_key}")
 
 
 def entry_anchor(entry: str) -> str:
-    """The anchor of an entry on the page of its file: the operator, its layer, and its number among equal ones."""
+    """The anchor of an entry on its file's page: the operator, its layer, and its number among duplicates."""
     layer = entry.rpartition(LAYER_MARK)[2] if LAYER_MARK in entry else ""
     number = _NUMBER.search(entry)
     return safe("-".join(filter(None, (entry_operator(entry), layer or (number.group() if number else "")))))
@@ -47,5 +47,5 @@ def source_page(file: str) -> str:
 
 
 def safe(name: str) -> str:
-    """A name as a part of a path or of an address."""
+    """The name with characters replaced that are unsafe in paths and URLs."""
     return _UNSAFE.sub("-", name).strip("-") or "_"

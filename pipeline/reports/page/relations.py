@@ -1,4 +1,4 @@
-"""Which functions share a page, and what functions have to do with one another. Reads heads and lookups, no formula."""
+"""Which functions share a page, and how functions relate to each other. Reads heads and lookups, but no formulas."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from pipeline.stages.set import template_label
 from pipeline.stages.shard import files
 from pipeline.stages.units import families
 
-_AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments behind an entry, which are about the next one
-NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that nothing differentiates through
+_AFTER = re.compile(r"(\n[ \t]*(#[^\n]*)?)+$")  # comments after an entry: they describe the next one
+NOT_DIFFERENTIATED = ("out", "scratch")  # kinds of functions that autograd does not differentiate through
 
 
 @table
 def members(db: Database) -> dict[str, list[str]]:
-    """The functions of each page, in the order of their file, the generated ones last."""
-    taking = {name for name, _ in all_participants(db)}
-    found: dict[str, list[str]] = {}
+    """The functions of each page, in the order of their file; generated functions last."""
+    participants = {name for name, _ in all_participants(db)}
+    by_page: dict[str, list[str]] = {}
     for name, head in all_heads(db):
-        if name in taking:
-            found.setdefault(page_of(head), []).append(name)
-    return dict(sorted(found.items(), key=lambda item: (item[0].strip("_"), item[0])))
+        if name in participants:
+            by_page.setdefault(page_of(head), []).append(name)
+    return dict(sorted(by_page.items(), key=lambda item: (item[0].strip("_"), item[0])))
 
 
 @table
 def relations(db: Database) -> dict[str, Relations]:
-    """What each function has to do with others, by identity."""
+    """The relations of each function, by identity."""
     heads = dict(all_heads(db))
     serves: dict[str, dict[str, list[str]]] = {}
     for pair in all_pairs(db):
@@ -46,7 +46,7 @@ def relations(db: Database) -> dict[str, Relations]:
                 if source != pair.function:
                     serves.setdefault(source, {}).setdefault(key, []).append(pair.function)
     followers: dict[str, list[str]] = {}
-    references = {given.function: given.reference for given in foreach.all_references(db)}
+    references = {each.function: each.reference for each in foreach.all_references(db)}
     for name, reference in references.items():
         followers.setdefault(reference, []).append(name)
     copies = dict(copy for bucket in db.names(buckets) for copy in views(db, bucket).copies)
@@ -67,37 +67,37 @@ def relations(db: Database) -> dict[str, Relations]:
 
 @table
 def refs(db: Database) -> dict[str, Ref]:
-    """Where each function is, by identity."""
+    """The link to each function, by identity."""
     return {name: ref_to(head) for name, head in all_heads(db)}
 
 
 def ref(db: Database, name: str) -> Ref:
-    """Where a function is."""
-    found = refs.item(db, name)
-    assert found is not None
-    return found
+    """The link to a function."""
+    link = refs.item(db, name)
+    assert link is not None
+    return link
 
 
 @query
 def shown_families(db: Database) -> list[str]:
-    """The families whose units belong to functions, of those that are made."""
+    """The generated families with units that belong to functions."""
     return [family for family in families(db) if FAMILIES[family].unit != "graph"]
 
 
 @table
 def placed(db: Database, layout: str, shards: int, family: str) -> dict[str, list[Placed]]:
-    """The files that have pieces of each unit of a family, and which."""
-    found: dict[str, list[Placed]] = {}
+    """The files that contain pieces of each unit of a family, with the pieces."""
+    by_unit: dict[str, list[Placed]] = {}
     for file in files(db, layout, shards).values():
         if file.family == family and not file.whole:
             here = Placed(file.name, tuple(_pieces(db, file)))
             for unit in file.units if here.pieces else ():
-                found.setdefault(unit, []).append(here)
-    return found
+                by_unit.setdefault(unit, []).append(here)
+    return by_unit
 
 
 def _pieces(db: Database, file: File) -> Iterator[str]:
-    """The pieces that a file takes: those whose holes its template has."""
+    """The pieces that a file contains: those with a hole in its template."""
     data = db.input(template_label(file.template)) if file.template else None
     text = "\n".join([(data or b"").decode(errors="replace"), file.before, *file.first.values()])
     for hole in file.slots:
@@ -107,7 +107,7 @@ def _pieces(db: Database, file: File) -> Iterator[str]:
 
 @table
 def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
-    """The file that each entry is in, and its text there."""
+    """The file and the text of each entry."""
     named = specs.files_of(db, role)
     texts = (_AFTER.sub("", piece.text) for piece in specs.texts(db, role))
     return {entry: (named[entry], text) for entry, text in zip(db.names(specs.entries, role), texts)}
@@ -115,8 +115,8 @@ def written(db: Database, role: Role) -> dict[str, tuple[str, str]]:
 
 @table
 def keys_of(db: Database) -> dict[str, list[str]]:
-    """The dispatch keys of the derivatives that each function has of its own."""
-    found: dict[str, list[str]] = {}
+    """The dispatch keys under which each function has its own derivatives."""
+    keys: dict[str, list[str]] = {}
     for row in (*infos.rows(db), *foreach.rows(db)):
-        found.setdefault(row.function, []).append(row.dispatch_key)
-    return found
+        keys.setdefault(row.function, []).append(row.dispatch_key)
+    return keys

@@ -1,4 +1,4 @@
-"""The spec files as pages: every line has an anchor, and so has every entry."""
+"""The spec files as pages: every line and every entry has an anchor."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from pipeline.stages import specs
 from pipeline.stages.layered.files import is_layered
 from pipeline.stages.set import source, source_keys, spec_set
 
-BLOCK = 200  # lines that a browser lays out together, when they come into view
+BLOCK = 200  # lines per block; a browser lays out a block when it scrolls into view
 
 
 def source_files(db: Database) -> dict[str, list[str]]:
-    """The names of the files that have entries, and their keys: a description may have a file in several layers."""
-    found: dict[str, list[str]] = {}
+    """The files with entries, each with its keys: a description may list a file in several layers."""
+    keys: dict[str, list[str]] = {}
     for role in ROLES:
         for key in source_keys(db, role):
-            found.setdefault(source(db, key).file or spec_set(db).files[key], []).append(key)
-    return found
+            keys.setdefault(source(db, key).file or spec_set(db).files[key], []).append(key)
+    return keys
 
 
 def entries_at(db: Database, keys: list[str]) -> dict[str, int]:
-    """The line that each entry of a file starts at, by its anchor."""
-    found: dict[str, int] = {}
+    """The first line of each entry of a file, by anchor."""
+    starts: dict[str, int] = {}
     for role in dict.fromkeys(map(role_of, keys)):
         in_file = {entry for entry, key in specs.keys_of(db, role).items() if key in keys}
-        found |= {entry_anchor(entry): line for entry, line in specs.lines(db, role).items() if entry in in_file}
-    return found
+        starts |= {entry_anchor(entry): line for entry, line in specs.lines(db, role).items() if entry in in_file}
+    return starts
 
 
 def blocks(db: Database, keys: list[str]) -> list[str]:
-    """The lines of a file as HTML."""
+    """The lines of a file as HTML, in blocks."""
     text = _text(db, keys[0])
     starts: dict[int, str] = {}
     for anchor, line in entries_at(db, keys).items():
@@ -46,7 +46,7 @@ def blocks(db: Database, keys: list[str]) -> list[str]:
 
 
 def _text(db: Database, key: str) -> str:
-    """The text that the lines of entries are those of: with the diffs of the layer applied."""
+    """The text that entries' lines refer to: with the layer's diffs applied."""
     if is_layered(key):
         from pipeline.stages.layered.texts import layer_text
 

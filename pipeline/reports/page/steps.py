@@ -1,7 +1,6 @@
-"""What an edit of an entry makes again: which units, and of these which pieces, and so which files.
+"""What an edit of an entry rebuilds: units, their pieces, and so files.
 
-Of a formula this is what follows, neither more nor less. Of a schema it is what may follow: what comes out the same as
-before is not made again.
+For a formula the result is exact. For a schema it is an upper bound: units with an unchanged result are reused.
 """
 
 from __future__ import annotations
@@ -24,40 +23,40 @@ from pipeline.stages.units import unit
 BACKWARD, FORWARD, SAVED, SCHEMA = "backward formula", "forward formula", "what is saved", "schema"
 Layout = tuple[str, int]
 
-_FORMULAS = (DEFINITION, "formula")  # the pieces of Nodes, and parts of them, that have backward formulas
-_DESCRIBED = "/"  # in what a description calls the piece of a hole: it may have any of a unit's
-_FRAME = "frame"  # has them too, where a release has no source of formulas
+_FORMULAS = (DEFINITION, "formula")  # pieces of Nodes, and parts of these, that contain backward formulas
+_DESCRIBED = "/"  # in the names of pieces from a description, which may contain any piece of a unit
+_FRAME = "frame"  # contains them too, for releases without a source file of formulas
 
 
 def steps_of_entry(db: Database, at: Layout, name: str, entry: str) -> tuple[Step, ...]:
-    """What follows from an edit of the derivatives of a function."""
+    """The steps that follow from an edit of a function's derivatives."""
     functions = [each for each in _made_from(db, name) if _is_from(db, each, entry)]
     parsed = definition(db, entry)
     formulas = [formula.formula for _, rows in (parsed.dispatch if parsed else ()) for formula in rows]
     kernels = list(dict.fromkeys(kernel for each in functions for kernel in _kernels(db, each)))
-    found = [*_nodes(db, at, functions, BACKWARD, _FORMULAS), *_nodes(db, at, functions, SAVED, ())]
+    steps = [*_nodes(db, at, functions, BACKWARD, _FORMULAS), *_nodes(db, at, functions, SAVED, ())]
     for edit in (FORWARD, SAVED, *([BACKWARD] if AUTO_ELEMENT_WISE in formulas else [])):
         if edit == SAVED or _has_forward(db, functions):
             for family in filter(_is_of_derivatives, shown_families(db)):
-                found += _units(db, at, family, kernels, edit, "definition")
-    return tuple(found)
+                steps += _units(db, at, family, kernels, edit, "definition")
+    return tuple(steps)
 
 
 def _is_of_derivatives(family: str) -> bool:
-    """Whether what a family prints of a function is what derivatives say."""
+    """Whether derivatives determine what a family generates for a function."""
     return FAMILIES[family].subject == "derivatives"
 
 
 def _has_forward(db: Database, names: Iterable[str]) -> bool:
-    """Whether functions have forward formulas."""
+    """Whether any of the functions has forward formulas."""
     infos = (info(db, name, key) for name in names for key in keys_of.item(db, name) or ())
-    return any(found.forward_derivatives for found in infos if found is not None)
+    return any(each.forward_derivatives for each in infos if each is not None)
 
 
 def _made_from(db: Database, name: str) -> Iterator[str]:
-    """A function, and those whose derivatives may be made from its own: its copy, foreach functions."""
-    found = relations.item(db, name) or Relations()
-    yield from (name, *found.copies, *found.foreach)
+    """A function, and those with derivatives that may be derived from its own: its copy, foreach functions."""
+    related = relations.item(db, name) or Relations()
+    yield from (name, *related.copies, *related.foreach)
 
 
 def _is_from(db: Database, name: str, entry: str) -> bool:
@@ -66,7 +65,7 @@ def _is_from(db: Database, name: str, entry: str) -> bool:
 
 
 def _kernels(db: Database, name: str) -> Iterator[str]:
-    """The functions whose kernels print what a function's derivatives say."""
+    """The functions with kernels that a function's derivatives determine."""
     yield name
     for served in (relations.item(db, name) or Relations()).serves.values():
         yield from served
@@ -78,7 +77,7 @@ def _nodes(db: Database, at: Layout, functions: Iterable[str], edit: str, pieces
 
 
 def _units(db: Database, at: Layout, family: str, names: Iterable[str], edit: str, *pieces: str) -> Iterator[Step]:
-    """The steps from an edit to units of a family. `pieces`: how the names of those begin that change; none: all."""
+    """The steps from an edit to units of a family. `pieces` are prefixes of the changed pieces; none means all."""
     if family not in shown_families(db):
         return
     for name in names:
@@ -96,22 +95,22 @@ def _files(files: Sequence[Placed], pieces: tuple[str, ...]) -> Iterator[str]:
 
 
 def _ref(db: Database, family: str, name: str) -> Ref:
-    """Where a unit is shown."""
-    found = unit(db, family, name)
-    assert found is not None
-    of = relations.item(db, found.function) or Relations()
-    title = found.title.rpartition("::")[2]
-    anchor = node_anchor(title, of.title, found.dispatch_key) if family == NODES.name else safe(f"{family}-{of.title}")
-    return Ref(of.page, anchor, found.title)
+    """The link to a unit."""
+    shown = unit(db, family, name)
+    assert shown is not None
+    of = relations.item(db, shown.function) or Relations()
+    title = shown.title.rpartition("::")[2]
+    anchor = node_anchor(title, of.title, shown.dispatch_key) if family == NODES.name else safe(f"{family}-{of.title}")
+    return Ref(of.page, anchor, shown.title)
 
 
 def steps_of_schema(db: Database, at: Layout, name: str) -> tuple[Step, ...]:
-    """What may follow from an edit of the schema of a declared function."""
+    """The steps that may follow from an edit of a declared function's schema."""
     if name.startswith(GENERATED) or function(db, name) is None:
         return ()
     served = list(dict.fromkeys(kernel for each in _made_from(db, name) for kernel in _kernels(db, each)))
-    found = [*_nodes(db, at, _made_from(db, name), SCHEMA, ())]
+    steps = [*_nodes(db, at, _made_from(db, name), SCHEMA, ())]
     for family in shown_families(db):
         if family != NODES.name:
-            found += _units(db, at, family, served if _is_of_derivatives(family) else [name], SCHEMA)
-    return tuple(found)
+            steps += _units(db, at, family, served if _is_of_derivatives(family) else [name], SCHEMA)
+    return tuple(steps)

@@ -1,4 +1,4 @@
-"""What there is to say of one operator. Reads the rows of its functions, and of others only where they are."""
+"""The contents of one operator's page. Reads the rows of its functions; of other functions only their links."""
 
 from __future__ import annotations
 
@@ -55,26 +55,26 @@ def operator(db: Database, layout: str, shards: int, page: str) -> Operator:
     """The functions of one page, and their derivatives."""
     at = (layout, shards)
     names = members.item(db, page) or []
-    found = {name: native for name in names if (native := function(db, name)) is not None}
-    derivatives = tuple(each for name, native in found.items() for each in _derivatives(db, at, name, native))
-    functions = tuple(_function(db, at, name, native) for name, native in found.items())
-    namespace = next(iter(found.values())).namespace if found else ""
+    natives = {name: native for name in names if (native := function(db, name)) is not None}
+    derivatives = tuple(each for name, native in natives.items() for each in _derivatives(db, at, name, native))
+    functions = tuple(_function(db, at, name, native) for name, native in natives.items())
+    namespace = next(iter(natives.values())).namespace if natives else ""
     return Operator(page, namespace, derivatives, functions, tuple(_rows(db, names)))
 
 
 def _rows(db: Database, names: list[str]) -> Iterator[Row]:
     for name in names:
-        for row, found in _infos(db, name):
+        for row, own_info in _infos(db, name):
             serves = (relations.item(db, name) or Relations()).serves.get(row.dispatch_key, ())
-            yield row_of(row, found, tuple(ref(db, each).title for each in serves))
+            yield row_of(row, own_info, tuple(ref(db, each).title for each in serves))
 
 
 def _infos(db: Database, name: str) -> Iterator[tuple[NodeRow, Info]]:
-    """The infos that a function has of its own, with the rows of their Nodes."""
+    """The function's own infos, with the rows of their Nodes."""
     for key in keys_of.item(db, name) or ():
-        row, found = node(db, keyed(name, key)), info(db, name, key)
-        if row is not None and found is not None:
-            yield row, found
+        row, own_info = node(db, keyed(name, key)), info(db, name, key)
+        if row is not None and own_info is not None:
+            yield row, own_info
 
 
 # ---- derivatives
@@ -82,7 +82,7 @@ def _infos(db: Database, name: str) -> Iterator[tuple[NodeRow, Info]]:
 
 def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) -> Iterator[Derivative]:
     seen: set[str] = set()
-    for row, found in _infos(db, name):
+    for row, own_info in _infos(db, name):
         own = not (row.synthesized or row.is_copy)
         steps = steps_of_entry(db, at, name, row.definition) if own and row.definition not in seen else ()
         seen.add(row.definition)
@@ -96,52 +96,52 @@ def _derivatives(db: Database, at: Layout, name: str, native: NativeFunction) ->
             node_anchor(row.node or "", title, row.dispatch_key),
             _unit(db, at, NODES.name, keyed(name, row.dispatch_key)),
             _source(db, "derivatives", row.definition),
-            tuple(_gradients(row, found, [argument.name for argument in native.func.arguments])),
-            tuple(_tangents(db, row, found)),
-            tuple(_saved(found)),
-            tuple(given.name for given in found.args_with_derivatives),
-            found.non_differentiable_arg_names,
-            _outputs(found),
+            tuple(_gradients(row, own_info, [argument.name for argument in native.func.arguments])),
+            tuple(_tangents(db, row, own_info)),
+            tuple(_saved(own_info)),
+            tuple(argument.name for argument in own_info.args_with_derivatives),
+            own_info.non_differentiable_arg_names,
+            _outputs(own_info),
             tuple(ref(db, each) for each in served),
             None if own else _origin(db, name),
             steps,
         )
 
 
-def _gradients(row: NodeRow, found: Info, arguments: list[str]) -> Iterator[Formula]:
+def _gradients(row: NodeRow, own_info: Info, arguments: list[str]) -> Iterator[Formula]:
     """The gradients, in the order of the arguments."""
-    for each in sorted(found.derivatives, key=lambda each: arguments.index(each.var_names[0])):
+    for each in sorted(own_info.derivatives, key=lambda each: arguments.index(each.var_names[0])):
         written = each.formula if row.synthesized else each.original_formula
         yield Formula(
             each.var_names, written, "" if written == each.formula else each.formula, is_missing(each.formula)
         )
 
 
-def _tangents(db: Database, row: NodeRow, found: Info) -> Iterator[Formula]:
+def _tangents(db: Database, row: NodeRow, own_info: Info) -> Iterator[Formula]:
     parsed = definition(db, row.definition) if not row.synthesized else None
     rows = dict(parsed.dispatch).get(row.dispatch_key, ()) if parsed else ()
     as_written = {name: formula.formula for formula in rows for name in formula.names}
-    for each in found.forward_derivatives:
+    for each in own_info.forward_derivatives:
         text = next((as_written[name] for name in each.var_names if name in as_written), each.formula)
         yield Formula(each.var_names, text, "" if text == each.formula else each.formula, is_missing(each.formula))
 
 
-def _saved(found: Info) -> Iterator[Saved]:
-    for each in (*found.all_saved_inputs, *found.all_saved_outputs):
+def _saved(own_info: Info) -> Iterator[Saved]:
+    for each in (*own_info.all_saved_inputs, *own_info.all_saved_outputs):
         yield Saved(each.name, each.type, each.expr, "at::Tensor" in each.type)
 
 
-def _outputs(found: Info) -> str:
-    if found.output_differentiability_conditions:
-        return ", ".join(found.output_differentiability_conditions)
-    return ", ".join(map(str, found.output_differentiability or ()))
+def _outputs(own_info: Info) -> str:
+    if own_info.output_differentiability_conditions:
+        return ", ".join(own_info.output_differentiability_conditions)
+    return ", ".join(map(str, own_info.output_differentiability or ()))
 
 
 def _origin(db: Database, name: str) -> Ref | None:
-    """The function that derivatives were taken over from."""
+    """The function that these derivatives are derived from."""
     reference = reference_of(db, name)
-    found = reference.reference if reference is not None else (relations.item(db, name) or Relations()).view
-    return ref(db, found) if found else None
+    origin = reference.reference if reference is not None else (relations.item(db, name) or Relations()).view
+    return ref(db, origin) if origin else None
 
 
 def _source(db: Database, role: Role, entry: str) -> Source:
@@ -174,17 +174,17 @@ def _function(db: Database, at: Layout, name: str, native: NativeFunction) -> Fu
         tuple(ref(db, each) for each in near.foreach),
         (ref(db, near.reference),) if near.reference else (),
         _source(db, "native", entry_of(name)),
-        tuple(found for found in units if found is not None),
+        tuple(each for each in units if each is not None),
         steps_of_schema(db, at, name),
     )
 
 
 def _status(native: NativeFunction, name: str, sources: list[str]) -> str:
-    """How a function is differentiated, in words."""
+    """How autograd differentiates a function, as text."""
     if schema_kind(native.func) in NOT_DIFFERENTIATED:
         return "not at all: it writes into its arguments"
     if name in sources:
-        return "by formulas of its own"
+        return "by its own formulas"
     if sources:
         return "by the formulas of"
     if IMPLICIT in native.dispatch:
@@ -193,10 +193,10 @@ def _status(native: NativeFunction, name: str, sources: list[str]) -> str:
 
 
 def _unit(db: Database, at: Layout, family: str, name: str) -> Unit | None:
-    """What a family prints; None where it prints nothing."""
+    """The code that a family generates for a function; None if it generates none."""
     files = placed.item(db, *at, family, name) if family in shown_families(db) else None
-    found = unit(db, family, name) if files is not None else None
-    return None if found is None else Unit(family, name, found.title, tuple(each.file for each in files or ()))
+    shown = unit(db, family, name) if files is not None else None
+    return None if shown is None else Unit(family, name, shown.title, tuple(each.file for each in files or ()))
 
 
 # ---- summaries
@@ -204,30 +204,30 @@ def _unit(db: Database, at: Layout, family: str, name: str) -> Unit | None:
 
 @table
 def groups(db: Database) -> dict[str, list[str]]:
-    """The pages of operators in groups of neighbours."""
+    """The pages of operators, in groups of neighbours."""
     return {group[0]: group for group in grouped(db.names(members))}
 
 
 @query
 def summaries(db: Database, layout: str, shards: int, group: str) -> list[Summary]:
-    """What lists and the search say of the operators of a group."""
+    """The summaries of a group of operators."""
     return [_summary(operator(db, layout, shards, page)) for page in groups.item(db, group) or ()]
 
 
-def _summary(found: Operator) -> Summary:
+def _summary(shown: Operator) -> Summary:
     traits = {
-        "derivative": bool(found.derivatives),
-        "forward": any(each.tangents for each in found.derivatives),
-        "view": any(each.view for each in found.functions),
-        "foreach": found.page.startswith("_foreach_"),
-        "composite": any(each.status.startswith("through") for each in found.functions),
-        "inplace": any(each.kind == "inplace" for each in found.functions),
+        "derivative": bool(shown.derivatives),
+        "forward": any(each.tangents for each in shown.derivatives),
+        "view": any(each.view for each in shown.functions),
+        "foreach": shown.page.startswith("_foreach_"),
+        "composite": any(each.status.startswith("through") for each in shown.functions),
+        "inplace": any(each.kind == "inplace" for each in shown.functions),
     }
-    nodes = dict.fromkeys((each.node, each.anchor) for each in found.derivatives if each.node)
-    functions = tuple(each.title for each in found.functions)
-    return Summary(found.page, functions, tuple(nodes), tuple(name for name, has in traits.items() if has), found.rows)
+    nodes = dict.fromkeys((each.node, each.anchor) for each in shown.derivatives if each.node)
+    functions = tuple(each.title for each in shown.functions)
+    return Summary(shown.page, functions, tuple(nodes), tuple(name for name, has in traits.items() if has), shown.rows)
 
 
 def all_summaries(db: Database, layout: str, shards: int) -> list[Summary]:
-    """Those of all operators, in their order."""
-    return [found for group in db.names(groups) for found in summaries(db, layout, shards, group)]
+    """The summaries of all operators, in their order."""
+    return [each for group in db.names(groups) for each in summaries(db, layout, shards, group)]

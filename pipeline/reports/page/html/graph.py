@@ -1,4 +1,4 @@
-"""What an edit re-makes as a picture: the parts of an entry, the units that follow, the files with these, as SVG."""
+"""Draws what an edit rebuilds, as SVG: the parts of an entry, the units that follow, and their files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from msgspec import Struct
 from pipeline.families.table import FAMILIES
 from pipeline.reports.page.model import Step
 
-ROW, GAP, PAD, TOP = 30, 64, 12, 8  # pixels: of a box with its distance, between columns, inside boxes, above all
+ROW, GAP, PAD, TOP = 30, 64, 12, 8  # pixels: height of a row, between columns, inside boxes, above all
 HEIGHT = 22  # of a box
-APART = 3  # lines of different edits
-LETTER = 6.9  # the width of one, in the monospace font of 11.5 pixels
-MANY = 9  # units, or files, that get a box each; more of a family share one
+APART = 3  # between the lines of different edits
+LETTER = 6.9  # width in the monospace font of 11.5 pixels
+MANY = 9  # units or files with a box each; if there are more, those of a family share one
 
 
 class Box(Struct, frozen=True):
-    """A box: its column, what it says, where it leads."""
+    """A box: its column, its text, and the target of its link."""
 
     column: int
     text: str
@@ -26,7 +26,7 @@ class Box(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """A line between two boxes, for the edit of one part of an entry."""
+    """A line between two boxes, for an edit of one part of an entry."""
 
     start: Box
     end: Box
@@ -34,7 +34,7 @@ class Edge(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a box is."""
+    """The position of a box, in pixels."""
 
     left: float
     top: float
@@ -42,7 +42,7 @@ class Place(Struct, frozen=True):
 
 
 def picture(steps: Sequence[Step], root: str) -> str:
-    """The graph. `root`: what leads from the page to the folder of all pages."""
+    """The graph as HTML. `root` is the relative path from the page to the folder."""
     many_units = len({(step.family, step.unit.title) for step in steps}) > MANY
     many_files = len({file for step in steps for file in step.files}) > MANY
     edits = list(dict.fromkeys(step.edit for step in steps))
@@ -65,14 +65,14 @@ def _unit_box(step: Step, steps: Sequence[Step], *, many: bool, root: str) -> Bo
 
 
 def _files(step: Step, *, many: bool) -> Iterable[str]:
-    """The files of a step; shards of one name as one, where there are many."""
+    """The files of a step. If there are many, shards of one name are one."""
     if not many:
         return step.files
     return dict.fromkeys(f"{_stem(file)}*{file[file.rfind('.') :]}" if _stem(file) else file for file in step.files)
 
 
 def _stem(file: str) -> str:
-    """The name that shards have in common."""
+    """The common name of shards; "" if the file is no shard."""
     name = file.rpartition(".")[0]
     head = name.removesuffix("Everything").rstrip("0123456789").removesuffix("_")
     return head if head != name else ""
@@ -91,15 +91,15 @@ def _drawn(edges: Sequence[Edge], edits: Sequence[str]) -> str:
     }
     width, height = lefts[2] + widths[2] + 1, TOP + tallest * ROW
     lines = "".join(_edge(edge, places, len(edits)) for edge in edges)
-    drawn = "".join(_box(box, places[box], edits) for box in boxes)
+    rects = "".join(_box(box, places[box], edits) for box in boxes)
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    label = escape(f"An edit re-makes: {', '.join(box.text for box in columns[1])}")
-    return f'<div class="graph"><svg {size} role="img" aria-label="{label}">{lines}{drawn}</svg></div>'
+    label = escape(f"An edit rebuilds: {', '.join(box.text for box in columns[1])}")
+    return f'<div class="graph"><svg {size} role="img" aria-label="{label}">{lines}{rects}</svg></div>'
 
 
 def _edge(edge: Edge, places: Mapping[Box, Place], edits: int) -> str:
     start, end = places[edge.start], places[edge.end]
-    shift = (edge.edit - (edits - 1) / 2) * APART  # lines of several edits side by side
+    shift = (edge.edit - (edits - 1) / 2) * APART  # parallel lines for several edits
     x, y = start.left + start.width, start.top + HEIGHT / 2 + (shift if edge.start.column else 0)
     u, v = end.left, end.top + HEIGHT / 2 + shift
     middle = (x + u) / 2

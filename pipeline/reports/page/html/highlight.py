@@ -1,4 +1,4 @@
-"""Formulas, schemas and YAML as HTML in which the words that mean something are marked."""
+"""Formulas, schemas and YAML as HTML with highlighted words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CALL = re.compile(r"\s*(<[\w:, ]*>)?\(")
 
 
 def formula(text: str, inputs: Iterable[str] = ()) -> str:
-    """A formula: gradients, inputs with their tangents and primals, results, functions that are called."""
+    """Highlights a formula: gradients, inputs with their tangents and primals, results, called functions."""
     known = frozenset(inputs)
 
     def kind(word: str, start: int, end: int) -> str:
@@ -47,7 +47,7 @@ _TYPES = frozenset(
 
 
 def schema(text: str) -> str:
-    """A schema: its name, types, arguments, defaults."""
+    """Highlights a schema: its name, types, arguments, defaults."""
     name, bracket, rest = text.partition("(")
 
     def kind(word: str, start: int, end: int) -> str:
@@ -64,20 +64,20 @@ _MARKS = {"string": "s", "number": "n"}
 
 
 def _marked(text: str, kind: Callable[[str, int, int], str]) -> str:
-    found = []
+    parts = []
     for match in _CODE.finditer(text):
         word, group = match.group(), match.lastgroup
         mark = kind(word, match.start(), match.end()) if group == "word" else _MARKS.get(group or "", "")
         shown = word if group == "word" else escape(word)
-        found.append(f"<i class={mark}>{shown}</i>" if mark else shown)
-    return "".join(found)
+        parts.append(f"<i class={mark}>{shown}</i>" if mark else shown)
+    return "".join(parts)
 
 
 _LINE = re.compile(r"^(?P<before>\s*(?:- )?)(?:(?P<key>[\w, ]+)(?P<colon>:(?=\s|$)))?(?P<value>[^\n]*)$", re.MULTILINE)
 
 
 def yaml_line(line: str) -> str:
-    """A line of YAML: comments and keys."""
+    """Highlights a line of YAML: comments and keys."""
     if line.lstrip().startswith("#"):
         return f"<i class=c>{escape(line, quote=False)}</i>"
     match = _LINE.match(line)
@@ -87,5 +87,5 @@ def yaml_line(line: str) -> str:
 
 
 def yaml(text: str) -> str:
-    """YAML of a few lines."""
+    """Highlights several lines of YAML."""
     return "\n".join(map(yaml_line, text.split("\n")))

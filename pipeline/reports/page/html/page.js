@@ -2,10 +2,10 @@
 (() => {
   const root = document.documentElement.dataset.root;
   const element = (name, className, text) => {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    return made;
+    const node = document.createElement(name);
+    if (className) node.className = className;
+    if (text !== undefined) node.textContent = text;
+    return node;
   };
 
   // ---- light and dark
@@ -14,17 +14,17 @@
     const page = document.documentElement;
     const dark = page.dataset.theme ? page.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     page.dataset.theme = dark ? "light" : "dark";
-    try { localStorage.setItem("gradmill-theme", page.dataset.theme); } catch (e) { /* this page only, then */ }
+    try { localStorage.setItem("gradmill-theme", page.dataset.theme); } catch (e) { /* no storage: for this page only */ }
   });
 
-  // ---- lines of entries, which pages leave out: an entry that moves changes no page
+  // ---- line numbers of entries: pages do not contain them, so that moving an entry changes no page
 
   for (const place of document.querySelectorAll("a.place")) {
     const line = ((window.LINES || {})[place.dataset.file] || {})[place.dataset.entry];
     if (line) place.textContent += ":" + line;
   }
 
-  // ---- C++, coloured when it is looked at
+  // ---- C++, highlighted when it is opened
 
   const TOKENS = new RegExp([
     /(\/\/[^\n]*|\/\*[^]*?\*\/)/, /("(?:\\.|[^"\\])*")/, /(^[ \t]*#[a-z]+|\b(?:auto|bool|break|case|catch|class|const|constexpr|delete|do|double|else|enum|explicit|false|float|for|if|inline|int|int64_t|namespace|new|nullptr|operator|override|private|public|return|size_t|static|std|struct|switch|template|this|throw|true|try|typename|using|variable_list|virtual|void|while)\b)/,
@@ -35,14 +35,14 @@
   function colour(code) {
     if (code.dataset.done) return;
     code.dataset.done = "1";
-    const text = code.textContent, made = document.createDocumentFragment();
+    const text = code.textContent, fragment = document.createDocumentFragment();
     let end = 0;
     for (const match of text.matchAll(TOKENS)) {
-      made.append(text.slice(end, match.index), element("i", KINDS[match.findIndex((part, i) => i && part !== undefined) - 1], match[0]));
+      fragment.append(text.slice(end, match.index), element("i", KINDS[match.findIndex((part, i) => i && part !== undefined) - 1], match[0]));
       end = match.index + match[0].length;
     }
-    made.append(text.slice(end));
-    code.replaceChildren(made);
+    fragment.append(text.slice(end));
+    code.replaceChildren(fragment);
   }
 
   for (const details of document.querySelectorAll("details.cpp"))
@@ -81,13 +81,13 @@
   // ---- search
 
   const MOST = 14;
-  const search = document.getElementById("search"), list = document.getElementById("found");
+  const search = document.getElementById("search"), list = document.getElementById("results");
   let things = null, shown = [], chosen = 0, waiting = false;
 
-  // What can be found: the name in small letters, the name, what it is, where it is.
+  // The searchable names: in lower case, as written, the kind, the address.
   function collect() {
     things = [];
-    for (const [page, functions, nodes] of window.FOUND) {
+    for (const [page, functions, nodes] of window.INDEX) {
       things.push([page.toLowerCase(), page, "operator", page]);
       for (const name of functions) if (name !== page) things.push([name.toLowerCase(), name, "function", page + ".html#" + name.replace(/[^\w.-]+/g, "-")]);
       for (const name of nodes) things.push([name.toLowerCase(), name, "Node", page + ".html#" + name]);
@@ -97,7 +97,7 @@
 
   const ORDER = { operator: 0, Node: 1, function: 2 };
 
-  // Less is better: equal, begins so, a word of it does, has it somewhere, has its letters in order; -1: none of these.
+  // Less is better: equal, prefix, prefix of a word, substring, letters in order; -1 is no match.
   function distance(name, wanted) {
     if (name === wanted) return 0;
     const at = name.indexOf(wanted);
@@ -111,13 +111,13 @@
   function find(text) {
     const wanted = text.trim().toLowerCase().replace(/\s+/g, "_");
     if (!wanted) return [];
-    const found = [];
+    const matches = [];
     for (const thing of things) {
       const far = distance(thing[0], wanted);
-      if (far >= 0) found.push([far, thing]);
+      if (far >= 0) matches.push([far, thing]);
     }
-    const best = Math.min(...found.slice(0, 20000).map(([far]) => far));
-    return found.filter(([far]) => far < 4 || best === 4)
+    const best = Math.min(...matches.slice(0, 20000).map(([far]) => far));
+    return matches.filter(([far]) => far < 4 || best === 4)
       .sort((a, b) => a[0] - b[0] || ORDER[a[1][2]] - ORDER[b[1][2]] || a[1][0].length - b[1][0].length || (a[1][0] < b[1][0] ? -1 : 1))
       .slice(0, MOST).map(([, thing]) => thing);
   }
@@ -129,7 +129,7 @@
     chosen = 0;
     list.replaceChildren(...shown.map(([low, name, kind], i) => {
       const item = element("li");
-      item.id = "found-" + i;
+      item.id = "result-" + i;
       item.setAttribute("role", "option");
       const label = element("span", "code"), at = low.indexOf(wanted);
       if (at < 0) label.textContent = name;
@@ -138,7 +138,7 @@
       item.addEventListener("mousedown", event => { event.preventDefault(); go(i); });
       return item;
     }));
-    if (wanted && !shown.length) list.append(element("li", "none", "Nothing is called so"));
+    if (wanted && !shown.length) list.append(element("li", "none", "No matches"));
     open(Boolean(wanted));
     choose(0);
     search.dataset.took = performance.now() - start;
@@ -153,7 +153,7 @@
     if (!shown.length) return search.removeAttribute("aria-activedescendant");
     chosen = (i + shown.length) % shown.length;
     [...list.children].forEach((item, place) => item.setAttribute("aria-selected", place === chosen));
-    search.setAttribute("aria-activedescendant", "found-" + chosen);
+    search.setAttribute("aria-activedescendant", "result-" + chosen);
     list.children[chosen].scrollIntoView({ block: "nearest" });
   }
 

@@ -1,4 +1,4 @@
-"""Pages from their templates. Jinja is imported with this module, by those who make pages."""
+"""Renders pages from their templates. This module imports Jinja, so only code that renders pages imports it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from markupsafe import Markup, escape
 from pipeline.reports.page.html import graph, highlight
 from pipeline.reports.page.names import safe
 
-_BREAK = re.compile(r"(?<=\w)_(?=[a-z])|(?<=\w)(?=Backward)")  # where a long name may go on in the next line
+_BREAK = re.compile(r"(?<=\w)_(?=[a-z])|(?<=\w)(?=Backward)")  # where a long name may wrap
 _HERE = os.path.dirname(__file__)
 
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_HERE),
         autoescape=True,
         trim_blocks=True,
@@ -28,26 +28,26 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         auto_reload=False,
     )
-    made.filters["formula"] = lambda text, inputs: Markup(highlight.formula(text, inputs))  # noqa: S704
-    made.filters["schema"] = lambda text: Markup(highlight.schema(text))  # noqa: S704
-    made.filters["yaml"] = lambda text: Markup(highlight.yaml(text))  # noqa: S704
-    made.filters["picture"] = lambda steps, root: Markup(graph.picture(steps, root))  # noqa: S704
-    made.filters["breakable"] = lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", str(escape(name))))  # noqa: S704
-    made.filters["safe_name"] = safe
-    return made
+    environment.filters["formula"] = lambda text, inputs: Markup(highlight.formula(text, inputs))  # noqa: S704
+    environment.filters["schema"] = lambda text: Markup(highlight.schema(text))  # noqa: S704
+    environment.filters["yaml"] = lambda text: Markup(highlight.yaml(text))  # noqa: S704
+    environment.filters["picture"] = lambda steps, root: Markup(graph.picture(steps, root))  # noqa: S704
+    environment.filters["breakable"] = lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", str(escape(name))))  # noqa: S704
+    environment.filters["safe_name"] = safe
+    return environment
 
 
 def render(template: str, values: Mapping[str, Any]) -> bytes:
-    """A template filled with values, all of which are escaped."""
+    """The template, filled with the values, which are escaped."""
     return _environment().get_template(template).render(values).encode()
 
 
 def plain(name: str) -> bytes:
-    """A file that goes into the folder as it is."""
+    """The bytes of a file that is copied unchanged."""
     with open(os.path.join(_HERE, name), "rb") as file:
         return file.read()
 
 
 def marked(html: str) -> Markup:
-    """HTML that was made here, and is not to be escaped again."""
+    """Marks trusted HTML, so that it is not escaped again."""
     return Markup(html)  # noqa: S704
