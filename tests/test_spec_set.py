@@ -69,12 +69,12 @@ def test_a_member_of_a_wheel_is_read(wheel: Path) -> None:
 
 def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         Location(str(tmp_path / "pipe")).read()
 
 
 def test_an_endless_file_is_refused() -> None:
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         Location("/dev/zero").read()
 
 

@@ -1,8 +1,8 @@
-"""The bytes of a spec file to its entries: text, entries cut out of it, their values.
+"""Splits the bytes of a spec file into entries and parses the value of each.
 
-The text is cut into entries before any YAML is parsed, so that after an edit only the entries whose text changed are.
-Where cutting is not safe the whole file is parsed at once. Values are MessagePack: dicts, lists, text, numbers,
-booleans and None, with sorted keys.
+The text is cut into entries before any YAML is parsed, so an edit re-parses only the changed entries. If cutting is
+not safe, the whole file is parsed at once. Values are MessagePack: dicts, lists, text, numbers, booleans and None,
+with sorted keys.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from pipeline.specs.text import check_characters, conflict_marker, decode_text
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
-# What looks like an anchor or an alias: an entry may then mean what another one says. And text that keeps the blank
-# lines after it, which are cut off with an entry.
+# Matches what looks like an anchor or an alias, since such an entry may depend on another one. Also matches a block
+# scalar that keeps its trailing blank lines: cutting removes them.
 _REFERENCE = regex(r"[|>]\d?\+|(?:(?:^[ -]*\?|[-:,\[{])[ \n]+|[\[{])[&*][^\s,]", re.MULTILINE)
-# What any of these has in it, and few entries have: two patterns that are quick to look for.
+# Two fast patterns: every match of _REFERENCE has one of them, and few entries do.
 _HINTS = (regex(r"[&*][^\s,]"), regex(r"[|>]\d?\+"))
 
-# A line that starts with something else than an entry, a comment or a space: text with marks, directives or lists that
-# are not indented is not cut. Nor is text with the line ends of Unicode, which count as lines to YAML alone.
+# Matches a line that starts with anything but an entry, a comment or a space. Text with document marks, directives or
+# unindented lists is not cut. Nor is text with Unicode line ends, which only YAML counts as line ends.
 _OTHER_START = regex(r"\n(?:[^\n #-]|-[^\n ])")
 _OTHER_LINE_END = regex("[\x85\u2028\u2029]")
-# The start of a text of several lines, whose value has a line end only where the file has one.
+# Matches the header of a block scalar: its value ends in a line end only if the file does.
 _BLOCK_TEXT = regex(r"[|>][-+\d]*[ \t]*(?:#.*)?$", re.MULTILINE)
 
-# Entries that are parsed at once: few enough for their YAML nodes to take little memory.
+# How many entries are parsed at once: few enough that their YAML nodes use little memory.
 _BATCH = 200
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
 
 
 def read_text(data: bytes) -> str:
-    """The text of a spec file; a TextMistake where it is none."""
+    """Returns the text of a spec file; raises a TextMistake if the bytes are not valid text."""
     text = decode_text(data)
     check_characters(text)
     if (conflict := conflict_marker(text)) is not None:
@@ -60,7 +60,7 @@ def read_text(data: bytes) -> str:
 
 
 def cut(text: str) -> list[Piece] | None:
-    """The entries' texts, without the blank lines that follow them; None where the text cannot be cut safely."""
+    """Returns the text of each entry, without trailing blank lines; None if the text cannot be cut safely."""
     if _OTHER_START.search("\n" + text) or (not text.isascii() and _OTHER_LINE_END.search(text)):
         return None
     head, *entries = ("\n" + text).split("\n-")
@@ -69,15 +69,15 @@ def cut(text: str) -> list[Piece] | None:
     if not text.endswith("\n") and _BLOCK_TEXT.search(entries[-1]):
         return None
     lines = accumulate([head.count("\n") + 1, *(entry.count("\n") + 1 for entry in entries)])
-    # White space that is no line end may be content.
+    # White space other than a line end may be content.
     return list(map(Piece, lines, [f"-{entry}".rstrip("\n") for entry in entries]))
 
 
 def head(piece: str) -> str:
-    """What an entry starts with, to name it by without parsing it: `func: exp(Tensor self) -> Tensor`."""
+    """The first line of an entry, which identifies it without parsing: `func: exp(Tensor self) -> Tensor`."""
     first = piece.partition("\n")[0].removeprefix("-").strip(" ")
     if first and not first.startswith("#"):
-        return first  # as nearly all are
+        return first  # nearly all entries
     for line in piece.removeprefix("-").split("\n"):
         words = line.strip(" ")
         if words and not words.startswith("#"):
@@ -86,7 +86,7 @@ def head(piece: str) -> str:
 
 
 def outdented(piece: str) -> str:
-    """The text of an item as it would stand in a list without indentation; as it is where a line is less indented."""
+    """The text of a list item with its indentation removed; unchanged if one of its lines is less indented."""
     indent = len(piece) - len(piece.lstrip(" "))
     lines = piece.split("\n")
     if not indent or any(line[:indent].strip(" ") for line in lines):
@@ -95,31 +95,34 @@ def outdented(piece: str) -> str:
 
 
 def refers(piece: str) -> bool:
-    """Whether an entry may mean what another one says."""
+    """Whether an entry may depend on another one, by an anchor or an alias."""
     return any(hint.search(piece) for hint in _HINTS) and _REFERENCE.search(piece) is not None
 
 
 def parse_plain(text: str, role: Role) -> bytes | None:
-    """The value of a text that was cut out, None where it takes a YAML parser to read it."""
+    """The value of one entry's text; None if only a YAML parser can read it."""
     value = plain.read(text)
     return None if value is None else encoded(value, role)
 
 
 def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
-    """The value of each text that was cut out; a TextMistake when they cannot be parsed one by one.
+    """The value of each entry's text; raises a TextMistake if they cannot be parsed one by one.
 
-    The place of such a mistake means nothing: `parse_whole` finds it, or finds that the cut was wrong.
+    The place in this error is meaningless: `parse_whole` then reports the right one, or succeeds if only the cut was
+    wrong.
     """
-    values = {text: plain.read(text) for text in texts}
-    found: dict[str, object] = {text: value for text, value in values.items() if value is not None}
+    values: dict[str, object] = {text: plain.read(text) for text in texts}
     rest = [text for text, value in values.items() if value is None]
     if rest:
-        found |= _parse_with_yaml(rest, role)
-    return [encoded(found[text], role) for text in texts]
+        values |= _parse_with_yaml(rest, role)
+    return [encoded(values[text], role) for text in texts]
 
 
 def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
-    """All entries of a file with their values; a TextMistake at its place, or a SpecError when there is no entry."""
+    """All entries of a file with their values.
+
+    Raises a TextMistake at the place of an error in the text, and a SpecError if the file has no entries.
+    """
     from pipeline.specs.values import check_written_out, load_document
 
     try:
@@ -130,28 +133,28 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
             check_written_out(text)
         build = _builder(text, role)
         return [(piece, encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
-    except TextMistake as mistake:
+    except TextMistake as error:
         from pipeline.problems.locate import own_place
 
-        line, column = own_place(text, mistake.line - 1, mistake.column - 1)
-        raise TextMistake(mistake.problem, mistake.hint, line + 1, column + 1) from mistake
+        line, column = own_place(text, error.line - 1, error.column - 1)
+        raise TextMistake(error.problem, error.hint, line + 1, column + 1) from error
 
 
 def unused_anchors(text: str) -> list[TextMistake]:
-    """The anchors of texts that no alias refers to: to YAML, what follows the `&` that a text begins with is one."""
+    """An error for each scalar anchor without an alias: YAML reads a leading `&` as an anchor, not as text."""
     from pipeline.problems.locate import own_place
     from pipeline.specs.values import anchors
 
-    found = []
+    errors = []
     for name, *place in anchors(text):
         line, column = own_place(text, *place)
-        problem = f"'&{name}' is an anchor to YAML, and no part of the text: no alias refers to it"
-        found.append(TextMistake(problem, "put the text in quotes, or remove the anchor", line + 1, column + 1))
-    return found
+        problem = f"YAML reads '&{name}' as an anchor, not as text, and no alias refers to it"
+        errors.append(TextMistake(problem, "put the text in quotes, or remove the anchor", line + 1, column + 1))
+    return errors
 
 
 def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
-    """The values of different pieces."""
+    """The value of each piece by its text; the pieces must differ."""
     if any(map(refers, pieces)):
         raise TextMistake("an entry refers to another one", "", 1, 1)
     text = "\n".join(pieces)
@@ -161,14 +164,14 @@ def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
 
 
 def _builder(text: str, role: Role) -> Callable[[Node], object]:
-    """From the YAML nodes of `text` to plain values."""
+    """A function that turns the YAML nodes of `text` into plain values."""
     from pipeline.specs.values import NodeBudget, plain_value
 
     return partial(plain_value, budget=NodeBudget(text), role=role)
 
 
 def _nodes_of(pieces: list[str]) -> list[Node]:
-    """The YAML node of each piece; a TextMistake when the pieces are not one list item each."""
+    """The YAML node of each piece; raises a TextMistake unless each piece is exactly one list item."""
     from pipeline.specs.values import load_document
 
     nodes = load_document("\n".join(pieces) + "\n") or []
@@ -182,24 +185,24 @@ def _nodes_of(pieces: list[str]) -> list[Node]:
 
 
 def _pieces_of(nodes: list[Node], text: str) -> list[Piece]:
-    """Where the items of a list stand in their text."""
+    """The line and text of each item of a list."""
     lines = _OTHER_LINE_END.sub("\n", text).split("\n")
-    # Lines as all but YAML count them.
+    # For each line that YAML counts, its number as everything else counts lines.
     own = list(accumulate((end == "\n" for end in re.findall("[\n\x85\u2028\u2029]", text)), initial=0))
     ends = [*(node.start_mark.line for node in nodes[1:]), len(lines)]
     pieces = []
     for node, end in zip(nodes, ends):
         start = node.start_mark.line
         if start and lines[start - 1].rstrip(" \t") == "-":
-            start -= 1  # the dash stands alone
+            start -= 1  # the dash is alone on the line before
         pieces.append(Piece(own[start] + 1, "\n".join(lines[start : max(end, start + 1)]).rstrip("\n")))
     return pieces
 
 
 def encoded(value: object, role: Role) -> bytes:
-    """The value as MessagePack, with the one mapping whose order counts turned into a list: keys are sorted.
+    """The value as MessagePack with sorted keys.
 
-    In derivatives.yaml, Nodes are numbered in the order of the `dispatch:` rows.
+    A `dispatch:` mapping in derivatives.yaml becomes a list of pairs: the order of its rows numbers the Nodes.
     """
     if role == "derivatives" and isinstance(value, dict) and isinstance(value.get("dispatch"), dict):
         value = {**value, "dispatch": {PAIRS: [[key, row] for key, row in value["dispatch"].items()]}}

@@ -1,4 +1,4 @@
-"""Where the bytes of an input are: a file, or a member of a zip file."""
+"""Location of an input: a file, or a member of a zip file."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pipeline.specs.text import MAX_BYTES
 if TYPE_CHECKING:
     from zipfile import ZipFile
 
-NAME = "specset.toml"  # of the description of a set
-DESCRIPTION = "set"  # its key among the files
-DIFF = "diff of the base/"  # in the keys of diffs
-# The folder of templates in the comments of generated files: its path from `torchgen`, where upstream's generator is.
+NAME = "specset.toml"  # file name of a set's description
+DESCRIPTION = "set"  # key of the description among the set's files
+DIFF = "diff of the base/"  # in the keys of diffs, after the role
+# The folder of templates in the comments of generated files, relative to upstream's generator, `torchgen`.
 PACKAGED_TEMPLATES = "packaged/autograd/templates"
 CHECKOUT_TEMPLATES = "../tools/autograd/templates"
 
 
 def packages_around(folder: str) -> str:
-    """The folder of packages, `torch` among them, whose `torchgen/packaged` a folder is; "" where it is none."""
+    """The site-packages folder if `folder` is its `torchgen/packaged`; otherwise ""."""
     above, name = os.path.split(os.path.abspath(folder))
     packages, package = os.path.split(above)
     return packages if (package, name) == ("torchgen", "packaged") else ""
@@ -41,7 +41,7 @@ class Location(Struct, frozen=True):
         return f"{self.path}!{self.member}" if self.member else self.path
 
     def exists(self) -> bool:
-        """Whether there is such a file or member."""
+        """Whether the file exists, or the member exists and is not empty."""
         if not self.member:
             return os.path.exists(self.path)
         try:
@@ -50,18 +50,18 @@ class Location(Struct, frozen=True):
             return False
 
     def read(self) -> bytes:
-        """The bytes; OSError or KeyError when there are none that can be read, or more than a spec file may have."""
+        """The bytes. Raises OSError or KeyError if they cannot be read or exceed MAX_BYTES."""
         return _read_member(self.path, self.member) if self.member else _read_file(self.path)
 
 
 def _read_file(path: str) -> bytes:
     status = os.stat(path)
     if not S_ISREG(status.st_mode) and not S_ISDIR(status.st_mode):
-        raise OSError(EINVAL, "it is no regular file")
+        raise OSError(EINVAL, "it is not a regular file")
     _check_size(status.st_size)
     with open(path, "rb") as file:
-        data = file.read(status.st_size + 1)  # an unlikely larger bound would be allocated first
-        while len(data) > status.st_size and (more := file.read(len(data))):  # it grew
+        data = file.read(status.st_size + 1)  # not MAX_BYTES: Python would allocate all of it first
+        while len(data) > status.st_size and (more := file.read(len(data))):  # the file grew
             data += more
             _check_size(len(data))
     return data
@@ -75,7 +75,7 @@ def _read_member(path: str, member: str) -> bytes:
             data = file.read(MAX_BYTES + 1)
     except (KeyError, OSError):
         raise
-    except Exception as error:  # encrypted, damaged, or compressed in a way that this Python does not know
+    except Exception as error:  # encrypted, damaged, or an unsupported compression
         raise OSError(EIO, f"{error}") from error
     _check_size(len(data))
     return data
@@ -83,7 +83,7 @@ def _read_member(path: str, member: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def _archive(path: str, stat: Stat | None) -> ZipFile:
-    """A zip file, as it is now. A wheel of torch lists 12,000 members, and two dozen of them are read in turn."""
+    """An open zip file, keyed by path and stat. A torch wheel has 12,000 members, and a run reads some 24 of them."""
     from zipfile import ZipFile
 
     return ZipFile(path)
@@ -91,4 +91,4 @@ def _archive(path: str, stat: Stat | None) -> ZipFile:
 
 def _check_size(size: int) -> None:
     if size > MAX_BYTES:
-        raise OSError(EFBIG, f"it has {size} bytes, and a spec file may have {MAX_BYTES}")
+        raise OSError(EFBIG, f"it has {size} bytes; the limit for a spec file is {MAX_BYTES}")

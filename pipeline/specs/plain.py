@@ -1,8 +1,8 @@
-"""Entries written the plain way, read without a YAML parser.
+"""Reads simple entries without a YAML parser.
 
 Nearly all entries of PyTorch's files are lines of `key: value`, with mappings or a list below some keys. `read`
-takes those, where it is certain of what YAML makes of them, and leaves everything else to PyYAML: whatever it returns
-equals what `values.plain_value` returns for the same text.
+accepts those if their meaning in YAML is certain, and leaves everything else to PyYAML. Its result always equals that
+of `values.plain_value` for the same text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from pipeline.model.regex import regex
 
-# The words that mean something else than themselves: YAML 1.1 has many ways to say yes.
+# Words that are not text in YAML 1.1: booleans and null.
 WORDS: dict[str, bool | None] = {
     form: meaning
     for meaning, names in ((True, ("yes", "true", "on")), (False, ("no", "false", "off")), (None, ("null",)))
@@ -19,37 +19,37 @@ WORDS: dict[str, bool | None] = {
     for form in (name, name.title(), name.upper())
 }
 
-# A plain scalar that can be nothing but text, by how it starts; ": " and " #" end it.
+# A plain scalar whose start shows that it is text; ": " and " #" end it.
 _TEXT = (
     r"-?(?:[A-Za-z_(]|\d++(?:\.\d++)?[ ][*/][ ](?=[A-Za-z(]))"
     r"[!-9;-~]*+(?:(?::(?=[!-~])|[ ]++(?=[!-\"$-~]))[!-9;-~]*+)*+"
 )
-# Text in double quotes without escapes, on a line or on several, whose ends count as spaces.
+# Text in double quotes without escapes, on one or several lines; a line end counts as a space.
 _QUOTED = r'"[ !#-\[\]-~]*+(?:\n[ ]++[!#-\[\]-~][ !#-\[\]-~]*+)*+(?:\n[ ]++)?+"'
-# Lines that are kept as they are, without their indentation, which is deeper than that of any key.
+# A literal block, whose lines lose their indentation only; it is deeper than that of any key.
 _LITERAL = r"\|\n(?P<deep>[ ]{7,}+)[!-~][ -~]*+(?:\n(?:(?P=deep)[ -~]*+|[ ]*+(?=\n(?P=deep))))*+"
 _ITEM = r"""(?:[A-Za-z_][\w.]*+|'[ -&(-+\--~]++'|"[ !#-+\--\[\]-~]++")"""
 _LIST = rf"\[[ ]*+(?:{_ITEM}(?:,[ ]*+{_ITEM})*+[ ]*+)?\]"
 _VALUE = rf"""{_TEXT}|{_QUOTED}|'[ -&(-~]*+'|{_LIST}|{{}}|{_LITERAL}"""
 _KEY = r"[A-Za-z_]\w*+(?:[, ]++\w++)*+"
 _COMMENT = r"\#[ -~\t]*+"
-_MAX_KEY = 200  # a YAML parser looks no further than 1024 characters for the end of a key
+_MAX_KEY = 200  # a YAML parser searches at most 1024 characters for the end of a key
 
-# A key with its value, an item of a list, a comment or nothing, and whatever else there is: each from a line's start.
+# From the start of a line: a key with its value, an item of a list, a comment or blank line, or any other line.
 _PAIR = rf"(-[ ]|[ ]{{2}}|[ ]{{4}}|[ ]{{6}})({_KEY}):(?:[ ]++({_VALUE}))?(?:[ ]++{_COMMENT})?[ ]*+\n"
 _LINE = regex(rf"{_PAIR}|[ ]{{2}}-[ ]({_TEXT})[ ]*+\n|[ ]*+(?:{_COMMENT})?\n|([^\n]*\n)", re.ASCII)
 
 _FOLD = regex(r"[ ]*\n[ ]*")
-_DEEPEST = 2  # mappings within that of the entry
+_DEEPEST = 2  # levels of mappings inside the entry's mapping
 
 
 def read(text: str) -> dict[str, object] | None:
-    """The mapping that the entry `text` writes, None where that takes a YAML parser to say."""
+    """The mapping in the entry `text`; None if only a YAML parser can read it."""
     if not text.isascii():
         return None
     entry: dict[str, object] = {}
-    within = [entry]  # the mappings that the next line may go on with
-    items: list[object] | None = None  # the list that it may go on with
+    within = [entry]  # the open mappings, which the next line may continue
+    items: list[object] | None = None  # the open list
     for indent, key, value, _, item, other in _LINE.findall(text + "\n"):
         if item:
             if items is None:
@@ -71,7 +71,7 @@ def read(text: str) -> dict[str, object] | None:
 
 
 def _put(within: list[dict[str, object]], key: str, value: str) -> bool:
-    """Puts a value, or a mapping where there is none yet, into the innermost mapping; whether that can be done."""
+    """Puts a value into the innermost mapping, or opens a new mapping if `value` is empty. Returns whether it could."""
     mapping = within[-1]
     if key in mapping or key in WORDS or len(key) > _MAX_KEY or (not value and len(within) > _DEEPEST):
         return False

@@ -1,5 +1,8 @@
-"""Spec sets: where each input comes from. A set is the embedded `core`, the installed torch, a PyTorch checkout, a
-folder or a wheel, or described by a `specset.toml`, layer by layer."""
+"""Spec sets: the location of each input.
+
+A set is the embedded `core`, the installed torch, a PyTorch checkout, a folder, a wheel, or a `specset.toml` that
+describes layers over one of these.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +36,15 @@ __all__ = ["ROLES", "Location", "SpecSet", "Templates", "find_spec_set"]
 
 
 class Templates(NamedTuple):
-    """The names of the templates that output families are made of."""
+    """The names of the templates of all output families."""
 
     needed: tuple[str, ...]
-    optional: tuple[str, ...]  # those that a spec set may leave out, and with them the files that are made of them
-    for_graphs: tuple[str, ...]  # headers of a set's own that graphs include; read where there are graphs
+    optional: tuple[str, ...]  # a spec set may lack these; the files made from them are then not generated
+    for_graphs: tuple[str, ...]  # headers from the set that graphs include; read only if there are graphs
 
     @property
     def main(self) -> tuple[str, ...]:
-        """Those that files have the text of."""
+        """The templates that output files are rendered from."""
         return (*self.needed, *self.optional)
 
 
@@ -62,29 +65,29 @@ ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
 
 
 class SpecSet(Struct, frozen=True):
-    """A value that says where each input comes from."""
+    """The location of each input of one spec set."""
 
-    name: str  # names folders under generated/ and cache/
-    files: dict[str, Location]  # role -> YAML file; of a described set, by the keys of its sources
+    name: str  # names the folders in generated/ and cache/
+    files: dict[str, Location]  # role -> YAML file; in a described set, source key -> file
     templates: dict[str, Location]  # name -> template
-    version: str  # the PyTorch release as the set tells it, "" when it does not
+    version: str  # the PyTorch release that the set names, "" if it names none
     template_comment: str = PACKAGED_TEMPLATES
-    version_file: str = ""  # what tells it, where that is a file of its own
-    looked_for: tuple[str, ...] = ()  # other files that would make it another set, were they there
+    version_file: str = ""  # the file that names the release, "" if there is none
+    looked_for: tuple[str, ...] = ()  # other paths that decide what the set is; they may be missing
     described: Described | None = None
-    headers: dict[str, Location] = {}  # name -> header that declares what formulas call
-    whole: bool = False  # whether it has all functions of its release, and the header of its helpers
-    in_development: bool = False  # whether the release that it tells is the one that is being worked on
+    headers: dict[str, Location] = {}  # name -> header that declares functions for formulas
+    whole: bool = False  # whether the set has all functions of its release, and the header of its helpers
+    in_development: bool = False  # whether the set is a checkout: its release is still being developed
 
     def inputs(self) -> list[tuple[str, Location]]:
-        """Every input with a label that no machine's path is in."""
+        """Every input with its label, which contains no path of this machine."""
         names = self.names()
         return [(names[key], at) for key, at in self.files.items()] + [
             (f"templates/{name}", location) for name, location in self.templates.items()
         ]
 
     def names(self) -> dict[str, str]:
-        """What others are told of each file: its path within the set, which is no machine's."""
+        """The name of each file in reports: its path within the set, without any path of this machine."""
         known = {source.key: source.file for source in self.described.sources} if self.described is not None else {}
         return {
             key: known.get(key) or key.partition(DIFF)[2] or os.path.basename(at.member or at.path)
@@ -93,13 +96,16 @@ class SpecSet(Struct, frozen=True):
 
     @property
     def owner(self) -> str:
-        """The file that stands for the set, wherever links to its folder are: what it is described by, or its first."""
-        found = self.files.get(DESCRIPTION) or next(iter(self.files.values()))
-        folder, name = os.path.split(found.path)
+        """The real path of the file that identifies the set: its description, or else its first file.
+
+        Symbolic links to its folder are resolved, so every path to the set gives the same owner.
+        """
+        first = self.files.get(DESCRIPTION) or next(iter(self.files.values()))
+        folder, name = os.path.split(first.path)
         return os.path.join(os.path.realpath(folder), name)
 
     def former_owner(self) -> str:
-        """What the owner was before the set's folder had its `specset.toml`, "" where it was no spec set then."""
+        """The owner of the same folder without its `specset.toml`; "" if it would not be a spec set then."""
         described = self.files.get(DESCRIPTION)
         folder, name = os.path.split(described.path if described is not None else "")
         if name != NAME:
@@ -111,59 +117,64 @@ class SpecSet(Struct, frozen=True):
 
 
 def find_spec_set(specs: str, known: Templates, release: str = "") -> SpecSet:
-    """The set that `specs` names: `core`, `torch`, the path of a folder, of a wheel or of a description. `known`:
-    the templates that it may have. `release`: as which it is to be read, "" where it is to tell."""
+    """The set that `specs` names: `core`, `torch`, or the path of a folder, a wheel or a description.
+
+    `known` are the templates that it may have. `release` is the PyTorch release to read it as, "" to take the one
+    that the set names. Raises a SpecError if there is no such set, or its description is wrong.
+    """
     if specs in ("core", "torch"):
         return _plain(specs, known)
     path = os.path.join(specs, NAME) if os.path.isdir(specs) else specs
     if path.endswith(".toml") and os.path.isfile(path):
         return _described(path, known, release)
-    found = _plain(specs, known)
-    return replace(found, looked_for=(path, *found.looked_for)) if path != specs else found
+    plain = _plain(specs, known)
+    return replace(plain, looked_for=(path, *plain.looked_for)) if path != specs else plain
 
 
 def _described(path: str, known: Templates, release: str) -> SpecSet:
     from pipeline.specs.layers.described import find_described
 
-    found = find_described(path, release, partial(_base, known))
+    resolved = find_described(path, release, partial(_base, known))
     return SpecSet(
-        found.name,
-        found.files,
-        found.templates,
-        found.version,
-        version_file=found.version_file,
-        looked_for=found.looked_for,
-        described=found.described,
-        headers=found.headers,
-        template_comment=found.base.template_comment,
-        whole=found.base.whole,
+        resolved.name,
+        resolved.files,
+        resolved.templates,
+        resolved.version,
+        version_file=resolved.version_file,
+        looked_for=resolved.looked_for,
+        described=resolved.described,
+        headers=resolved.headers,
+        template_comment=resolved.base.template_comment,
+        whole=resolved.base.whole,
     )
 
 
 def _base(known: Templates, specs: str, folder: str) -> BaseSet:
-    """The base that a description names; paths are relative to its folder. Where it names none, there are templates."""
+    """The base that a description names. Paths are relative to `folder`, the description's.
+
+    Without a base, the set has templates only, in `templates/` of that folder.
+    """
     from pipeline.specs.layers.described import BaseSet
 
     if not specs:
         return BaseSet({}, {t: Location(os.path.join(folder, "templates", t)) for t in known.main})
     path = specs if specs in ("core", "torch") else os.path.normpath(os.path.join(folder, specs))
     try:
-        found = _plain(path, known)
+        base = _plain(path, known)
     except SpecError as error:
         if not os.path.isfile(path if path.endswith(".toml") else os.path.join(path, NAME)):
             raise
-        hint = "name what it is laid over, and write its layers here"
+        hint = "name the base of that set, and copy its layers here"
         raise SpecError(f"'{specs}' is a described set, which cannot be a base", hint) from error
-    told = found.version_file or found.name
     return BaseSet(
-        found.files,
-        found.templates,
-        found.version,
-        told,
-        found.looked_for,
-        found.headers,
-        found.template_comment,
-        found.whole,
+        base.files,
+        base.templates,
+        base.version,
+        base.version_file or base.name,
+        base.looked_for,
+        base.headers,
+        base.template_comment,
+        base.whole,
     )
 
 
@@ -184,7 +195,7 @@ def _plain(specs: str, known: Templates) -> SpecSet:
 
 
 def _core_folder() -> str:
-    """The embedded set: beside the package in a clone, inside it where it is installed."""
+    """The embedded set: next to the package in a clone, inside the package when installed."""
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(os.path.dirname(here))
     for folder in (os.path.join(root, "specs", "core"), os.path.join(here, "core")):
@@ -194,8 +205,8 @@ def _core_folder() -> str:
 
 
 def _torch_folder() -> str:
-    found = PathFinder.find_spec("torchgen", sys.path)
-    locations = found.submodule_search_locations if found is not None else None
+    module = PathFinder.find_spec("torchgen", sys.path)
+    locations = module.submodule_search_locations if module is not None else None
     if not locations:
         raise SpecError("specs=torch: no torch package is installed", "pip install torch, or name a folder or a wheel")
     return os.path.join(next(iter(locations)), "packaged")
@@ -243,7 +254,7 @@ def _set(
         version,
         version_file=version_file,
         looked_for=(*looked_for, *near, *headers.looked_for),
-        headers=headers.found,
+        headers=headers.by_name,
         whole=headers.whole,
     )
 
@@ -261,8 +272,8 @@ def _located(
 
 
 def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, ...]) -> SpecSet:
-    """A checkout of PyTorch. A build leaves copies of the files in its `torchgen/packaged`, which are not looked at:
-    they are as old as the build."""
+    """A PyTorch checkout. Its `torchgen/packaged`, where a build leaves copies of the files, is ignored: the copies
+    may be out of date."""
     version_file = os.path.normpath(os.path.join(folder, "version.txt"))
     version = version_in_line(version_file)
     files, templates = _located(folder, _CHECKOUT, _CHECKOUT_TEMPLATES, known)
@@ -275,7 +286,7 @@ def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, .
         version or "",
         version_file="" if version is None else version_file,
         looked_for=(*looked_for, version_file, *headers.looked_for),
-        headers=headers.found,
+        headers=headers.by_name,
         whole=headers.whole,
         template_comment=CHECKOUT_TEMPLATES,
         in_development=True,
@@ -292,7 +303,7 @@ def _wheel(path: str, known: Templates) -> SpecSet:
     except (BadZipFile, OSError) as error:
         raise SpecError(f"{path}: not a wheel: {error}", "download it again") from error
     if prefix + _PACKAGED["native"] not in members:
-        raise SpecError(f"{path}: the wheel holds no torchgen/packaged", "name a wheel of torch")
+        raise SpecError(f"{path}: the wheel does not contain torchgen/packaged", "name a wheel of torch")
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
@@ -304,7 +315,7 @@ def _wheel(path: str, known: Templates) -> SpecSet:
 
 
 def _version_in(path: str) -> str:
-    """The release that a wheel of torch says it is."""
+    """The release that a torch wheel names in its version.py; raises a SpecError if it cannot be read."""
     try:
         text = Location(path, "torch/version.py").read().decode("utf-8", "replace")
     except OSError as error:

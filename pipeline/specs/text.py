@@ -1,4 +1,4 @@
-"""Bytes of a spec file to text, within limits that keep a hostile file from taking the machine."""
+"""Decodes the bytes of a spec file, within limits that stop a hostile file from exhausting memory or time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _INDENTED = regex(rf"^[-?: ]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
 
 
 def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
-    """UTF-8 text with `\\n` line ends, and without a byte-order mark unless that is to be kept."""
+    """The UTF-8 text with `\\n` line ends; `keep_mark` keeps a byte-order mark. Raises a TextMistake at bad bytes."""
     if len(data) > MAX_BYTES:
-        raise TextMistake(f"the file has {len(data)} bytes", f"a spec file may have {MAX_BYTES}", 1, 1)
+        raise TextMistake(f"the file has {len(data)} bytes", f"the limit for a spec file is {MAX_BYTES}", 1, 1)
     try:
         text = data.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -30,7 +30,7 @@ def decode_text(data: bytes, *, keep_mark: bool = False) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Refuses text with control characters."""
+    """Raises a TextMistake at the first control character."""
     plain = text.isascii() and not text.encode().translate(None, _ASCII)
     odd = None if plain else re.search(_NOT_TEXT, text)
     if odd is not None:
@@ -40,29 +40,34 @@ def check_characters(text: str) -> None:
 
 
 def conflict_marker(text: str, marks: str = "<>=") -> TextMistake | None:
-    """The first marker that an unresolved merge left at the start of a line, of those that repeat one of `marks`; None
-    where there is none."""
+    """An error for the first conflict marker at the start of a line; None if there is none.
+
+    `marks` are the characters whose sevenfold repetition is a marker.
+    """
     if not any(f"\n{7 * mark}" in text or text.startswith(7 * mark) for mark in marks):
         return None
-    found = re.search(rf"^([{marks}])\1{{6}}(?=[ \t\r\n]|\Z)[^\r\n]*", text, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"^([{marks}])\1{{6}}(?=[ \t\r\n]|\Z)[^\r\n]*", text, re.MULTILINE)
+    if match is None:
         return None
-    problem = f"'{found.group()[:7]}' is a conflict marker: a merge left it here"
+    problem = f"'{match.group()[:7]}' is a conflict marker: a merge left it here"
     hint = "resolve the conflict, and delete the lines '<<<<<<<', '=======' and '>>>>>>>'"
-    mistake = TextMistake(problem, hint, text.count("\n", 0, found.start()) + 1, 1)
-    mistake.needle = found.group()
-    mistake.rule = "conflict-marker"
-    return mistake
+    error = TextMistake(problem, hint, text.count("\n", 0, match.start()) + 1, 1)
+    error.needle = match.group()
+    error.rule = "conflict-marker"
+    return error
 
 
 def may_be_deep(text: str) -> bool:
-    """Whether collections of YAML may be nested deeper than MAX_DEPTH: by brackets within an entry, or by what starts a
-    line, which two levels take a character of at least."""
+    """Whether YAML collections may be nested deeper than MAX_DEPTH.
+
+    They may be if an entry has that many brackets, or a line that much indentation: each character of it opens two
+    levels at most.
+    """
     crowded = (entry.count("[") + entry.count("{") > MAX_DEPTH for entry in text.split("\n- "))
     return _INDENTED.search(text) is not None or any(crowded)
 
 
 def too_deep(line: int, column: int) -> TextMistake:
-    """The refusal of bottomless nesting."""
+    """The error for collections nested deeper than MAX_DEPTH."""
     problem = f"collections are nested deeper than {MAX_DEPTH}"
     return TextMistake(problem, "spec files are lists of flat mappings", line, column)

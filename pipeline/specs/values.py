@@ -1,6 +1,6 @@
-"""YAML nodes to plain values, as upstream's loaders see them, with places for every mistake.
+"""Turns YAML nodes into plain values, as upstream's loaders do; every error has its place in the text.
 
-Only PyYAML's safe resolver decides what a scalar is. Duplicate keys are refused, as upstream does.
+Only PyYAML's safe resolver decides the type of a scalar. Duplicate keys are refused, as upstream does.
 """
 
 from __future__ import annotations
@@ -24,39 +24,40 @@ _WORD_TAGS = {bool: "tag:yaml.org,2002:bool", type(None): "tag:yaml.org,2002:nul
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader, in C where it has one, with a shortcut for text that starts with a letter."""
+    """PyYAML's safe loader, in C if available, with a shortcut for text that starts with a letter."""
 
     def resolve(self, kind: type, value: str, implicit: Any) -> str:
-        """The tag of a node, as PyYAML gives it.
+        """The tag that PyYAML gives a node.
 
-        By their first letter PyYAML would look at every plain scalar that starts like one of the `WORDS`.
+        PyYAML selects its patterns by the first letter, so it would run them on most plain scalars. A lookup in
+        `WORDS` is faster.
         """
         if kind is ScalarNode and implicit[0] and value[:1].isalpha():
             return _WORD_TAGS[type(WORDS[value])] if value in WORDS else _STR
         return str(super().resolve(kind, value, implicit))
 
 
-# What makes a list of pairs.
+# Tags whose values are lists of pairs.
 _LISTS = ("tag:yaml.org,2002:omap", "tag:yaml.org,2002:pairs")
 _SET = "tag:yaml.org,2002:set"
-# Whatever this key has, upstream iterates over it: a mapping may have keys that are no text.
+# Upstream iterates over the value of this key, so a mapping is allowed, and its keys need not be text.
 _LISTED = "output_differentiability"
 _DISPATCH = "dispatch"
-_READ_WITH_DISPATCH = ("name", _DISPATCH, _LISTED)  # of a derivative that has it
-_ALIASED_NODES = 50_000  # what the aliases of one file may stand for
-_INT_DIGITS = 100  # PyYAML's time for numbers to the base 60 grows with the square of their length
+_READ_WITH_DISPATCH = ("name", _DISPATCH, _LISTED)  # the only keys that upstream reads of a derivative with `dispatch:`
+_ALIASED_NODES = 50_000  # how many values the aliases of one file may expand to
+_INT_DIGITS = 100  # PyYAML parses a base-60 number in time quadratic in its length
 _CONSTRUCTORS = {
     "tag:yaml.org,2002:bool": "construct_yaml_bool",
     "tag:yaml.org,2002:int": "construct_yaml_int",
     "tag:yaml.org,2002:float": "construct_yaml_float",
     "tag:yaml.org,2002:null": "construct_yaml_null",
 }
-# Values that no key of a spec file takes; kept as a mapping so that they are mistaken for nothing else.
+# Values that no key of a spec file accepts; each is kept as a mapping that cannot be confused with another value.
 _OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary": "binary"}
 
 
 def load_document(text: str) -> list[Node] | None:
-    """The items of the list that `text` writes; None when the text writes nothing."""
+    """The items of the list in `text`; None if the text is empty. Raises a TextMistake if it is not a YAML list."""
     if may_be_deep(text):
         _check_depth(text)
     try:
@@ -77,9 +78,9 @@ def load_document(text: str) -> list[Node] | None:
 
 
 def _check_depth(text: str) -> None:
-    """Refuses bottomless nesting, by events: who composes values of them needs a level of the stack for each."""
+    """Refuses nesting deeper than MAX_DEPTH. It reads events only: composing nodes recurses once a level."""
     depth = 0
-    with suppress(yaml.YAMLError):  # which who composes finds again
+    with suppress(yaml.YAMLError):  # composing the nodes reports these errors
         for event in yaml.parse(text, Loader=Loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
@@ -88,7 +89,7 @@ def _check_depth(text: str) -> None:
 
 
 def check_written_out(text: str) -> None:
-    """Refuses an entry that is an alias of another one: upstream takes the one entry apart, and finds nothing then."""
+    """Refuses an entry that is an alias of another one: upstream empties the shared entry when it reads it first."""
     depth = 0
     for event in yaml.parse(text, Loader=Loader):
         if depth == 1 and isinstance(event, yaml.AliasEvent):
@@ -100,28 +101,28 @@ def check_written_out(text: str) -> None:
 
 
 def anchors(text: str) -> list[tuple[str, int, int]]:
-    """The anchors of scalars that no alias refers to, each with its line and column, counted from 0."""
-    found: dict[str, tuple[str, int, int]] = {}
+    """The anchors of scalars without an alias, each with its line and column, counted from 0."""
+    unused: dict[str, tuple[str, int, int]] = {}
     for event in yaml.parse(text, Loader=Loader):
         mark, anchor = event.start_mark, getattr(event, "anchor", None)
         if isinstance(event, yaml.AliasEvent):
-            found.pop(str(anchor), None)
+            unused.pop(str(anchor), None)
         elif isinstance(event, yaml.ScalarEvent) and anchor is not None and mark is not None:
-            found[anchor] = (anchor, mark.line, mark.column)
-    return list(found.values())
+            unused[anchor] = (anchor, mark.line, mark.column)
+    return list(unused.values())
 
 
 _CUT_OFF = regex(r" *(?:- +)?[\w, ]+: +[^\s\"'|>#\[{][^#\n]*?( +#[^\n]*)|[^#:\n]*[^#:\s]( +#[^\n]*)")
 
 
 def _cut_off(text: str, error: yaml.MarkedYAMLError) -> TextMistake | None:
-    """The mistake of a text that a comment ends, while it goes on in the next line; None where there is none such."""
+    """An error for a plain text that a comment ends although the next line continues it; None if this is not so."""
     lines = text.split("\n")
     for mark in filter(None, (error.context_mark, error.problem_mark)):
-        found = _CUT_OFF.fullmatch(lines[mark.line - 1]) if 0 < mark.line < len(lines) else None
-        if found is not None:
-            group = 1 if found[1] else 2
-            column = found.start(group) + len(found[group]) - len(found[group].lstrip()) + 1
+        match = _CUT_OFF.fullmatch(lines[mark.line - 1]) if 0 < mark.line < len(lines) else None
+        if match is not None:
+            group = 1 if match[1] else 2
+            column = match.start(group) + len(match[group]) - len(match[group].lstrip()) + 1
             problem = "not YAML: ' #' begins a comment, which ends the text that goes on in the next line"
             return TextMistake(problem, "put the text in quotes, or remove the comment", mark.line, column)
     return None
@@ -129,7 +130,7 @@ def _cut_off(text: str, error: yaml.MarkedYAMLError) -> TextMistake | None:
 
 def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
     problem = str(error.problem)
-    ended = "unexpected end of stream" in problem  # where it began tells more than where the file ends
+    ended = "unexpected end of stream" in problem  # then its start is more useful than the end of the file
     mark = (error.context_mark if ended else None) or error.problem_mark or error.context_mark
     context = str(error.context or "")
     text = f"{context} {problem}" if context.startswith("expected") else f"{problem} {context}".rstrip()
@@ -139,21 +140,23 @@ def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
 
 
 class NodeBudget:
-    """How many values a file may expand to: no text writes more than it has characters, but aliases repeat."""
+    """How many values a file may expand to: one for each character, and _ALIASED_NODES more for aliases."""
 
     def __init__(self, text: str) -> None:
         self._left = len(text) + _ALIASED_NODES
 
     def take(self, node: Node, count: int) -> None:
-        """Refuses `node` when the file has no `count` values left."""
+        """Takes `count` values from the budget for `node`; raises a TextMistake at the node if too few are left."""
         self._left -= count
         if self._left < 0:
             raise _at(node, "aliases expand without end", "write the values out")
 
 
 def plain_value(node: Node, budget: NodeBudget, role: Role | None = None) -> object:
-    """Dicts, lists, text, numbers, booleans and None: an entry of a role's file, or any other value. What upstream does
-    not look at may have keys that are not text; they are read as text."""
+    """A node as dicts, lists, text, numbers, booleans and None. `role` is the role of the file for an entry, else None.
+
+    Keys that are not text are read as text in values that upstream ignores, and refused in all others.
+    """
     keys = [key.value for key, _ in node.value] if isinstance(node, MappingNode) and role == "derivatives" else []
     return _Builder(role == "tags", budget).build(node, _READ_WITH_DISPATCH if _DISPATCH in keys else None)
 
@@ -165,7 +168,7 @@ class _Builder:
         self._open: set[int] = set()
 
     def build(self, node: Node, read: Collection[str] | None = None) -> object:
-        """The value. `read`: of a mapping, the only keys that upstream looks at, where it leaves others alone."""
+        """The value of a node. `read` are the keys of a mapping that upstream reads, None if it reads all."""
         if isinstance(node, ScalarNode):
             return node.value if node.tag == _STR else _scalar(node)
         self._budget.take(node, 1 + len(node.value))
@@ -196,21 +199,21 @@ class _Builder:
                     raise _at(key_node, f"key {key_node.value} is not text", "quote it")
                 key = str(key_node.value)
             if key in mapping:
-                raise twice(key_node, key)
+                raise duplicate(key_node, key)
             listed = key == _LISTED and isinstance(value_node, MappingNode) and not _has_text_keys(value_node)
             mapping[key] = self._keys(value_node) if listed else self.build(value_node)
         self._any_key = outside
         return mapping
 
     def _keys(self, node: MappingNode) -> list[object]:
-        """The keys of a mapping whose values count for nothing, but must be right."""
+        """The keys of a mapping; its values are checked, and ignored."""
         if node.tag != _SET:
             _check_tag(node, "map")
         keys: list[object] = []
         for key_node, value_node in node.value:
             key = self._key(key_node)
             if key in keys:
-                raise twice(key_node, key)
+                raise duplicate(key_node, key)
             keys.append(key)
             self.build(value_node)
         return keys
@@ -246,9 +249,9 @@ def _has_text_keys(node: MappingNode) -> bool:
     return all(key.tag == _STR for key, _ in node.value)
 
 
-def twice(node: ScalarNode, key: object) -> TextMistake:
-    """What is wrong with a key that its mapping has already."""
-    return _at(node, f"key '{key}' stands twice in one mapping", "remove one of them")
+def duplicate(node: ScalarNode, key: object) -> TextMistake:
+    """The error for a duplicate key in a mapping."""
+    return _at(node, f"duplicate key '{key}' in one mapping", "remove one of them")
 
 
 def _check_tag(node: Node, expected: str) -> None:

@@ -143,7 +143,7 @@ def test_what_is_no_release_is_refused(said: object) -> None:
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("release = 1979-05-27", "'1979-05-27' is no release"),
+        ("release = 1979-05-27", "'1979-05-27' is not a release"),
         ("name = 18446744073709551616123", ""),
         ("a = " + "[" * 3000, "nested too deep"),
         ('[base]\nspecs = "a\\u0000b"', ":2:1: base.specs: a null character"),

@@ -1,4 +1,4 @@
-"""Unified diffs of spec files, applied as `patch` does: hunks may stand elsewhere than they say."""
+"""Applies unified diffs to spec files as `patch` does: a hunk may apply at other lines than its header names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FUZZ = 2  # lines of context at either end that may differ, as GNU patch has it
 
 
 class Line(Struct, frozen=True, gc=False, array_like=True):
-    """A line of the text that a diff makes, and where it is from: the file that was changed, 0, or the nth diff."""
+    """A line of the patched text, and its origin: the patched file (0) or the nth diff, and the line number there."""
 
     text: str
     file: int
@@ -23,53 +23,53 @@ class Line(Struct, frozen=True, gc=False, array_like=True):
 class _Hunk(Struct, frozen=True):
     start: int  # of the old lines, from 0
     old: tuple[str, ...]
-    new: tuple[tuple[str, int], ...]  # with the lines of the diff that add them, 0 where they were there
+    new: tuple[tuple[str, int], ...]  # text, and the line of the diff that adds it; 0 for lines of context
     before: int  # lines of context at its start
-    after: int
-    line: int
+    after: int  # lines of context at its end
+    line: int  # line of its header in the diff
 
 
 def lines_of(text: str) -> list[Line]:
-    """The lines of a file that is to be changed."""
+    """The lines of a file before any diff."""
     return [Line(line, 0, number) for number, line in enumerate(text.split("\n"), 1)]
 
 
 def apply(lines: list[Line], diff: str, number: int, name: str = "") -> list[Line]:
-    """The lines after the nth diff; a TextMistake, at a line of the diff, where it does not apply.
+    """The lines after the nth diff. Raises a TextMistake at a line of the diff if it does not apply.
 
-    Of a diff of several files, the part for the one that is called `name` counts.
+    If the diff changes several files, only its part for the file `name` is applied.
     """
-    found = list(lines)
+    patched = list(lines)
     shift = 0
     for hunk in _hunks(diff, name):
-        at, cut_before, cut_after = _place(found, hunk, hunk.start + shift)
+        at, cut_before, cut_after = _place(patched, hunk, hunk.start + shift)
         old = hunk.old[cut_before : len(hunk.old) - cut_after]
-        made = _made(found, hunk, at, number)[cut_before : len(hunk.new) - cut_after]
-        found[at + cut_before : at + cut_before + len(old)] = made
+        new = _new_lines(patched, hunk, at, number)[cut_before : len(hunk.new) - cut_after]
+        patched[at + cut_before : at + cut_before + len(old)] = new
         shift = at - hunk.start + len(hunk.new) - len(hunk.old)
-    return found
+    return patched
 
 
-def _made(lines: list[Line], hunk: _Hunk, at: int, number: int) -> list[Line]:
-    """The lines that a hunk leaves; those of its context as they are in the file."""
-    made = []
+def _new_lines(lines: list[Line], hunk: _Hunk, at: int, number: int) -> list[Line]:
+    """The new lines of a hunk; lines of context keep their origin."""
+    new = []
     place = at
     for text, added in hunk.new:
         if added:
-            made.append(Line(text, number, added))
+            new.append(Line(text, number, added))
             continue
         while 0 <= place < len(lines) and lines[place].text != text and place - at < len(hunk.old):
             place += 1
         inside = 0 <= place < len(lines)
-        made.append(lines[place] if inside and lines[place].text == text else Line(text, number, hunk.line))
+        new.append(lines[place] if inside and lines[place].text == text else Line(text, number, hunk.line))
         place += 1
-    return made
+    return new
 
 
 def _place(lines: list[Line], hunk: _Hunk, expected: int) -> tuple[int, int, int]:
-    """Where a hunk applies, nearest to where it is expected, and how many lines of its context are not looked at.
+    """The line where a hunk applies, nearest to the expected one, and how many lines of context to ignore at each end.
 
-    A hunk that has less context before than behind is from the start of a file, and the other way round.
+    Less context before than after means that the hunk is at the start of the file; the reverse, at its end.
     """
     context = max(hunk.before, hunk.after)
     end = len(lines) - (not lines[-1].text) - len(hunk.old)
@@ -87,7 +87,7 @@ def _place(lines: list[Line], hunk: _Hunk, expected: int) -> tuple[int, int, int
                 return at, before, after
     shown = next((text.strip() for text in hunk.old if text.strip()), "")
     problem = f"this part of the diff does not apply: the file has no such lines as '{shown}'"
-    raise TextMistake(problem, "make the diff anew against the base's file", hunk.line, 1)
+    raise TextMistake(problem, "recreate the diff from the base's file", hunk.line, 1)
 
 
 def _matches(lines: list[Line], old: tuple[str, ...], at: int) -> bool:
@@ -98,31 +98,31 @@ def _matches(lines: list[Line], old: tuple[str, ...], at: int) -> bool:
 def _hunks(diff: str, name: str) -> list[_Hunk]:
     lines = diff.split("\n")
     files = {match[1].rpartition("/")[2] for match in map(_FILE.match, lines) if match is not None}
-    counts = len(files) < 2 or not name  # whether the part that is looked at is for the file
-    found = []
+    selected = len(files) < 2 or not name  # whether the current part is for the file `name`
+    hunks = []
     at = 0
     while at < len(lines):
         file, match = _FILE.match(lines[at]), _HUNK.match(lines[at])
         if file is not None and len(files) > 1 and name:
-            counts = file[1].rpartition("/")[2] == name
-        if match is None or not counts:
+            selected = file[1].rpartition("/")[2] == name
+        if match is None or not selected:
             at += 1
             continue
         size = [int(match[group] or 1) for group in (2, 4)]
         end, hunk = _hunk(lines, at, int(match[1]), size)
-        found.append(hunk)
+        hunks.append(hunk)
         at = end
-    if not found and len(files) > 1:
+    if not hunks and len(files) > 1:
         raise TextMistake(
-            f"of the files of this diff none is called '{name}'", f"they are {', '.join(sorted(files))}", 1, 1
+            f"none of the files of this diff is called '{name}'", f"they are {', '.join(sorted(files))}", 1, 1
         )
-    if not found:
-        raise TextMistake("this is no unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
-    return found
+    if not hunks:
+        raise TextMistake("this is not a unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
+    return hunks
 
 
 def _hunk(lines: list[str], at: int, start: int, size: list[int]) -> tuple[int, _Hunk]:
-    """One hunk, and the line behind it."""
+    """The index of the line after the hunk, and the hunk; `size` is the number of its old and new lines."""
     old: list[str] = []
     new: list[tuple[str, int]] = []
     kinds = ""

@@ -1,6 +1,6 @@
-"""Entries that stand in lists inside a mapping, `custom:` and the like: cut out of the text, or parsed with all of it.
+"""Entries in lists inside a mapping, such as `custom:`: cut out of the text, or parsed with the whole text.
 
-The items of such a list may be indented, or not. Whatever else the mapping has is not looked at.
+The items of such a list may be indented or not. Other keys of the mapping are ignored.
 """
 
 from __future__ import annotations
@@ -19,29 +19,32 @@ _KEY = regex(r"([A-Za-z_][\w.-]*):(?:[ ]+(?![|>&*!%@`])(.*))?$")
 
 
 def cut_lists(text: str, lists: tuple[str, ...]) -> list[Piece] | None:
-    """The entries' texts, list after list; None where the text cannot be cut safely."""
+    """The text of each entry, list after list; None if the text cannot be cut safely."""
     sections = _sections(text)
     if sections is None or any(name in sections and sections[name][1] for name in lists):
         return None
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for name in lists:
         if name in sections:
-            pieces = _cut(*sections[name][::2])
-            if pieces is None:
+            items = _cut(*sections[name][::2])
+            if items is None:
                 return None
-            found += pieces
-    return found
+            pieces += items
+    return pieces
 
 
 def keys_of(text: str) -> list[str] | None:
-    """The keys of the mapping, None where they cannot be told without a parser."""
+    """The keys of the mapping; None if only a YAML parser can read them."""
     sections = _sections(text)
     return None if sections is None else list(sections)
 
 
 def _sections(text: str) -> dict[str, tuple[int, str, list[str]]] | None:
-    """For each key of the mapping: the line behind it, what follows it on its own line, the lines below it."""
-    found: dict[str, tuple[int, str, list[str]]] = {}
+    """For each key of the mapping: the number of the next line, the rest of its own line, the lines below it.
+
+    None if only a YAML parser can read them.
+    """
+    sections: dict[str, tuple[int, str, list[str]]] = {}
     below: list[str] | None = None
     for number, line in enumerate(text.split("\n"), 1):
         first = line[:1]
@@ -52,26 +55,26 @@ def _sections(text: str) -> dict[str, tuple[int, str, list[str]]] | None:
                 return None
             continue
         key = _KEY.match(line)
-        if key is None or key[1] in found:
+        if key is None or key[1] in sections:
             return None
         below = []
-        found[key[1]] = number + 1, "" if (key[2] or "").startswith("#") else (key[2] or ""), below
-    return found
+        sections[key[1]] = number + 1, "" if (key[2] or "").startswith("#") else (key[2] or ""), below
+    return sections
 
 
 def _cut(line: int, below: list[str]) -> list[Piece] | None:
-    """The items of one list."""
+    """The items of one list, whose first line has the number `line`; None if it cannot be cut safely."""
     indent = next((len(each) - len(each.lstrip(" ")) for each in below if each.strip(" ") and _is_item(each)), 0)
     mark = " " * indent + "-"
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for number, each in enumerate(below, line):
         if each.startswith(mark) and each[indent + 1 : indent + 2] in ("", " "):
-            found.append(Piece(number, each))
-        elif found and (not each.strip(" ") or each.startswith(f"{mark[:-1]} ") or each.lstrip(" ").startswith("#")):
-            found[-1] = Piece(found[-1].line, f"{found[-1].text}\n{each}")
+            pieces.append(Piece(number, each))
+        elif pieces and (not each.strip(" ") or each.startswith(f"{mark[:-1]} ") or each.lstrip(" ").startswith("#")):
+            pieces[-1] = Piece(pieces[-1].line, f"{pieces[-1].text}\n{each}")
         elif each.strip(" ") and not each.lstrip(" ").startswith("#"):
             return None
-    return [Piece(piece.line, piece.text.rstrip("\n ")) for piece in found]
+    return [Piece(piece.line, piece.text.rstrip("\n ")) for piece in pieces]
 
 
 def _is_item(line: str) -> bool:
@@ -79,7 +82,7 @@ def _is_item(line: str) -> bool:
 
 
 def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Piece, bytes]]:
-    """All entries with their values, by a YAML parser; a TextMistake at its place."""
+    """All entries with their values, read by a YAML parser; raises a TextMistake at the place of an error."""
     from yaml.nodes import ScalarNode, SequenceNode
 
     from pipeline.specs.values import NodeBudget, plain_value
@@ -87,24 +90,24 @@ def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Pie
     mapping = _mapping(text, lists)
     lines = text.split("\n")
     budget = NodeBudget(text)
-    found: list[tuple[Piece, bytes]] = []
+    entries: list[tuple[Piece, bytes]] = []
     for name in lists:
         items = mapping.get(name)
         if items is None or (isinstance(items, ScalarNode) and not items.value):
             continue
         if not isinstance(items, SequenceNode):
             mark = items.start_mark
-            raise TextMistake(f"'{name}' is no list of entries", "start every entry with '- '", mark.line + 1, 1)
+            raise TextMistake(f"'{name}' is not a list of entries", "start every entry with '- '", mark.line + 1, 1)
         for item in items.value:
             start, end = item.start_mark.line, max(item.end_mark.line, item.start_mark.line + 1)
             shown = "\n".join(lines[start:end]).rstrip("\n ")
             value = plain_value(item, budget, role)
-            found.append((Piece(start + 1, shown), encoded(value, role)))
-    return found
+            entries.append((Piece(start + 1, shown), encoded(value, role)))
+    return entries
 
 
 def value_of(text: str, key: str) -> object:
-    """What a key of the mapping says, as plain values; None where there is none."""
+    """The value of a key of the mapping; None if it has no such key. Raises a TextMistake at the place of an error."""
     sections = _sections(text)
     if sections is not None:
         if key not in sections:
@@ -118,11 +121,11 @@ def value_of(text: str, key: str) -> object:
 
 
 def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
-    """The values of the mapping that a text writes; a TextMistake where it writes none, or a wanted one twice."""
+    """The values of the mapping in `text`; a TextMistake if it is not a mapping, or has a `wanted` key twice."""
     import yaml
     from yaml.nodes import MappingNode, ScalarNode
 
-    from pipeline.specs.values import Loader, twice
+    from pipeline.specs.values import Loader, duplicate
 
     try:
         node = yaml.compose(text, Loader=Loader)
@@ -133,19 +136,19 @@ def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise TextMistake(f"not YAML: {error}", "", 1, 1) from error
     if not isinstance(node, MappingNode):
-        hint = "leave `list` out where the file is a list"
-        raise TextMistake("the file is no mapping with lists of entries", hint, 1, 1)
-    found: dict[str, Node] = {}
+        hint = "leave `list` out if the file is a list"
+        raise TextMistake("the file is not a mapping with lists of entries", hint, 1, 1)
+    values: dict[str, Node] = {}
     for key, value in node.value:
         if isinstance(key, ScalarNode):
-            if key.value in found and key.value in wanted:
-                raise twice(key, key.value)
-            found[key.value] = value
-    return found
+            if key.value in values and key.value in wanted:
+                raise duplicate(key, key.value)
+            values[key.value] = value
+    return values
 
 
 def check_lists(text: str, lists: tuple[str, ...]) -> None:
-    """Refuses a file that has none of the lists, or one that is called nearly so; a SpecError."""
+    """Raises a SpecError if the file has none of the lists, or if a key resembles the name of a missing one."""
     known = keys_of(text)
     keys = list(_mapping(text, lists)) if known is None else known
     missing = [name for name in lists if name not in keys]

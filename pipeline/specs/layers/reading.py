@@ -1,4 +1,4 @@
-"""`specset.toml` from text to data, with all its mistakes at their lines."""
+"""Parses `specset.toml`, and reports all its errors at their lines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _UNKNOWN = regex(r"Object contains unknown field `(.*)`")
 _VALUE = regex(r"Invalid enum value '(.*)'")
 _MISSING = regex(r"Object missing required field `(.*)`")
 _PLACES = [f"{role}{one_of}" for role in ("native", "tags", "derivatives") for one_of in ("", ".*")]
-# The types of tables, by their paths: a number or a name of the author's own is a star.
+# The type of each table by its path; `*` stands for an index or a name that the author chooses.
 _TYPES: dict[str, type[msgspec.Struct]] = {
     "": Description,
     "base": Base,
@@ -55,28 +55,28 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     "family.*.in_templates.*": Edit,
     "family.*.file.*": OutputFile,
     "family.*.file.*.slots.*": Slot,
-    **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # before what a star stands for
+    **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # before the paths whose `*` matches them too
     **{f"layer.*.{place}": SpecFile for place in _PLACES},
 }
-_MOST_PARTS = 50  # of a dotted key: Python's parser takes the square of their number in time
+_MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
 _LONG_KEY = regex(rf"(?<![\w.-]){PART}(?:[ \t]*\.[ \t]*{PART}){{{_MOST_PARTS},}}")
 _PROBLEMS = {RecursionError: "it is nested too deep", ValueError: "a number has too many digits"}
-_MANY = 20  # mistakes that are looked for
+_MANY = 20  # how many errors of values are reported at most
 
 Path = tuple[str, ...]
 
 
-class Mistake(msgspec.Struct, frozen=True):
-    """What is wrong with a description, and where."""
+class Diagnostic(msgspec.Struct, frozen=True):
+    """One error in a description."""
 
-    path: Path
+    path: Path  # of the key
     problem: str
     hint: str = ""
-    needle: str = ""
+    needle: str = ""  # the part of the value to point at
 
 
-class Misdescribed(SpecError):
-    """All mistakes of a description, as text and each by itself."""
+class DescriptionError(SpecError):
+    """All errors of a description: rendered as one text, and each with its place."""
 
     rendered = True
 
@@ -85,26 +85,26 @@ class Misdescribed(SpecError):
         self.placed = placed
 
 
-def mistakes_in(file: str, text: str, found: list[Mistake]) -> SpecError:
-    """One error for all mistakes, each at its place in the file."""
+def description_error(file: str, text: str, diagnostics: list[Diagnostic]) -> DescriptionError:
+    """One exception for all diagnostics, each at its line and column in `text`, the text of `file`."""
     from pipeline.problems.locate import Place
     from pipeline.problems.plain import lines
     from pipeline.problems.report import Placed
 
-    said, placed = [], []
-    for mistake in found:
-        line, column = place_in(text, mistake.path, mistake.needle)
-        where = ".".join(mistake.path)
-        problem = Problem("set", "", "", mistake.problem, mistake.hint, mistake.path)
+    rendered, placed = [], []
+    for diagnostic in diagnostics:
+        line, column = place_in(text, diagnostic.path, diagnostic.needle)
+        where = ".".join(diagnostic.path)
+        problem = Problem("set", "", "", diagnostic.problem, diagnostic.hint, diagnostic.path)
         placed.append(Placed(Place(0, file, line, column), problem))
-        said.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{mistake.problem}")
-        if mistake.hint:
-            said.append(f"  hint: {mistake.hint}")
-    return Misdescribed(lines(said).rstrip("\n"), placed)
+        rendered.append(f"{file}:{line}:{column}: {f'{where}: ' if where else ''}{diagnostic.problem}")
+        if diagnostic.hint:
+            rendered.append(f"  hint: {diagnostic.hint}")
+    return DescriptionError(lines(rendered).rstrip("\n"), placed)
 
 
 def read_description(file: str, data: bytes) -> tuple[Description, str]:
-    """The description in the bytes of a file, and its text; a SpecError with all that is wrong with it."""
+    """The description in the bytes of `file`, and its text. Raises a SpecError with all its errors."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -115,29 +115,29 @@ def read_description(file: str, data: bytes) -> tuple[Description, str]:
         raise SpecError(f"{file}:{line}:{column}: a key of more than {_MOST_PARTS} parts", "no key has so many")
     try:
         value = _plain(tomllib.loads(text))
-    except (ValueError, RecursionError) as error:  # ValueError: of numbers with thousands of digits, too
+    except (ValueError, RecursionError) as error:  # numbers with thousands of digits raise ValueError too
         if (conflict := conflict_marker(text)) is not None:
             raise SpecError(f"{file}:{conflict.line}:1: {conflict.problem}", conflict.hint) from error
         problem = _PROBLEMS.get(type(error)) or str(error)
         raise SpecError(_syntax(file, text, problem), "a description is TOML: toml.io has the syntax") from error
-    found = [*_mistakes(value), *_with_nulls(value)]
-    if found:
-        raise mistakes_in(file, text, found)
+    diagnostics = [*_invalid_values(value), *_with_nulls(value)]
+    if diagnostics:
+        raise description_error(file, text, diagnostics)
     return msgspec.convert(value, Description), text
 
 
-def _with_nulls(value: Any, path: Path = ()) -> Iterator[Mistake]:
-    """Text that can be no name of anything."""
+def _with_nulls(value: Any, path: Path = ()) -> Iterator[Diagnostic]:
+    """Reports text with null characters, which no path or name can have."""
     if isinstance(value, (dict, list)):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _with_nulls(item, (*path, str(key)))
     elif isinstance(value, str) and "\0" in value:
-        yield Mistake(path, "a null character", "remove it")
+        yield Diagnostic(path, "a null character", "remove it")
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A value of which all that no key takes is text: dates, and numbers that are too large. A RecursionError where it
-    is nested deeper than any key is."""
+    """The value with dates and large numbers, which no key accepts, as text. Raises a RecursionError if it is nested
+    deeper than any key."""
     if depth > 2 * _MOST_PARTS:
         raise RecursionError
     if isinstance(value, dict):
@@ -157,11 +157,13 @@ def _syntax(file: str, text: str, problem: str) -> str:
     return f"{file}:{line}:{match[3] or 1}: not TOML: {match[1]}"
 
 
-def _mistakes(value: dict[str, Any]) -> Iterator[Mistake]:
-    """What is wrong with the values: each mistake is taken out, and the rest looked at again. A key that is missing
-    because it was taken out, or is misspelt, is told once."""
+def _invalid_values(value: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Reports invalid values: removes each from a copy, and validates the rest again.
+
+    A required key is not reported as missing if its value was removed, or if a misspelt key was reported in its place.
+    """
     rest = msgspec.msgpack.decode(msgspec.msgpack.encode(value))
-    told: set[Path] = set()
+    reported: set[Path] = set()
     for _ in range(_MANY):
         try:
             msgspec.convert(rest, Description)
@@ -169,29 +171,29 @@ def _mistakes(value: dict[str, Any]) -> Iterator[Mistake]:
         except msgspec.ValidationError as error:
             path, problem = _parts(rest, str(error))
             missing, unknown = _MISSING.fullmatch(problem), _UNKNOWN.fullmatch(problem)
-            if missing is None or (*path, missing[1]) not in told:
-                yield _said(path, problem)
-            told.add(path if unknown is None else (*path, closest(unknown[1], _keys(path))))
+            if missing is None or (*path, missing[1]) not in reported:
+                yield _diagnostic(path, problem)
+            reported.add(path if unknown is None else (*path, closest(unknown[1], _keys(path))))
             _take_out(rest, path, problem)
 
 
-def _parts(value: Any, said: str) -> tuple[Path, str]:
-    """The path that an error is about, and what it says. Keys of tables, which it leaves out, are found by trying."""
-    match = _PATH.match(said)
+def _parts(value: Any, message: str) -> tuple[Path, str]:
+    """The path and the problem in a message of msgspec. It omits the keys of tables, which are found by trying each."""
+    match = _PATH.match(message)
     assert match is not None
     path: Path = ()
     inner = value
     for name, member in _PART.findall(match[2] or ""):
         key = name or member
         if member == "...":
-            key = next((k for k in inner if str(k) and _still_says(value, path, k, said)), next(iter(inner), ""))
+            key = next((k for k in inner if str(k) and _gives(value, path, k, message)), next(iter(inner), ""))
         inner = inner[int(key)] if isinstance(inner, list) and key.isdecimal() else inner[key]
         path = (*path, key)
     return path, match[1]
 
 
-def _still_says(value: Any, path: Path, key: str, said: str) -> bool:
-    """Whether the same is wrong when of a table only one key is there."""
+def _gives(value: Any, path: Path, key: str, message: str) -> bool:
+    """Whether validation gives the same message if the table at `path` has only this key."""
     copy = msgspec.msgpack.decode(msgspec.msgpack.encode(value))
     inner = copy
     for name in path:
@@ -201,27 +203,28 @@ def _still_says(value: Any, path: Path, key: str, said: str) -> bool:
     try:
         msgspec.convert(copy, Description)
     except msgspec.ValidationError as error:
-        return str(error) == said
+        return str(error) == message
     return False
 
 
-def _said(path: Path, problem: str) -> Mistake:
+def _diagnostic(path: Path, problem: str) -> Diagnostic:
+    """The diagnostic for a problem that msgspec reports at a path."""
     unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
     if unknown is not None:
         keys = _keys(path)
         hint = nearest(unknown[1], keys) or f"keys: {', '.join(keys)}"
-        return Mistake((*path, unknown[1]), f"there is no key '{unknown[1]}'", hint)
+        return Diagnostic((*path, unknown[1]), f"there is no key '{unknown[1]}'", hint)
     if missing is not None:
-        return Mistake(path, f"'{missing[1]}' is missing", f"write {missing[1]} = …")
+        return Diagnostic(path, f"'{missing[1]}' is missing", f"write {missing[1]} = …")
     value = _VALUE.fullmatch(problem)
     if value is not None and (words := _words(path)):
         hint = nearest(value[1], words) or f"write one of {', '.join(words)}"
-        return Mistake(path, f"there is no '{value[1]}'", hint, value[1])
-    return Mistake(path, problem[:1].lower() + problem[1:], "docs/vendors.md has an example of every key")
+        return Diagnostic(path, f"there is no '{value[1]}'", hint, value[1])
+    return Diagnostic(path, problem[:1].lower() + problem[1:], "docs/vendors.md has an example of every key")
 
 
 def _words(path: Path) -> tuple[str, ...]:
-    """The words that the key at a path takes, or members of its list."""
+    """The words that are valid for the key at a path, or for a member of its list."""
     for length in range(len(path) - 1, -1, -1):
         type_ = next((type_ for at, type_ in _TYPES.items() if _fits(path[:length], at)), None)
         if type_ is not None and not path[length].isdecimal():
@@ -249,8 +252,10 @@ def _fits(path: Path, pattern: str) -> bool:
 
 
 def _take_out(value: Any, path: Path, problem: str) -> None:
-    """Mends one mistake. A table that lacks a key gets one that is text, as all are that must be there: members of a
-    list keep their numbers."""
+    """Removes one invalid value. A missing key is added instead, as empty text, the type of all required keys.
+
+    So a table stays in its list, and members after it keep their indices.
+    """
     unknown, missing = _UNKNOWN.fullmatch(problem), _MISSING.fullmatch(problem)
     named = unknown or missing
     *outer, last = (*path, named[1]) if named is not None else path or ("",)

@@ -1,6 +1,6 @@
-"""Where a key stands in a TOML file: Python's parser keeps no places, so that the text is looked at again for a report.
+"""The line and column of a key in a TOML file. Python's parser keeps no places, so a report searches the text again.
 
-A statement ends where its line does, unless a bracket or a text of several lines is open there.
+A statement ends at the end of its line, unless a bracket or a multi-line text is open there.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ Path = tuple[str, ...]
 
 PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""  # of a dotted key
 _KEY = regex(rf"\s*({PART}(?:[ \t]*\.[ \t]*{PART})*)[ \t]*=")
-# Brackets, commas and line ends; and what these are nothing of their own in, texts and comments.
+# Brackets, commas and line ends; and texts and comments, in which these have no meaning.
 _TOKEN = regex(
     r""""{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|\#[^\n]*+|[\[\]{},\n]""", re.DOTALL
 )
 
 
 def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int]:
-    """Line and column, from 1, of the key at `path`, as deep as it is there. Members of lists go by their numbers. Of a
-    table without a header, that of its first key.
+    """Line and column, from 1, of the key at `path`, or of its longest prefix in the text.
 
-    `needle` is a piece of the value to point at.
+    Members of lists are keyed by their indices. A table without a header is at its first key. `needle` is the part of
+    the value to point at.
     """
     wanted = tuple(path)
     best: tuple[int, int, str] = (0, 1, "")
-    for line, found, statement in _statements(text):
-        shared = min(len(found), len(wanted))
-        if wanted[:shared] == found[:shared] and (shared > best[0] or not best[2]):
+    for line, written, statement in _statements(text):
+        shared = min(len(written), len(wanted))
+        if wanted[:shared] == written[:shared] and (shared > best[0] or not best[2]):
             best = (shared, line, statement)
     depth, line, statement = best
     at = _offset(statement, [*wanted[depth:], needle])
@@ -40,14 +40,14 @@ def place_in(text: str, path: Sequence[str], needle: str = "") -> tuple[int, int
 
 
 def _offset(statement: str, names: Sequence[str]) -> int:
-    """Where the last of the `names` that is there stands in a statement."""
+    """The offset in a statement of the last of the `names` that it contains."""
     at = len(statement) - len(statement.lstrip())
     for name in names:
         if name.isdecimal():
             at = _member(statement, at, int(name))
         elif name:
-            found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name[-1:].isalnum() else re.escape(name))
-            match = found.search(statement, at)
+            pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name[-1:].isalnum() else re.escape(name))
+            match = pattern.search(statement, at)
             at = match.start() if match else at
     return at
 
@@ -56,7 +56,7 @@ _BLANK = regex(r"(?:\s|#[^\n]*)*")
 
 
 def _member(statement: str, at: int, number: int) -> int:
-    """Where a member of the list behind `at` stands; `at` where there is none."""
+    """The offset of a member of the list after `at`; `at` if there is none."""
     depth, left = 0, number
     for match in _TOKEN.finditer(statement, at):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
@@ -71,7 +71,7 @@ def _member(statement: str, at: int, number: int) -> int:
 
 
 def _statements(text: str) -> Iterator[tuple[int, Path, str]]:
-    """Each statement: its first line, the path of the table or key that it writes, its text."""
+    """Each statement: its first line, the path of its table or key, its text."""
     table: Path = ()
     counts: dict[Path, int] = {}
     for line, statement in _cut(text):
@@ -87,7 +87,7 @@ def _statements(text: str) -> Iterator[tuple[int, Path, str]]:
 
 
 def _cut(text: str) -> Iterator[tuple[int, str]]:
-    """The statements of a right text, each with the line that it begins on: a line end within brackets ends none."""
+    """The statements of a valid text, each with its first line. A line end within brackets does not end a statement."""
     start, line, depth = 0, 1, 0
     for token in _TOKEN.finditer(f"{text}\n"):
         if token[0] in ("[", "{"):
@@ -101,22 +101,22 @@ def _cut(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _path_of(value: dict[str, Any]) -> Path:
-    """The one key that a statement writes: the parts of a dotted one."""
-    found: Path = ()
+    """The parts of the only key of a statement."""
+    path: Path = ()
     inner: Any = value
     while isinstance(inner, dict) and len(inner) == 1:
         name = next(iter(inner))
-        found, inner = (*found, name), inner[name]
-    return found
+        path, inner = (*path, name), inner[name]
+    return path
 
 
 def _table(path: Path, is_member: bool, counts: dict[Path, int]) -> Path:
-    """The path of a table, with the numbers of the members that it is in."""
-    found: Path = ()
+    """The path of a table, with the indices of its members of lists. `counts` has the last index of each list."""
+    indexed: Path = ()
     for place, name in enumerate(path):
-        found = (*found, name)
+        indexed = (*indexed, name)
         if is_member and place == len(path) - 1:
-            counts[found] = counts.get(found, -1) + 1
-        if found in counts:
-            found = (*found, str(counts[found]))
-    return found
+            counts[indexed] = counts.get(indexed, -1) + 1
+        if indexed in counts:
+            indexed = (*indexed, str(counts[indexed]))
+    return indexed

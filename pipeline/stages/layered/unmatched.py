@@ -18,7 +18,7 @@ from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import holds, is_collection
 from pipeline.specs.layers.description import Description, Facts, Family, Layer, Slot
-from pipeline.specs.layers.wrong import minor_of
+from pipeline.specs.layers.validation import minor_of
 from pipeline.stages.emit import undressed
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of

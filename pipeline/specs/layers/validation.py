@@ -1,0 +1,137 @@
+"""Validates a description without looking at any files: names, releases, keys that exclude one another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pipeline.model.layers import LAYER_MARK
+from pipeline.model.regex import regex
+from pipeline.problems.problem import Role
+from pipeline.specs.layers.description import Description, Edit, Facts, Layer, Replace, SpecFile, SpecFiles
+from pipeline.specs.layers.reading import Diagnostic, Path
+
+_RELEASE = regex(r"\d+\.\d+(\.\d+)?")
+_LAYER = regex(r"[\w.+-]+")
+
+
+class LayerFile(NamedTuple):
+    """One file of a layer in a description."""
+
+    role: Role
+    at: Path  # of the file's table or text
+    file: SpecFile
+    named: Path  # of the key with its name
+
+
+def files_of(place: int, layer: Layer) -> Iterator[LayerFile]:
+    """The files of a layer, role by role; `place` is its index in the description."""
+    by_role: dict[Role, SpecFiles] = {"native": layer.native, "tags": layer.tags, "derivatives": layer.derivatives}
+    for role, files in by_role.items():
+        for number, item in enumerate(files if isinstance(files, tuple) else (files,)):
+            at: Path = ("layer", str(place), role, *((str(number),) if isinstance(files, tuple) else ()))
+            if isinstance(item, str):
+                yield LayerFile(role, at, SpecFile(item), at)
+            else:
+                yield LayerFile(role, at, item, (*at, "diff" if item.diff else "file"))
+
+
+def validate(description: Description) -> Iterator[Diagnostic]:
+    """All errors of a description that show without its files."""
+    names = [layer.name for layer in description.layers]
+    for place, layer in enumerate(description.layers):
+        at = ("layer", str(place), "name")
+        if not _LAYER.fullmatch(layer.name) or LAYER_MARK.strip() in layer.name:
+            yield Diagnostic(at, f"'{layer.name}' is not a valid layer name", "write letters, digits, - and _")
+        elif layer.name in names[:place]:
+            yield Diagnostic(at, f"a second layer is called '{layer.name}'", "give each layer its own name")
+        yield from _validate_files(place, layer)
+        if layer.namespace and not layer.namespace.isidentifier():
+            yield Diagnostic(
+                (*at[:2], "namespace"), f"'{layer.namespace}' is not a namespace", "write a C++ identifier"
+            )
+    name = description.name
+    if name and not _is_plain(name):
+        yield Diagnostic(("name",), f"'{name}' cannot name a folder", "write a plain name")
+    for family, rules in description.family.items():
+        for template, file in rules.file.items():
+            if not _is_plain(file.name or template):
+                at = ("family", family, "file", template, *(("name",) if file.name else ()))
+                yield Diagnostic(at, f"'{file.name or template}' cannot name a file", "write a plain name: name = …")
+        if rules.library and not rules.library.isidentifier():
+            at = ("family", family, "library")
+            yield Diagnostic(at, f"'{rules.library}' is not a namespace", "write a C++ identifier")
+    for path, text in _replaced(description):
+        if not text:
+            yield Diagnostic(
+                (*path, "from"), "an empty text matches everywhere", "write the text to replace", 'from = ""'
+            )
+    for path, release in _releases(description):
+        if release and not _RELEASE.fullmatch(release):
+            yield Diagnostic(path, f"'{release}' is not a release", "write one such as 2.13")
+    yield from _validate_releases(description)
+
+
+def _validate_releases(description: Description) -> Iterator[Diagnostic]:
+    """Reports a release that has two bases, and a `since` that is after `until`."""
+    first: dict[tuple[int, ...], str] = {}
+    for key in description.base.releases:
+        if minor_of(key) and first.setdefault(minor_of(key), key) != key:
+            duplicate = f"'{key}' is the same release as '{first[minor_of(key)]}'"
+            yield Diagnostic(("base", "releases", key), duplicate, "remove one of them")
+    for path, item in _bounded(description):
+        if minor_of(item.since) > minor_of(item.until) > ():
+            yield Diagnostic((*path, "since"), f"since {item.since} is later than until {item.until}", "swap them")
+
+
+def _validate_files(place: int, layer: Layer) -> Iterator[Diagnostic]:
+    """Reports keys of a layer's files that exclude one another."""
+    for _, at, file, _ in files_of(place, layer):
+        if bool(file.file) == bool(file.diff):
+            problem = "both a file and a diff" if file.file else "neither a file nor a diff"
+            yield Diagnostic(at, problem, "write file = … or diff = …")
+        if file.drop and file.keep:
+            yield Diagnostic((*at, "drop"), "keep already ignores all other keys", "remove drop, or keep")
+        if file.diff:
+            settings = {"list": file.lists, "drop": file.drop, "keep": file.keep, "versions": file.versions}
+            for key in [key for key, value in settings.items() if value]:
+                yield Diagnostic((*at, key), f"'{key}' has no effect with a diff", "remove it")
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name has no path separator and no control character, and does not start with a dot."""
+    return not (re.search(r"[/\\\x00-\x1f\x7f]", name) or name.startswith("."))
+
+
+def _replaced(description: Description) -> Iterator[tuple[Path, str]]:
+    """Each text to replace, and the path of its rule."""
+    for place, rewrite in enumerate(description.base.rewrite):
+        yield ("base", "rewrite", str(place)), rewrite.from_
+    for family, rules in description.family.items():
+        kinds: dict[str, tuple[Replace | Edit, ...]] = {"replace": rules.replace, "in_templates": rules.in_templates}
+        for kind, edits in kinds.items():
+            for place, edit in enumerate(edits):
+                yield ("family", family, kind, str(place)), edit.from_
+
+
+def _releases(description: Description) -> Iterator[tuple[Path, str]]:
+    yield ("release",), description.release
+    for key in description.base.releases:
+        yield ("base", "releases", key), key
+    for path, item in _bounded(description):
+        yield (*path, "since"), item.since
+        yield (*path, "until"), item.until
+
+
+def _bounded(description: Description) -> Iterator[tuple[Path, Layer | Facts]]:
+    """Each layer and each table of facts, which `since` and `until` may limit to some releases, and its path."""
+    kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
+    for kind, items in kinds.items():
+        for place, item in enumerate(items):
+            yield (kind, str(place)), item
+
+
+def minor_of(version: str) -> tuple[int, ...]:
+    """`(2, 13)` of `2.13.0`."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
