@@ -1,4 +1,4 @@
-"""What a graph cannot have, with its place in the file of functions."""
+"""The error for source that a graph does not support, with its place in the file of functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pipeline.problems.problem import SpecError
 
 
 class GraphError(SpecError):
-    """Something that a function says and no graph can have, or not yet. `others` are more of the kind."""
+    """A construct of a function that a graph does not support. `others` are further errors of the same function."""
 
     def __init__(self, place: Place, problem: str, hint: str = "") -> None:
         super().__init__(problem, hint)

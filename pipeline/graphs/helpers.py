@@ -1,8 +1,8 @@
-"""Which formulas a graph's source can print: those that call nothing but what libtorch gives to others.
+"""Which formulas a graph's source can contain: those that call only symbols that libtorch exports.
 
-A formula calls operators, methods, the standard library, and helpers that PyTorch wrote for its formulas. Of the
-helpers libtorch exports a few (`Release.exported_helpers`), and `graph_formulas.h` has some of gradmill's own
-(`OWN_HELPERS`); an operator whose formula calls another one gets its gradients from the library's Node.
+A formula calls operators, methods, the standard library, and helpers that PyTorch wrote for its formulas. libtorch
+exports a few of these helpers (`Release.exported_helpers`), and `graph_formulas.h` defines gradmill's versions of some
+more (`OWN_HELPERS`). If a formula calls any other helper, the library's Node computes the operator's gradients.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from pipeline.cpp.expression import TYPES, tokens_of
 
-# What `text/graph_formulas.h` defines, under the names that PyTorch's formulas call it by.
+# The functions that `text/graph_formulas.h` defines, under the names that PyTorch's formulas use.
 OWN_HELPERS = frozenset(
     """
     cat_tensors_backward clamp_backward cumsum_backward div_tensor_other_backward div_tensor_self_backward
@@ -29,30 +29,30 @@ _WORDS = frozenset(
     ArrayRef IntArrayRef Scalar ScalarType SymInt Tensor TensorGeometry TensorList TensorOptions variable_list
     """.split()
 )
-# What at:: has in headers besides operators, and what its namespaces export.
+# Names of at:: other than operators: those defined in headers, and those that its namespaces export.
 _ATEN = frozenset(
     """
     ArrayRef IntArrayRef OptionalIntArrayRef Scalar ScalarType SymIntArrayRef Tensor TensorGeometry TensorList
     TensorOptions isComplexType isFloatingType isIntegralType sum_to symint
     """.split()
 )
-_OPEN = ("std::", "c10::")  # what these have is exported, or in headers
+_OPEN = ("std::", "c10::")  # all names of these are exported, or defined in headers
 
 
 def missing_helpers(
     formulas: Iterable[str], is_operator: Callable[[str], bool], exported: Collection[str]
 ) -> tuple[str, ...]:
-    """The names that formulas call and a graph's source cannot; sorted.
+    """The names that formulas call and a graph's source cannot call; sorted.
 
-    `is_operator` says of a name whether `at::` has a function of it. What is not known is missing: the library's Node
-    is right for it, and the compiler would tell nobody else.
+    `is_operator` returns whether `at::` has a function of that name. `exported` are the helpers that libtorch exports.
+    An unknown name counts as missing: the library's Node is then correct, where a call would fail to link.
     """
-    found = {name for formula in formulas for name in called_names(formula)}
-    return tuple(sorted(name for name in found if not _is_there(name, is_operator, exported)))
+    names = {name for formula in formulas for name in called_names(formula)}
+    return tuple(sorted(name for name in names if not _is_available(name, is_operator, exported)))
 
 
 def called_names(formula: str) -> set[str]:
-    """The functions and types that a formula calls by name, qualified as they are written; no members."""
+    """The functions and types that a formula calls by name, qualified as written; without members."""
     tokens = [token for token in tokens_of(formula) if token.kind != "comment"]
     return {
         "".join(token.text.split()).removeprefix("::")
@@ -62,7 +62,7 @@ def called_names(formula: str) -> set[str]:
     }
 
 
-def _is_there(name: str, is_operator: Callable[[str], bool], exported: Collection[str]) -> bool:
+def _is_available(name: str, is_operator: Callable[[str], bool], exported: Collection[str]) -> bool:
     if name in _WORDS or name in OWN_HELPERS or name in exported or name.startswith(_OPEN):
         return True
     inner = name.removeprefix("at::")

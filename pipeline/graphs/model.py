@@ -1,9 +1,9 @@
-"""Whole graphs as data: straight-line functions of operator calls, as a `.py` or a `.pt2` file says them.
+"""Whole graphs as data: straight-line functions of operator calls, read from a `.py` or a `.pt2` file.
 
-A function is in static single assignment: every input and every result has a name of its own, whatever variable it was
-assigned to. Calls stand in the order of execution. In-place operators and views are held as they were written: making
-them functional is the next step's work. What a file says that no graph can have is no part of this model: it is a
-problem, with its place.
+A function is in static single assignment form: every input and every result has its own name, whatever variable it was
+assigned to. Calls are in the order of execution. In-place operators and views are kept as written; the next step makes
+them functional. Source that a graph does not support is not part of this model: it is reported as a problem, with its
+place.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-# What reads numbers, shapes and the like is no operator: its results carry no gradient and alias nothing. Calls to
-# these have this namespace, `python::add`, and are listed in `pipeline/graphs/scalars.py`.
+# Calls that compute numbers, shapes and the like are not operators: their results carry no gradient and alias nothing.
+# They have this namespace, `python::add`, and are listed in `pipeline/graphs/scalars.py`.
 PYTHON = "python"
 
 
@@ -27,7 +27,7 @@ class Ref(Struct, frozen=True, array_like=True, tag="ref"):
 
 
 class Item(Struct, frozen=True, array_like=True, tag="item"):
-    """One item of a list (`Tensor[]`, `int[]`) that an input or a result is. A negative index counts from the end."""
+    """One item of an input or a result that is a list (`Tensor[]`, `int[]`). A negative index counts from the end."""
 
     name: str
     index: int
@@ -52,17 +52,17 @@ class Bool(Struct, frozen=True, array_like=True, tag="bool"):
 
 
 class Str(Struct, frozen=True, array_like=True, tag="str"):
-    """A text: a rounding mode, an einsum equation."""
+    """A string: a rounding mode, an einsum equation."""
 
     value: str
 
 
 class Nothing(Struct, frozen=True, array_like=True, tag="none"):
-    """None: an optional that is not given."""
+    """None: an omitted optional."""
 
 
 class Constant(Struct, frozen=True, array_like=True, tag="constant"):
-    """A constant of torch's, by the name that it has in Python: `float64`, `strided`, `cpu`, `channels_last`."""
+    """A torch constant, by its Python name: `float64`, `strided`, `cpu`, `channels_last`."""
 
     kind: Literal["ScalarType", "Layout", "Device", "MemoryFormat"]
     name: str
@@ -81,15 +81,15 @@ Value = Ref | Item | Int | Float | Bool | Str | Nothing | Constant | Many
 
 
 class Place(Struct, frozen=True, array_like=True, order=True):
-    """Where something is written, in the file of its program. Lines and columns count from 1; 0: not known."""
+    """A position in the file of a program. Lines and columns count from 1; 0 means unknown."""
 
     line: int = 0
     column: int = 0
-    node: str = ""  # of a `.pt2`: the graph's node
+    node: str = ""  # in a `.pt2`: the name of the graph's node
 
 
 class TensorFacts(Struct, frozen=True):
-    """What a tensor must be for the graph to be right: what `.pt2` files are specialised to. To be guarded."""
+    """The tensor metadata that a `.pt2` file is specialised to. The generated code guards it."""
 
     dtype: str  # `float64`
     sizes: tuple[int, ...]
@@ -98,7 +98,7 @@ class TensorFacts(Struct, frozen=True):
     requires_grad: bool
 
 
-Kind = Literal["user", "parameter", "buffer", "constant"]  # what an input is to the module that it is from
+Kind = Literal["user", "parameter", "buffer", "constant"]  # the role of an input in its module
 
 
 class Input(Struct, frozen=True):
@@ -111,10 +111,10 @@ class Input(Struct, frozen=True):
     place: Place
     kind: Kind = "user"
     source: str = ""  # of a parameter, buffer or constant: its name in the module, `layers.0.weight`
-    default: Value | None = None  # None: it has to be given
+    default: Value | None = None  # None: required
     keyword_only: bool = False
-    facts: TensorFacts | None = None  # None: any tensor will do
-    fixed: Value | None = None  # a number that the graph is specialised to: to be guarded
+    facts: TensorFacts | None = None  # None: any tensor is accepted
+    fixed: Value | None = None  # a number that the graph is specialised to; the generated code guards it
 
 
 class Result(Struct, frozen=True, array_like=True):
@@ -122,8 +122,8 @@ class Result(Struct, frozen=True, array_like=True):
 
     name: str
     type: str  # `Tensor`, `Tensor[]`, `int`, `bool` …
-    length: int | None = None  # of a list: how many items it must have, by what takes it apart; None: as many as it has
-    sizes: tuple[int, ...] | None = None  # of a tensor, where the graph is specialised to that
+    length: int | None = None  # of a list that is unpacked: the required number of items; None: any
+    sizes: tuple[int, ...] | None = None  # of a tensor, if the graph is specialised to them
     dtype: str = ""
 
 
@@ -131,15 +131,15 @@ class Call(Struct, frozen=True):
     """A call of an operator overload."""
 
     op: str  # `aten::mul_.Tensor`; `python::add`
-    function: str  # its identity among the set's functions (`stages.schemas.function`); "" of `python::…`
-    arguments: dict[str, Value]  # all of the schema's by name, in its order, defaults filled in
-    results: tuple[Result, ...]  # as many as the schema returns; an in-place operator's result is its argument, renamed
+    function: str  # its identity among the set's functions (`stages.schemas.function`); "" for `python::…`
+    arguments: dict[str, Value]  # all of the schema's arguments by name, in schema order, defaults filled in
+    results: tuple[Result, ...]  # one for each return; an in-place operator's result is its argument, renamed
     place: Place
     grad: bool = True  # False under `torch.no_grad()`
 
     @property
     def is_python(self) -> bool:
-        """Whether it reads or makes numbers, and is no operator."""
+        """Whether it reads or computes numbers, and is not an operator."""
         return self.op.startswith(f"{PYTHON}::")
 
 
@@ -147,7 +147,7 @@ class Output(Struct, frozen=True):
     """An output of a function."""
 
     value: Value
-    type: str  # `Tensor`, `Tensor[]`, `int`, …; `Tensor?` where it is None
+    type: str  # `Tensor`, `Tensor[]`, `int`, …; `Tensor?` if it is None
 
 
 class Function(Struct, frozen=True):
@@ -157,10 +157,10 @@ class Function(Struct, frozen=True):
     place: Place
     inputs: tuple[Input, ...]
     calls: tuple[Call, ...]
-    outputs: tuple[Output, ...]  # none where the function returns nothing
+    outputs: tuple[Output, ...]  # empty if the function returns nothing
     single: bool  # whether it returns a value and not a tuple
     may_alias: tuple[tuple[str, ...], ...] = ()  # groups of inputs that may share their storage
-    doc: str = ""  # what the author says of it, its first line
+    doc: str = ""  # the first line of its docstring
 
 
 class Program(Struct, frozen=True):

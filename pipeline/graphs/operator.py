@@ -1,4 +1,4 @@
-"""What a graph needs to know of an operator: its schema, its functional variant, its derivatives."""
+"""The facts of an operator that a graph depends on: its schema, its functional variant, its derivatives."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ class Operator(Struct, frozen=True):
 
     identity: str  # among the set's functions
     function: NativeFunction
-    functional: NativeFunction | None = None  # the functional variant of an in-place operator, where there is one
-    reverse: Reverse | None = None  # its derivatives, of the variant that they are written for
-    outputs: tuple[str, ...] = ()  # those that carry a history, by name
-    refused: tuple[str, ...] = ()  # tensors that may not need a gradient, as it has no derivative for them
-    hidden: tuple[str, ...] = ()  # helpers that its formulas call and a source cannot: its Node is then the library's
-    tracked: bool = True  # whether autograd looks at it at all
+    functional: NativeFunction | None = None  # the functional variant of an in-place operator, if it has one
+    reverse: Reverse | None = None  # the derivatives, of the variant that they are written for
+    outputs: tuple[str, ...] = ()  # the results with a history, by name
+    refused: tuple[str, ...] = ()  # tensors that may not need a gradient, since it has no derivative for them
+    hidden: tuple[
+        str, ...
+    ] = ()  # helpers of its formulas that a source cannot call; if any, the library's Node is used
+    tracked: bool = True  # whether autograd tracks it
 
     @property
     def schema(self) -> Schema:
+        """The schema of the operator as written."""
         return self.function.func
 
     @property
     def called(self) -> NativeFunction:
-        """What a graph calls in its place: the functional variant, where there is one."""
+        """The function that a graph calls: the functional variant if there is one, else the operator itself."""
         return self.functional or self.function
 
     @property
     def composite(self) -> bool:
-        """Whether it is made of other operators, with no derivatives of its own."""
+        """Whether it is CompositeImplicit: made of other operators, without its own derivatives."""
         return self.reverse is None and IMPLICIT in self.function.dispatch
 
     @property
     def inplace_view(self) -> bool:
-        """Whether it changes what its argument looks like, and not what is in it: `t_`."""
+        """Whether it mutates the metadata of its argument, and not its data: `t_`."""
         return "inplace_view" in self.function.tags
 
 
@@ -49,7 +52,7 @@ def written_arguments(schema: Schema) -> list[str]:
 
 
 def viewed_argument(schema: Schema) -> str | None:
-    """The tensor that the result is a view of, whatever else it may be; None where it is of none."""
+    """The tensor argument that the result may be a view of; None if there is none, or if it is a list."""
     row = shares(schema)
     if row is None or row.whole or any(a.name == row.argument and is_list(a.type) for a in schema.arguments):
         return None
@@ -57,5 +60,5 @@ def viewed_argument(schema: Schema) -> str | None:
 
 
 def tensor_arguments(schema: Schema) -> list[str]:
-    """The arguments that are tensors, or lists or optionals of them."""
+    """The arguments that are tensors, or lists of tensors, or optional tensors."""
     return [a.name for a in schema.arguments if is_tensor_like(a.type)]

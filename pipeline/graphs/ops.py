@@ -1,4 +1,4 @@
-"""Where graphs find the operators of a spec set."""
+"""How graphs look up the operators of a spec set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.model.native import NativeFunction
 
 
 class Op(Struct, frozen=True, array_like=True):
-    """An operator overload, and what it goes by among the functions of its set."""
+    """An operator overload, and its identity among the functions of its set."""
 
     function: str
     native: NativeFunction
@@ -26,7 +26,7 @@ class Ops(Protocol):
     """The operators of a set."""
 
     def overloads(self, name: str) -> Sequence[Op]:
-        """All overloads of `aten::mul_`, in the order of the file; none where there is no such operator."""
+        """All overloads of `aten::mul_`, in the order of the file; empty if the set has no such operator."""
 
     def near(self, name: str) -> str:
-        """A hint that names the nearest operator, "" where none is near."""
+        """A hint that names the operator with the nearest name, "" if none is near."""

@@ -1,4 +1,4 @@
-"""The plan of a graph: the function without mutation, its backward, and how each operator is called in C++."""
+"""The plan of a graph: the functionalized function, its backward, and how each operator is called in C++."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from pipeline.graphs.functional.program import (
     Check,
     Choose,
     Functional,
-    Given,
     Number,
+    OutputValue,
     Refuse,
     Scatter,
     Shared,
@@ -37,17 +37,17 @@ from pipeline.releases.model import Release
 
 
 class Returned(Struct, frozen=True):
-    """A value that the forward gives to the wrapper, and the inputs that its gradient leads to."""
+    """A value that the forward returns to the wrapper, and the inputs that it depends on."""
 
     name: str
     value: Value
     needs: tuple[int, ...]
-    slot: str  # whose gradient is the same share one
+    slot: str  # values with the same gradient share a slot
     listed: bool = False
 
 
 class Place(Struct, frozen=True):
-    """An input that is a tensor or a list of tensors: its place among them, its name, its type."""
+    """An input that is a tensor or a list of tensors: its index among these inputs, its name, its type."""
 
     index: int
     name: str
@@ -55,30 +55,30 @@ class Place(Struct, frozen=True):
 
 
 class GraphPlan(Struct, frozen=True):
-    """All that is printed of a graph."""
+    """All that the C++ of a graph is generated from."""
 
     functional: Functional
     backward: Backward
     returned: tuple[Returned, ...]
     tensors: tuple[Place, ...]
-    checks: tuple[tuple[Check, tuple[int, ...]], ...]  # and the inputs that count
-    refusals: dict[int, tuple[int, ...]]  # the inputs that count, by the place of the step
-    needs: dict[str, tuple[int, ...]]  # of results of composite operators' arguments, by value
-    called: dict[str, Signature]  # what is called for an operator
-    original: dict[str, Signature]  # the operator itself
+    checks: tuple[tuple[Check, tuple[int, ...]], ...]  # each with the inputs that it depends on
+    refusals: dict[int, tuple[int, ...]]  # the inputs that a Refuse step depends on, by the index of the step
+    needs: dict[str, tuple[int, ...]]  # the inputs that a value depends on, by the value's name
+    called: dict[str, Signature]  # the function that is called for an operator, by its identity
+    original: dict[str, Signature]  # the operator itself, by its identity
     nodes: dict[str, NodePlan]
-    results: dict[str, tuple[str, ...]]  # what formulas call an operator's results
-    viewed: dict[str, str]  # what an operator's result is a view of
+    results: dict[str, tuple[str, ...]]  # the names of an operator's results in formulas, by its identity
+    viewed: dict[str, str]  # the argument that an operator's result is a view of, by its identity
     variants: tuple[Variant, ...] = ()  # for inputs that share memory
 
     @property
     def name(self) -> str:
-        """What it is called in C++."""
+        """Its C++ name."""
         return identifier(self.functional.function.name)
 
 
 class Variant(Struct, frozen=True):
-    """The graph for inputs that share memory: with a base in the place of each set of them."""
+    """The graph for inputs that share memory: a synthetic base replaces each set of them."""
 
     plan: GraphPlan
     shared: tuple[tuple[str, ...], ...]
@@ -91,19 +91,22 @@ def operators_of(function: Function) -> list[str]:
 
 
 def plan_graph(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
-    """The plan, with variants for inputs that share memory; a GraphError for what cannot be."""
-    found = _plan(function, operators, release)
-    written = [name for name, called in found.functional.names.items() if called in found.functional.written]
+    """The plan of a function, with variants for inputs that share memory.
+
+    `operators` has every identity of `operators_of(function)`. Raises a GraphError for what a graph does not support.
+    """
+    plan = _plan(function, operators, release)
+    written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
     variants = tuple(
         Variant(_plan(with_bases(function, shared, number, operators), operators, release), shared)
         for number, shared in enumerate(sharings(function, written), 1)
     )
-    return replace(found, variants=variants)
+    return replace(plan, variants=variants)
 
 
 def _plan(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
     program = functional(function, operators)
-    types = {program.names[given.name]: given.type for given in function.inputs}
+    types = {program.names[input_.name]: input_.type for input_ in function.inputs}
     tensors = tuple(
         Place(i, name, type_)
         for i, (name, type_) in enumerate((n, t) for n, t in types.items() if t.startswith("Tensor"))
@@ -155,41 +158,41 @@ def _value_needs(program: Functional, histories: Histories) -> dict[str, tuple[i
 def _values(step: object) -> list[Ref | Item]:
     if isinstance(step, Scatter):
         return [v for v in (step.base, step.value) if isinstance(v, (Ref, Item))]
-    found: list[Ref | Item] = []
+    values: list[Ref | Item] = []
     for value in getattr(step, "arguments", {}).values():
         for each in value.values if isinstance(value, Many) else (value,):
             if isinstance(each, (Ref, Item)):
-                found.append(each)
-    return found
+                values.append(each)
+    return values
 
 
 def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
-    """Updates and the values that outputs are, or are views of; each once."""
-    found: dict[str, Returned] = {}
+    """The values of updates and of outputs, and the bases of outputs that are views; each once."""
+    returned: dict[str, Returned] = {}
     values = [(update.value, False) for update in program.updates]
-    for given in program.outputs:
-        values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(given) if not shown.is_input]
-        values += [(copied.value, False) for shown in _shown(given) for copied in shown.copies]
+    for output in program.outputs:
+        values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(output) if not shown.is_input]
+        values += [(copied.value, False) for shown in _shown(output) for copied in shown.copies]
     values += [(Ref(name), False) for name in _named_by_views(program)]
     for value, listed in values:
         slot = histories.slot(value)
         needs = tuple(sorted(histories.needs(slot)))
         if listed and needs:
             raise _list_returned(program, value)
-        found.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
-    return tuple(found.values())
+        returned.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
+    return tuple(returned.values())
 
 
 def _list_returned(program: Functional, value: Value) -> GraphError:
-    made = [s for s in program.steps if isinstance(s, Apply) and any(Ref(r.name) == value for r in s.results)]
-    hint = "take it apart and return its items: a, b = …; return [a, b]"
-    what = "a list that an operator gives is returned as it is, and its tensors may need gradients"
-    return GraphError(made[0].place if made else program.function.place, what, hint)
+    makers = [s for s in program.steps if isinstance(s, Apply) and any(Ref(r.name) == value for r in s.results)]
+    hint = "unpack it and return its items: a, b = …; return [a, b]"
+    what = "the list that an operator returns is returned as a whole, and its tensors may need gradients"
+    return GraphError(makers[0].place if makers else program.function.place, what, hint)
 
 
 def _named_by_views(program: Functional) -> list[str]:
-    """The tensors that the wrapper makes views with: `x.view_as(y)`."""
-    chains = [shown.chain for given in program.outputs for shown in _shown(given)]
+    """The tensors that the wrapper needs to make views: `y` of `x.view_as(y)`."""
+    chains = [shown.chain for output in program.outputs for shown in _shown(output)]
     chains += [check.chain for check in program.checks] + [(link,) for _, link in program.metadata]
     tensors = {r.name for step in program.steps for r in getattr(step, "results", ()) if r.type == "Tensor"}
     tensors |= {step.result for step in program.steps if isinstance(step, (Scatter, Choose))}
@@ -197,7 +200,7 @@ def _named_by_views(program: Functional) -> list[str]:
     return sorted(names_in(tuple(chains)) & tensors)
 
 
-def _shown(given: Given) -> tuple[Shown, ...]:
-    if isinstance(given, Shared):
-        return given.items
-    return (given,) if isinstance(given, Shown) else ()
+def _shown(output: OutputValue) -> tuple[Shown, ...]:
+    if isinstance(output, Shared):
+        return output.items
+    return (output,) if isinstance(output, Shown) else ()

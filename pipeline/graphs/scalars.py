@@ -1,7 +1,7 @@
-"""What graphs compute of numbers and shapes: `python::…`, calls that are no operators.
+"""Computations of graphs on numbers and shapes: `python::…`, calls that are not operators.
 
-Their meaning is Python's: `floordiv` and `mod` round towards minus infinity, `truediv` of whole numbers is a float. Two
-constants are computed at once; everything else is left to the generated code.
+Their semantics are Python's: `floordiv` and `mod` round towards minus infinity, `truediv` of integers is a float.
+Constants are folded; the generated code computes everything else.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Number = int | float | bool
 
 
 class Scalar(Struct, frozen=True):
-    """One of them: its arguments and the type of its result; "" where that follows from the arguments' types."""
+    """One computation: its arguments and the type of its result; "" if that follows from the arguments' types."""
 
     arguments: tuple[tuple[str, str], ...]  # name, type; "number" is int, float or bool
     result: str
-    compute: Callable[..., Any] | None = None  # of constants
+    compute: Callable[..., Any] | None = None  # folds constants
 
 
 def _of_two(result: str, compute: Callable[..., Any]) -> Scalar:
@@ -76,6 +76,6 @@ SCALARS: dict[str, Scalar] = {
 
 
 def result_type(name: str, types: tuple[str, ...]) -> str:
-    """The type of a result, by the types of what it is computed of."""
-    found = SCALARS[name].result
-    return found or ("float" if "float" in types else "int")
+    """The type of the result of `python::NAME` on arguments of these types."""
+    result = SCALARS[name].result
+    return result or ("float" if "float" in types else "int")

@@ -1,4 +1,4 @@
-"""The schema of the operator that a function becomes."""
+"""The schema of the operator that is registered for a function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pipeline.model.schema import returns_text
 
 
 def schema_text(name: str, function: Function) -> str:
-    """`namespace::f(Tensor x, int n=2) -> (Tensor, Tensor)`."""
+    """The schema of `function` as the operator `name`: `namespace::f(Tensor x, int n=2) -> (Tensor, Tensor)`."""
     positional = [_argument(each) for each in function.inputs if not each.keyword_only]
     named = [_argument(each) for each in function.inputs if each.keyword_only]
     arguments = [*positional, *(["*", *named] if named else [])]
@@ -15,16 +15,16 @@ def schema_text(name: str, function: Function) -> str:
     return f"{name}({', '.join(arguments)}) -> {returns_text(returns)}"
 
 
-def _argument(given: Input) -> str:
-    default = f"={_written(given.default)}" if given.default is not None else ""
-    return f"{given.type} {given.name}{default}"
+def _argument(input_: Input) -> str:
+    default = f"={_literal(input_.default)}" if input_.default is not None else ""
+    return f"{input_.type} {input_.name}{default}"
 
 
-def _written(value: Value) -> str:
+def _literal(value: Value) -> str:
     if isinstance(value, Nothing):
         return "None"
     if isinstance(value, Many):
-        return f"[{', '.join(map(_written, value.values))}]"
+        return f"[{', '.join(map(_literal, value.values))}]"
     if isinstance(value, Str):
         return f'"{value.value}"'
     if isinstance(value, (Int, Float, Bool)):

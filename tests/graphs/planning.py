@@ -1,4 +1,4 @@
-"""Graphs as they are planned, written down in few words: what tests of the steps before C++ look at."""
+"""Plans of graphs as short strings, for tests of the steps before C++."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.graphs.functional.program import (
     Apply,
     Choose,
     Functional,
-    Given,
+    OutputValue,
     Link,
     Number,
     Scatter,
@@ -30,29 +30,29 @@ HEAD = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor\n
 
 
 class Planner:
-    """Plans functions with the operators of a set, all with one cache."""
+    """Plans functions with the operators of a set; all share one cache."""
 
     def __init__(self, folder: Path, specs: str = "core") -> None:
         self._folder, self._specs, self._count = folder, specs, 0
 
     def __call__(self, function: Callable[..., Any]) -> GraphPlan:
-        """The plan of a function that stands in a test."""
+        """The plan of a function that a test defines."""
         self._count += 1
         path = self._folder / f"test_{self._count}.py"
         path.write_text(HEAD + textwrap.dedent(inspect.getsource(function)))
         reading = Reading(path, self._folder / "cache", self._specs)
-        found = graph_text.plan(reading.build.db, path.name, function.__name__)
-        assert found is not None, reading.report
+        plan = graph_text.plan(reading.build.db, path.name, function.__name__)
+        assert plan is not None, reading.report
         reading.build.commit()
         reading.build.close()
-        return found
+        return plan
 
 
-# ---- the function without mutation
+# ---- the functionalized function
 
 
 def steps(program: Functional) -> list[str]:
-    """What is computed."""
+    """The steps of the forward."""
     return [_step(step) for step in program.steps]
 
 
@@ -71,58 +71,58 @@ def _step(step: Step) -> str:
 
 
 def _called(identity: str, arguments: dict[str, Value]) -> str:
-    shown = [given for given in arguments.values() if isinstance(given, (Ref, Item))]
+    shown = [argument for argument in arguments.values() if isinstance(argument, (Ref, Item))]
     return f"{identity.partition('(')[0]}({', '.join(map(value, shown))})"
 
 
 def chain(links: tuple[Link, ...]) -> str:
-    """The views from a base on."""
+    """The chain of views from a base."""
     return ".".join(f"[{link.item}]" if link.item is not None else link.identity.partition("(")[0] for link in links)
 
 
 def updates(program: Functional) -> list[str]:
-    """What is copied back into inputs."""
+    """The values that are copied back into inputs."""
     return [
         f"{each.input}.copy_({value(each.value)}){'' if each.grad else ' without grad'}" for each in program.updates
     ]
 
 
 def metadata(program: Functional) -> list[str]:
-    """What changes inputs' looks, outside."""
+    """The in-place views of inputs, which the wrapper runs."""
     return [f"{name}.{link.identity.partition('(')[0]}" for name, link in program.metadata]
 
 
 def outputs(program: Functional) -> list[str]:
-    """What the caller gets."""
-    return [_output(given) for given in program.outputs]
+    """The outputs that the caller gets."""
+    return [_output(output) for output in program.outputs]
 
 
-def _output(given: Given) -> str:
-    if isinstance(given, Shared):
-        return f"[{', '.join(map(_output, given.items))}]"
-    if not isinstance(given, Shown):
-        return value(given)
-    of = f"input {value(given.base)}" if given.is_input else value(given.base)
-    return f"{chain(given.chain)} of {of}" if given.chain else of
+def _output(output: OutputValue) -> str:
+    if isinstance(output, Shared):
+        return f"[{', '.join(map(_output, output.items))}]"
+    if not isinstance(output, Shown):
+        return value(output)
+    of = f"input {value(output.base)}" if output.is_input else value(output.base)
+    return f"{chain(output.chain)} of {of}" if output.chain else of
 
 
 # ---- the backward
 
 
 def blocks(backward: Backward) -> list[str]:
-    """Whose gradients are computed, and where they go to."""
-    found = []
+    """The blocks of the backward: each call, and the values that its gradients go to."""
+    lines = []
     for block in backward.blocks:
         if isinstance(block, CallBlock):
             targets = [value(t.value) for a in block.arguments for t in a.targets if t.needs]
-            found.append(f"{block.style} {block.step.identity.partition('(')[0]} → {', '.join(targets)}")
+            lines.append(f"{block.style} {block.step.identity.partition('(')[0]} → {', '.join(targets)}")
         elif isinstance(block, ScatterBlock):
-            found.append(f"scatter {block.step.result} → {value(block.value.value)}, {value(block.base.value)}")
+            lines.append(f"scatter {block.step.result} → {value(block.value.value)}, {value(block.base.value)}")
         elif isinstance(block, ChooseBlock):
-            found.append(f"choose {block.step.result} → {value(block.then.value)}, {value(block.otherwise.value)}")
-    return found
+            lines.append(f"choose {block.step.result} → {value(block.then.value)}, {value(block.otherwise.value)}")
+    return lines
 
 
-def held(backward: Backward) -> dict[str, str]:
-    """The tensors that are held, and how."""
+def saved(backward: Backward) -> dict[str, str]:
+    """The saved tensors, and how each is saved."""
     return {tensor.name: tensor.how for tensor in backward.tensors} | {each.name: "remade" for each in backward.remade}

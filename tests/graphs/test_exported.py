@@ -173,7 +173,7 @@ def test_symbolic_sizes_are_refused(tmp_path: Path) -> None:
     save(export(Sized(), (torch.ones(4, 4),), dynamic_shapes={"x": {0: Dim("b")}}), tmp_path / "sized.pt2")
     text = refused(tmp_path / "sized.pt2")
     assert "the model's sizes are symbolic" in text
-    assert "hint: export the model without dynamic_shapes, once for each size that is needed" in text
+    assert "hint: export the model without dynamic_shapes, once for each size that you need" in text
 
 
 def edited(small: Path, tmp_path: Path, edit: Callable[[Any], Any]) -> Path:
@@ -206,7 +206,7 @@ def set_at(*path: Any) -> Callable[[Any], Any]:
 NODES = ("graph_module", "graph", "nodes")
 SIGNATURE = ("graph_module", "signature")
 FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "another version": (set_at("schema_version", "major", 9), "the model is of schema version 9.20; 8 is read"),
+    "another version": (set_at("schema_version", "major", 9), "the model has schema version 9.20; only 8 is supported"),
     "no version": (lambda model: {}, "the model cannot be read: Object missing required field `schema_version`"),
     "no JSON": (lambda model: b"{", "the model cannot be read: Input data was truncated"),
     "not UTF-8": (lambda model: b'{"\xff": 1}', "the model cannot be read"),
@@ -222,7 +222,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a function of Python's": (
         set_at(*NODES, 1, "target", "_operator.mul"),
-        "node 'mul_': '_operator.mul' is no operator that a graph can have",
+        "node 'mul_': the operator '_operator.mul' is not supported in a graph",
     ),
     "a higher-order operator": (
         set_at(*NODES, 1, "target", "torch.ops.higher_order.flex_attention"),
@@ -238,7 +238,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a name that is not there": (
         set_at(*NODES, 1, "inputs", 0, "arg", {"as_tensor": {"name": "nowhere"}}),
-        "node 'mul_': 'nowhere' is used before it is there",
+        "node 'mul_': 'nowhere' is used before it is defined",
     ),
     "a custom object": (
         set_at(*SIGNATURE, "input_specs", 0, {"custom_obj": {"arg": {}, "custom_obj_name": "x"}}),
@@ -246,7 +246,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "an input of which nothing is known": (
         set_at(*SIGNATURE, "input_specs", 0, "parameter", "arg", "name", "nowhere"),
-        "the file says nothing of the input 'nowhere'",
+        "the file has no metadata for the input 'nowhere'",
     ),
     "an output that is a gradient": (
         set_at(
@@ -256,7 +256,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a dtype that is none": (
         set_at("graph_module", "graph", "tensor_values", "x", "dtype", 99),
-        "a dtype, number 99, is none that a graph can have",
+        "the dtype of number 99 is not supported in a graph",
     ),
     "a number that is too large": (
         set_at(*NODES, 1, "inputs", 1, "arg", {"as_int": 2**70}),
@@ -264,7 +264,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a float that is none": (
         set_at(*NODES, 1, "inputs", 1, "arg", {"as_float": "much"}),
-        "node 'mul_': 'much' is no number",
+        "node 'mul_': 'much' is not a number",
     ),
     "a name that is code": (
         set_at(*SIGNATURE, "input_specs", 0, "parameter", "parameter_name", 'x"\n#error'),
@@ -284,13 +284,13 @@ def test_a_model_that_is_wrong_is_refused(fault: str, small: Path, tmp_path: Pat
 def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.pt2").write_bytes(b"no zip")
     text = refused(tmp_path / "model.pt2")
-    assert "it is no zip file that can be read, write it with torch.export.save" in text
+    assert "it is not a zip file: write it with torch.export.save" in text
 
 
 def test_a_file_that_is_cut_is_refused(small: Path, tmp_path: Path) -> None:
     data = small.read_bytes()
     (tmp_path / "model.pt2").write_bytes(data[: len(data) // 2])
-    assert "it is cut short or damaged: export the model again" in refused(tmp_path / "model.pt2")
+    assert "it is truncated or damaged: export the model again" in refused(tmp_path / "model.pt2")
 
 
 def test_a_damaged_member_is_refused(small: Path, tmp_path: Path) -> None:
@@ -303,12 +303,12 @@ def test_a_damaged_member_is_refused(small: Path, tmp_path: Path) -> None:
 def test_a_zip_without_a_model_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "model.pt2", "w") as file:
         file.writestr("x/archive_format", "pt2")
-    assert "it has to have one model, models/NAME.json; there is none" in refused(tmp_path / "model.pt2")
+    assert "it must contain one model, models/NAME.json; it contains none" in refused(tmp_path / "model.pt2")
 
 
 def test_an_empty_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.pt2").write_bytes(b"")
-    assert "it is no zip file that can be read" in refused(tmp_path / "model.pt2")
+    assert "it is not a zip file" in refused(tmp_path / "model.pt2")
 
 
 def test_all_faults_of_a_model_are_told(small: Path, tmp_path: Path) -> None:

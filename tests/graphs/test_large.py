@@ -71,8 +71,8 @@ def test_views_as_deep_as_they_may_be_are_printed(tmp_path: Path) -> None:
 
 def test_an_expression_that_is_too_deep_is_an_error_at_its_statement(tmp_path: Path) -> None:
     status, report = run(tmp_path, ["a = x * 2", f"b = {' + '.join(['a'] * 900)}", "return b"])
-    assert (status, "deep.py:6:5: error: f: an expression is nested too deep" in report) == (1, True), report
+    assert (status, "deep.py:6:5: error: f: an expression is nested too deeply" in report) == (1, True), report
     (tmp_path / "constant.py").write_text(f"A = 1\nB = {' + '.join(['A'] * 900)}\n")
     found = gradmill(["graphs=constant.py", "families=graphs"], tmp_path)
     assert found.status == 1
-    assert "constant.py:2:1: error: an expression is nested too deep" in found.stderr
+    assert "constant.py:2:1: error: an expression is nested too deeply" in found.stderr

@@ -1,1 +1,1 @@
-"""The backward of a functional graph: which calls have gradients, what is saved for them."""
+"""The backward of a functional graph: which calls have gradients, and what the forward saves for them."""

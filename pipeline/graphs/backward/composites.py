@@ -1,7 +1,6 @@
-"""Operators made of others whose gradients are computed at once, and not by what recorded them.
+"""Composite operators whose gradients a function of `graph.h` computes, so that the graph need not record them.
 
-An entry says which function of `graph.h` computes them, and which arguments it asks for: each is needed for the
-gradients of the inputs that stand beside it.
+An entry names that function, and the arguments that it uses, each with the inputs whose gradients use it.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from msgspec import Struct
 
 
 class Composite(Struct, frozen=True):
-    """The gradients of an operator made of others."""
+    """The gradients of a composite operator."""
 
-    gradients: str  # the function: of the incoming gradient, what is saved, and which inputs need a gradient
-    inputs: tuple[str, ...]  # that have gradients, in the order of the results
-    saved: tuple[tuple[str, tuple[str, ...]], ...]  # arguments, and the inputs whose gradients are made of them
+    gradients: str  # the function: takes the incoming gradient, the saved arguments, and which inputs need a gradient
+    inputs: tuple[str, ...]  # the inputs with gradients, in the order of the function's results
+    saved: tuple[tuple[str, tuple[str, ...]], ...]  # each argument, with the inputs whose gradients use it
 
 
 COMPOSITES = {

@@ -1,7 +1,7 @@
-"""Which inputs a value's gradient leads to, by the operators' derivatives.
+"""Which inputs each value depends on differentiably, by the operators' derivatives.
 
-Whether an input needs a gradient is known at run time only. So a value has the set of inputs that it depends on: it
-needs a gradient when one of them does.
+Whether an input needs a gradient is known at run time only. So each value has the set of inputs that it depends on: it
+needs a gradient if one of them does.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from pipeline.graphs.memory import shares
 from pipeline.graphs.model import Item, Many, Ref, Value
 from pipeline.graphs.operator import Operator, tensor_arguments
 
-Needs = frozenset[int]  # places of inputs
+Needs = frozenset[int]  # indices of inputs
 NONE: Needs = frozenset()
 
-# Operators whose derivatives no formula says, and the argument that they pass on: another shape and dtype, perhaps.
+# Operators without a formula that copy an argument, perhaps with another shape and dtype.
 COPIES = {"copy": "src"}
 
 
 class Histories:
-    """The sets of inputs, by value, and whose gradient a value's is."""
+    """The set of inputs that each value depends on, and the slot of each value's gradient."""
 
     def __init__(self, program: Functional, operators: Mapping[str, Operator], inputs: Mapping[str, int]) -> None:
         self._needs: dict[str, Needs] = {name: frozenset([place]) for name, place in inputs.items()}
-        self._same: dict[str, Value] = {}  # slots of values that no_grad code made
+        self._same: dict[str, Value] = {}  # slots of values that no_grad code wrote
         for step in program.steps:
             self._follow(step, operators)
 
@@ -41,7 +41,7 @@ class Histories:
         return self._needs.get(slot.name, NONE)
 
     def slot(self, value: Value) -> Value:
-        """The value whose gradient is that of `value`: itself, or what no_grad code overwrote."""
+        """The value that shares its gradient with `value`: itself, or the value that no_grad code overwrote."""
         return self._same.get(value.name, value) if isinstance(value, Ref) else value
 
     def _follow(self, step: Step, operators: Mapping[str, Operator]) -> None:
@@ -64,37 +64,37 @@ class Histories:
             return
         names = differentiable(operator)
         if operator.schema.name.base in COPIES:
-            names = ["self", *names]  # which has a gradient, of zeros
-        found = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
+            names = ["self", *names]  # its gradient is zeros
+        needs = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
         for i in histories_of(operator, step):
-            self._needs[step.results[i].name] = found
+            self._needs[step.results[i].name] = needs
         for name, clone in step.clones:
             if name in [a.name for a in operator.schema.arguments if a.is_write]:
-                self._needs[clone] = found
+                self._needs[clone] = needs
             else:
                 self._same[clone] = self.slot(step.arguments[name])
 
 
 def differentiable(operator: Operator) -> list[str]:
-    """The arguments that a gradient flows to; of an operator without derivatives all tensors."""
+    """The arguments that gradients flow to; for an operator without derivatives all tensors."""
     if not operator.tracked:
         return []
     if operator.schema.name.base in COPIES:
         return [COPIES[operator.schema.name.base]]
     if operator.composite and (row := shares(operator.schema)) is not None:
-        return [row.argument]  # of the others only sizes and dtypes count
+        return [row.argument]  # the others only contribute sizes and dtypes
     if operator.reverse is not None:
-        return [given.name for given in operator.reverse.args_with_derivatives]
+        return [argument.name for argument in operator.reverse.args_with_derivatives]
     return tensor_arguments(operator.schema)
 
 
 def histories_of(operator: Operator, step: Apply) -> list[int]:
-    """The results that carry a history, by their places."""
+    """The indices of the results with a history."""
     if step.clones and not step.results:
         return []
     if operator.composite or operator.schema.name.base in COPIES:
         return [i for i, result in enumerate(step.results) if result.type.startswith("Tensor")]
     names = return_names(operator.schema)
-    if step.clones:  # what is written to is no result of the step
+    if step.clones:  # a written argument is not a result of the step
         names = tuple(name for name, each in zip(names, operator.schema.returns) if not each.is_write)
     return [i for i, name in enumerate(names) if name in operator.outputs and i < len(step.results)]

@@ -1,4 +1,4 @@
-"""The backward of a functional graph: its calls in reverse, those whose gradients lead to an input."""
+"""Plans the backward of a functional graph: the calls in reverse whose gradients reach an input."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from pipeline.graphs.operator import Operator, viewed_argument
 from pipeline.model.autograd import Reverse, SavedAttribute
 from pipeline.model.schema import is_list
 
-# Made of other operators, and their gradient is the incoming one, summed and cast to what the input looks like.
+# Composite operators whose gradient is the incoming one, summed to the shape and cast to the dtype of the input.
 _CASTS = frozenset("to contiguous expand_as broadcast_to type_as positive".split())
 
 
 class _Planner:
-    """Goes through the steps in reverse."""
+    """Visits the steps in reverse order."""
 
     def __init__(
         self, program: Functional, operators: Mapping[str, Operator], histories: Histories, saver: Saver
@@ -41,7 +41,7 @@ class _Planner:
         self.blocks: list[Block] = []
 
     def start(self, values: list[Value]) -> None:
-        """Outputs, where gradients come in."""
+        """Marks the outputs, which incoming gradients reach."""
         for value in values:
             self._reach(value)
 
@@ -51,6 +51,7 @@ class _Planner:
             self.reached.add(slot.name)
 
     def run(self) -> None:
+        """Adds the blocks of all steps that gradients reach."""
         for index in reversed(range(len(self.program.steps))):
             step = self.program.steps[index]
             if isinstance(step, Scatter) and step.grad and step.result in self.reached:
@@ -70,8 +71,8 @@ class _Planner:
         self._flags(step.flags)
         layout = self.saver.mark("layout", step.base, self.histories.needs(Ref(step.result)))
         for link in step.chain:
-            for given in link.arguments.values():
-                self.saver.save(given, self.histories.needs(Ref(step.result)))
+            for operand in link.arguments.values():
+                self.saver.save(operand, self.histories.needs(Ref(step.result)))
         self.blocks.append(ScatterBlock(step, base, value, layout))
 
     def _target(self, value: Value) -> Target:
@@ -153,32 +154,32 @@ class _Planner:
         return Argument(name, targets, listed, needs=tuple(sorted(needs)))
 
     def _attributes(self, index: int, step: Apply, operator: Operator, reverse: Reverse) -> tuple[SavedAttribute, ...]:
-        made = self._made(step, operator)
-        found = (*reverse.all_saved_inputs, *reverse.all_saved_outputs)
-        for attribute in found:
+        results = self._result_values(step, operator)
+        attributes = (*reverse.all_saved_inputs, *reverse.all_saved_outputs)
+        for attribute in attributes:
             needs = self._users(attribute, step, reverse)
-            value = made.get(attribute.expr, step.arguments.get(attribute.expr))
+            value = results.get(attribute.expr, step.arguments.get(attribute.expr))
             if value is not None and "TypeAndSize" not in attribute.type:
                 self.saver.save(value, needs)
             elif needs:
                 self.saver.attribute(attribute_name(step, attribute), attribute, index, needs)
-        return found
+        return attributes
 
     @staticmethod
-    def _made(step: Apply, operator: Operator) -> dict[str, Value]:
+    def _result_values(step: Apply, operator: Operator) -> dict[str, Value]:
         names = return_names(operator.called.func)
         if step.clones and not step.results:
             return {name: Ref(clone) for name, (_, clone) in zip(names, step.clones)}
         return {name: Ref(result.name) for name, result in zip(names, step.results)}
 
     def _users(self, attribute: SavedAttribute, step: Apply, reverse: Reverse) -> frozenset[int]:
-        """The inputs that need what formulas compute with an attribute."""
+        """The inputs whose gradients use an attribute."""
         using = [names for formula, names in reverse.formulas if identifiers.uses(formula, attribute.name)]
         return frozenset[int]().union(*(self.histories.needs(step.arguments.get(n)) for names in using for n in names))
 
 
 def attribute_name(step: Apply, attribute: SavedAttribute) -> str:
-    """What an attribute of a call is held as."""
+    """The name that an attribute of a call is saved under."""
     return f"{label(_first(step))}_{attribute.name}"
 
 
@@ -193,7 +194,7 @@ def plan_backward(
     saver: Saver,
     outputs: list[Value],
 ) -> Backward:
-    """The backward, where `outputs` have gradients."""
+    """The backward of a program; `outputs` are the values with incoming gradients. `saver` collects what it uses."""
     planner = _Planner(program, operators, histories, saver)
     planner.start(outputs)
     planner.run()
@@ -208,11 +209,11 @@ def plan_backward(
 
 
 def _in_order(program: Functional, saver: Saver) -> tuple[Remade, ...]:
-    """What the backward makes again, in the order in which the forward made it."""
-    found = []
+    """The values that the backward recomputes, in the order of the forward."""
+    recomputed = []
     for step in program.steps:
-        made = step.results[0] if isinstance(step, Apply) and step.results else getattr(step, "result", None)
-        name = made.name if isinstance(made, Result) else made
+        result = step.results[0] if isinstance(step, Apply) and step.results else getattr(step, "result", None)
+        name = result.name if isinstance(result, Result) else result
         if name in saver.remade:
-            found.append(saver.remade[name])
-    return tuple(found)
+            recomputed.append(saver.remade[name])
+    return tuple(recomputed)

@@ -1,4 +1,4 @@
-"""The backward of a graph as data: a block for each call with a gradient, and what the forward keeps for them."""
+"""The backward of a graph as data: a block for each call with a gradient, and the values that the forward saves."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Style = Literal["own", "library", "composite", "recorded", "view", "cast", "miss
 
 
 class Target(Struct, frozen=True):
-    """Where a gradient goes: the value that it is of, and which inputs that leads to."""
+    """Where a gradient goes: the value, and the inputs that the value depends on."""
 
     value: Value
     needs: tuple[int, ...]
-    like: str  # what is held of its looks
+    like: str  # the name of its saved sizes and dtype
 
 
 class Argument(Struct, frozen=True):
-    """An input of a call that has a gradient: one target, or those of a list's items."""
+    """An input of a call with a gradient: one target, or one for each item of a list."""
 
     name: str
     targets: tuple[Target, ...]
     listed: bool = False
-    whole: bool = False  # whether it is a list whose length is known at run time only
+    whole: bool = False  # whether it is a list with a length known at run time only
     needs: tuple[int, ...] = ()
 
 
@@ -38,15 +38,15 @@ class CallBlock(Struct, frozen=True, tag="call"):
     step: Apply
     style: Style
     node: str
-    grads: tuple[tuple[Value, bool], ...]  # of the results that carry a history, and whether each is a list
+    grads: tuple[tuple[Value, bool], ...]  # the results with a history, and whether each is a list
     arguments: tuple[Argument, ...]
     attributes: tuple[SavedAttribute, ...] = ()
-    record: str = ""  # what a recorded call is held as
-    hidden: tuple[str, ...] = ()  # why the gradients are the library's Node's: the helpers that nobody else can call
+    record: str = ""  # the name that a recorded call is saved under
+    hidden: tuple[str, ...] = ()  # the reason to use the library's Node: helpers that libtorch does not export
 
 
 class ScatterBlock(Struct, frozen=True, tag="scatter"):
-    """The gradients of what was scattered."""
+    """The gradients of the base and of the scattered value."""
 
     step: Scatter
     base: Target
@@ -55,7 +55,7 @@ class ScatterBlock(Struct, frozen=True, tag="scatter"):
 
 
 class ChooseBlock(Struct, frozen=True, tag="choose"):
-    """The gradient of one of two values."""
+    """The gradients of the two values of a Choose step; one of them is chosen at run time."""
 
     step: Choose
     then: Target
@@ -66,8 +66,8 @@ Block = CallBlock | ScatterBlock | ChooseBlock
 
 
 class Tensor(Struct, frozen=True):
-    """A tensor that is held: by itself, as an input or output that the caller may write to, or as a copy; `apart` is
-    by itself, or as a copy where it is in the memory of some others."""
+    """A saved tensor. `how`: `plain` and `list` as it is, `input` and `output` as a SavedVariable, `copy` as a copy,
+    `apart` as a copy if it aliases one of `shares`, else as it is."""
 
     value: Value
     name: str
@@ -77,17 +77,18 @@ class Tensor(Struct, frozen=True):
 
 
 class Remade(Struct, frozen=True):
-    """A view, or a constant, that the backward makes again."""
+    """A view, or a constant, that the backward recomputes."""
 
     step: Apply | functional.Number
 
     @property
     def name(self) -> str:
+        """The name of the value."""
         return self.step.results[0].name if isinstance(self.step, Apply) else self.step.result.name
 
 
 class Attribute(Struct, frozen=True):
-    """Something of an operator's arguments that a formula asks for, computed in the forward."""
+    """An attribute of an operator's arguments that a formula uses; the forward computes it."""
 
     name: str
     attribute: SavedAttribute
@@ -96,7 +97,7 @@ class Attribute(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """How a value looks: its sizes and dtype, its layout, the length of a list."""
+    """Metadata of a value: its sizes and dtype, its layout, the length of a list; or the record of a call."""
 
     name: str
     kind: Literal["like", "layout", "length", "likes", "record"]
@@ -105,7 +106,7 @@ class Mark(Struct, frozen=True):
 
 
 class Number(Struct, frozen=True):
-    """A number that the backward needs."""
+    """A number that the backward uses."""
 
     name: str
     type: str

@@ -1,7 +1,7 @@
-"""What the forward keeps: only what formulas use, each once.
+"""What the forward saves for the backward: only what formulas use, each value once.
 
-What the caller may write to before the backward, inputs and outputs, is held so that autograd notices. A view of these
-is made again. What the graph itself writes to afterwards is held as a copy.
+Inputs and outputs are saved as SavedVariables, so that autograd detects a write by the caller before the backward. A
+view of these is recomputed. An input that the graph itself writes to is saved as a copy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pipeline.model.layers import entry_operator
 
 
 class Saver:
-    """Collects what is held, and by which inputs' need."""
+    """Collects the saved values, each with the inputs whose gradients use it."""
 
     def __init__(
         self, program: Functional, inputs: Mapping[str, str], changed: Iterable[str], shown: Iterable[str]
@@ -25,11 +25,11 @@ class Saver:
         self._types = dict(inputs)
         self._changed = set(changed)
         self._shown = set(shown)
-        self._made = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
+        self._makers = {r.name: step for step in program.steps if isinstance(step, Apply) for r in step.results}
         self._constants = {s.result.name: s for s in program.steps if isinstance(s, NumberStep) and _constant(s)}
         self._numbers = {s.result.name: s.result.type for s in program.steps if isinstance(s, NumberStep)}
         self._numbers |= {
-            r.name: r.type for s in self._made.values() for r in s.results if not r.type.startswith("Tensor")
+            r.name: r.type for s in self._makers.values() for r in s.results if not r.type.startswith("Tensor")
         }
         self._numbers |= {name: type_ for name, type_ in inputs.items() if not type_.startswith("Tensor")}
         self.tensors: dict[str, Tensor] = {}
@@ -39,7 +39,7 @@ class Saver:
         self.numbers: dict[str, Number] = {}
 
     def save(self, value: Value, needs: frozenset[int]) -> None:
-        """Keeps a value of a formula: a tensor, a list, a number."""
+        """Saves a value that a formula uses: a tensor, a list, a number."""
         if isinstance(value, Many):
             for each in value.values:
                 self.save(each, needs)
@@ -52,16 +52,17 @@ class Saver:
                 self._tensor(value, needs)
 
     def arguments(self, step: Apply, but: str, needs: frozenset[int]) -> None:
-        """Keeps a view's arguments but what is viewed."""
+        """Saves a view's arguments except `but`, the viewed one."""
         for name, value in step.arguments.items():
             if name != but:
                 self.save(value, needs)
 
     def attribute(self, name: str, attribute: SavedAttribute, step: int, needs: frozenset[int]) -> None:
+        """Saves an attribute of an operator's arguments, such as `self.sizes()`."""
         self.attributes[name] = Attribute(name, attribute, step, _sorted(needs))
 
     def mark(self, kind: str, value: Value, needs: frozenset[int]) -> str:
-        """Keeps how a value looks; its name."""
+        """Saves metadata of a value; returns the name of what is saved."""
         name = f"{kind}_{label(value)}"
         known = self.marks.get(name)
         joined = needs | frozenset(known.needs) if known is not None else needs
@@ -74,12 +75,12 @@ class Saver:
             return False
         if value.name in self._types or label(value) in self._shown or value.name in self._shown:
             return True
-        step = self._made.get(value.name)
+        step = self._makers.get(value.name)
         return step is not None and any(map(self.visible, _sources(step)))
 
     def _tensor(self, value: Ref | Item, needs: frozenset[int]) -> None:
         name = label(value)
-        step = self._made.get(value.name)
+        step = self._makers.get(value.name)
         if step is not None and step.view and self.visible(value):
             for each in step.arguments.values():
                 self.save(each, needs)
@@ -99,7 +100,7 @@ class Saver:
             return "copy" if value.name in self._changed and not listed else "list" if listed else "input"
         if value.name in self._shown:
             return "output"
-        step = self._made.get(value.name)
+        step = self._makers.get(value.name)
         listed = (
             isinstance(value, Ref)
             and step is not None
@@ -110,13 +111,13 @@ class Saver:
         return "list" if listed else "plain"
 
 
-# What makes a tensor of numbers alone, always the same one.
+# Operators that make a tensor from numbers alone, always with the same values.
 _FACTORIES = frozenset("zeros ones full arange scalar_tensor eye linspace".split())
 _LITERAL = (Int, Float, Bool, Nothing, Constant)
 
 
 def _constant(step: Apply | NumberStep) -> bool:
-    """Whether a step makes the same tensor whenever it runs, of what the source says."""
+    """Whether a step makes the same tensor whenever it runs, from literals of the source."""
     if isinstance(step, NumberStep):
         known = step.op == "graph::operand"
     else:
@@ -129,7 +130,7 @@ def _literal(value: Value) -> bool:
 
 
 def _sources(step: Apply) -> list[Value]:
-    """The values in whose memory a step's result may be."""
+    """The values that a step's result may alias."""
     viewed = step.arguments.values() if step.view else step.shares
     return [v for v in viewed if isinstance(v, (Ref, Item))]
 
@@ -139,7 +140,7 @@ def _sorted(needs: frozenset[int]) -> tuple[int, ...]:
 
 
 def label(value: Value) -> str:
-    """What a value is called as a member: an item of a list has a name of its own."""
+    """The name of a value as a member. An item of a list has its own name."""
     if isinstance(value, Item):
         return f"{value.name}_at_{value.index}".replace("-", "minus_")
     assert isinstance(value, Ref)

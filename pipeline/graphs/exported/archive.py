@@ -1,4 +1,4 @@
-"""The model in a `.pt2` file: one member of a zip file, and no more of it. Weights are not read."""
+"""Extracts the model from a `.pt2` file: one member of a zip file, of bounded size. Weights are not read."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _MODELS = "models/"
 
 
 def read_model(path: str) -> bytes:
-    """The bytes of the model's JSON; an OSError that says why where there is none that can be read."""
+    """The bytes of the model's JSON. Raises an OSError with the reason if it cannot be read."""
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        what = "it is cut short or damaged: export the model again"
+        what = "it is truncated or damaged: export the model again"
         if not _starts_as_zip(path):
-            what = "it is no zip file that can be read, write it with torch.export.save"
+            what = "it is not a zip file: write it with torch.export.save"
         raise OSError(EINVAL, what) from error
     except (NotImplementedError, ValueError, UnicodeDecodeError) as error:
         raise _damaged(error) from error
@@ -37,15 +37,15 @@ def _damaged(error: Exception) -> OSError:
 def _read(archive: zipfile.ZipFile) -> bytes:
     members = archive.infolist()
     if len(members) > MAX_MEMBERS:
-        raise OSError(EFBIG, f"its zip file has {len(members)} members; {MAX_MEMBERS} are allowed")
+        raise OSError(EFBIG, f"its zip file has {len(members)} members; at most {MAX_MEMBERS} are allowed")
     models = [each for each in members if _is_model(each.filename)]
     if len(models) != 1:
         names = ", ".join(each.filename for each in models) or "none"
-        raise OSError(EINVAL, f"it has to have one model, models/NAME.json; there is {names}")
+        raise OSError(EINVAL, f"it must contain one model, models/NAME.json; it contains {names}")
     if models[0].flag_bits & 1:
         raise OSError(EINVAL, "its model is encrypted: write it with torch.export.save")
     if models[0].file_size > MAX_MODEL:
-        raise OSError(EFBIG, f"its model has {models[0].file_size} bytes; {MAX_MODEL} are allowed")
+        raise OSError(EFBIG, f"its model has {models[0].file_size} bytes; at most {MAX_MODEL} are allowed")
     with archive.open(models[0]) as file:
         data = file.read(MAX_MODEL + 1)
     if len(data) > MAX_MODEL:

@@ -1,7 +1,7 @@
-"""The parts of a `.pt2` file's model that graphs are read from: what `torch.export.save` writes, schema major 8.
+"""The parts of a `.pt2` file's model that graphs use, as `torch.export.save` writes them, schema major 8.
 
-A union is a record of which one field is there. Fields that nobody here asks for are left out. Facts:
-torch/_export/serde/schema.py of the release.
+A union is a struct with exactly one field set. Unused fields are left out. Facts: torch/_export/serde/schema.py of the
+release.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Named(Struct, frozen=True):
 
 
 class SymArgument(Struct, frozen=True):
-    """A number that may be symbolic: then it has a name."""
+    """A number that may be symbolic. A symbolic one has a name."""
 
     as_name: str | None = None
     as_int: int | None = None
@@ -78,7 +78,7 @@ class Argument(Struct, frozen=True):
 
 
 class NamedArgument(Struct, frozen=True):
-    """An argument by the name that the operator's schema has for it."""
+    """An argument, by its name in the operator's schema."""
 
     name: str
     arg: Argument
@@ -101,7 +101,7 @@ class Size(Struct, frozen=True):
 
 
 class TensorMeta(Struct, frozen=True):
-    """What a tensor was when the model was exported."""
+    """The metadata of a tensor at export."""
 
     dtype: int
     sizes: list[Size]
@@ -111,7 +111,7 @@ class TensorMeta(Struct, frozen=True):
 
 
 class Graph(Struct, frozen=True):
-    """Calls in their order."""
+    """Calls in execution order."""
 
     inputs: list[Argument]
     outputs: list[Argument]
@@ -124,13 +124,13 @@ class Graph(Struct, frozen=True):
 
 
 class UserSpec(Struct, frozen=True):
-    """What the user hands in or gets."""
+    """A user input or a user output."""
 
     arg: Argument
 
 
 class ModuleSpec(Struct, frozen=True):
-    """What belongs to the module, with the name that it has there; or an input, with its own."""
+    """A parameter, buffer or constant with its name in the module; or a user input with its name."""
 
     arg: Named
     parameter_name: str = ""
@@ -147,7 +147,7 @@ class ConstantSpec(Struct, frozen=True):
 
 
 class InputSpec(Struct, frozen=True):
-    """What an input is."""
+    """The kind of an input."""
 
     user_input: UserSpec | None = None
     parameter: ModuleSpec | None = None
@@ -159,7 +159,7 @@ class InputSpec(Struct, frozen=True):
 
 
 class OutputSpec(Struct, frozen=True):
-    """What an output is."""
+    """The kind of an output."""
 
     user_output: UserSpec | None = None
     loss_output: ModuleSpec | None = None
@@ -179,20 +179,20 @@ class Signature(Struct, frozen=True):
 
 
 class CallSignature(Struct, frozen=True):
-    """How a module is called: the shapes of its inputs and outputs as trees."""
+    """The call of a module: the pytree structure of its outputs."""
 
     out_spec: str = ""
 
 
 class CallEntry(Struct, frozen=True):
-    """A module and how it is called; the first one is the whole model."""
+    """A module and its call; the first entry is the whole model."""
 
     fqn: str
     signature: CallSignature | None = None
 
 
 class GraphModule(Struct, frozen=True):
-    """The graph and what its inputs and outputs are."""
+    """The graph and the kinds of its inputs and outputs."""
 
     graph: Graph
     signature: Signature
@@ -200,21 +200,21 @@ class GraphModule(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """Of the schema."""
+    """A schema version."""
 
     major: int
     minor: int = 0
 
 
 class Model(Struct, frozen=True):
-    """A model."""
+    """An exported model."""
 
     graph_module: GraphModule
     schema_version: Version
 
 
 class Head(Struct, frozen=True):
-    """What is read first: which version a model is of."""
+    """The part that is decoded first: the schema version of the model."""
 
     schema_version: Version
 

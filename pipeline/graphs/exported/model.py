@@ -1,7 +1,7 @@
-"""A `.pt2` file's model to a function: its inputs as its signature has them, its calls as they were traced.
+"""Converts a `.pt2` file's model to a function, with the inputs of its signature and the traced calls.
 
-What the signature says of mutations is done by copies at the end; what a node does in place is done there. Symbolic
-sizes, control flow and custom objects are refused.
+Mutations that the signature lists become copies at the end of the function; in-place nodes remain in-place calls.
+Symbolic sizes, control flow and custom objects are refused.
 """
 
 from __future__ import annotations
@@ -21,62 +21,63 @@ from pipeline.graphs.exported.format import (
     Size,
     TensorMeta,
 )
-from pipeline.graphs.exported.values import SYMBOLIC, device_of, dtype_of, tensor, thing_of
+from pipeline.graphs.exported.values import SYMBOLIC, device_of, dtype_of, operand_of, tensor
 from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place, Ref, TensorFacts
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
-from pipeline.graphs.resolve.things import Known, Thing
+from pipeline.graphs.resolve.operands import Known, Operand
 from pipeline.problems.problem import SpecError, TextMistake
 
 _AGAIN = "export the model again"
 
 
 def decode(data: bytes) -> Model:
-    """The model; a SpecError where there is none that can be read."""
+    """The model that `data` encodes. Raises a SpecError if it cannot be decoded or has another schema version."""
     try:
         version = msgspec.json.decode(data, type=Head).schema_version
         if version.major != MAJOR:
             hint = "export the model with a release of torch whose schema has that number"
-            raise SpecError(f"the model is of schema version {version.major}.{version.minor}; {MAJOR} is read", hint)
+            what = f"the model has schema version {version.major}.{version.minor}; only {MAJOR} is supported"
+            raise SpecError(what, hint)
         return msgspec.json.decode(data, type=Model)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise SpecError(f"the model cannot be read: {error}", _AGAIN) from None
 
 
 def read_model(name: str, data: bytes, ops: Ops) -> tuple[Function | None, list[TextMistake]]:
-    """The function `name` that a model is, None where it has mistakes."""
+    """The model as the function `name`, or None and its errors."""
     try:
         model = decode(data)
         reading = _Reading(model, ops)
         function = reading.function(name)
     except SpecError as error:
-        return None, [nodes.mistake("", error)]
+        return None, [nodes.error_at("", error)]
     except RecursionError:
-        return None, [TextMistake("the model's graphs are nested too deep", _AGAIN, 0, 0)]
-    return (None, reading.mistakes) if reading.mistakes else (function, [])
+        return None, [TextMistake("the model's graphs are nested too deeply", _AGAIN, 0, 0)]
+    return (None, reading.errors) if reading.errors else (function, [])
 
 
 class _Reading:
-    """A model as it is read."""
+    """Reads one model."""
 
     def __init__(self, model: Model, ops: Ops) -> None:
         self.module = model.graph_module
         self.graph: Graph = self.module.graph
-        self.mistakes: list[TextMistake] = []
+        self.errors: list[TextMistake] = []
         _check_symbols(self.graph)
-        self.scope: dict[str, Thing] = {}
+        self.scope: dict[str, Operand] = {}
         self.names: set[str] = set()
         self.inputs = [self._input(spec) for spec in self.module.signature.input_specs]
         self.builder = GraphBuilder(ops, [each.name for each in self.inputs])
         self.by_source = {each.source: each.name for each in self.inputs if each.source}
 
     def function(self, name: str) -> Function:
-        """All of it; the mistakes are gathered."""
-        run = nodes.Run(self.builder, self.mistakes)
+        """The whole model as a function; collects the errors of all nodes."""
+        run = nodes.Run(self.builder, self.errors)
         run.graph(self.graph, self.scope)
-        if self.mistakes:
+        if self.errors:
             return Function(name, Place(), (), (), (), False)
-        outputs = [found for spec in self.module.signature.output_specs if (found := self._output(spec)) is not None]
+        outputs = [output for spec in self.module.signature.output_specs if (output := self._output(spec)) is not None]
         single = len(outputs) == 1 and self._returns_one()
         calls = tuple(self.builder.calls)
         return Function(name, Place(), tuple(self.inputs), calls, tuple(outputs), single)
@@ -98,13 +99,13 @@ class _Reading:
         if spec.constant_input is not None:
             return self._constant(spec.constant_input.name, spec.constant_input.value)
         if spec.custom_obj is None and spec.token is None:
-            raise SpecError("an input is of no kind that is known", f"the file is damaged, or newer: {_AGAIN}")
+            raise SpecError("an input has an unknown kind", f"the file is damaged, or newer: {_AGAIN}")
         raise SpecError("an input is a custom object or a token", "a graph takes tensors and numbers")
 
     def _tensor(self, name: str, kind: Kind, source: str) -> Input:
         meta = self.graph.tensor_values.get(name)
         if meta is None:
-            raise SpecError(f"the file says nothing of the input '{name}'", f"it is damaged: {_AGAIN}")
+            raise SpecError(f"the file has no metadata for the input '{name}'", f"it is damaged: {_AGAIN}")
         if not (source.isprintable() and source.isascii()) or any(letter in source for letter in '"\\'):
             raise SpecError(f"the name {source!r} cannot be written in C++", "rename it in the module")
         own = self._named(name)
@@ -112,49 +113,47 @@ class _Reading:
         return Input(own, "Tensor", Place(), kind, source, facts=_facts(name, meta))
 
     def _named(self, name: str) -> str:
-        """An input's name, as C++ can have it."""
+        """The C++ identifier for an input's name."""
         own = identifier(name)
         if own in self.names:
-            raise SpecError(f"two inputs are called '{own}'", f"the file is damaged: {_AGAIN}")
+            raise SpecError(f"two inputs have the name '{own}'", f"the file is damaged: {_AGAIN}")
         self.names.add(own)
         return own
 
     def _constant(self, name: str, value: Argument) -> Input:
-        thing = thing_of(value, {})
-        if not isinstance(thing, Known):
+        operand = operand_of(value, {})
+        if not isinstance(operand, Known):
             raise SpecError(f"the input '{name}' is a list", "a graph takes tensors and numbers")
-        type_ = "Tensor?" if isinstance(thing.value, Nothing) else thing.type
-        return Input(self._named(name), type_, Place(), fixed=thing.value)
+        type_ = "Tensor?" if isinstance(operand.value, Nothing) else operand.type
+        return Input(self._named(name), type_, Place(), fixed=operand.value)
 
     # ---- outputs
 
     def _output(self, spec: OutputSpec) -> Output | None:
         if spec.user_output is not None:
-            return _returned(thing_of(spec.user_output.arg, self.scope))
+            return _returned(operand_of(spec.user_output.arg, self.scope))
         if spec.loss_output is not None:
             return _returned(tensor(spec.loss_output.arg.name, self.scope))
-        found = spec.buffer_mutation or spec.parameter_mutation
-        if found is not None:
-            self._copy(found, self.by_source.get(found.buffer_name or found.parameter_name, ""))
+        mutation = spec.buffer_mutation or spec.parameter_mutation
+        if mutation is not None:
+            self._copy(mutation, self.by_source.get(mutation.buffer_name or mutation.parameter_name, ""))
             return None
         if spec.user_input_mutation is not None:
             self._copy(spec.user_input_mutation, identifier(spec.user_input_mutation.user_input_name))
             return None
         if spec == OutputSpec():
-            raise SpecError("an output is of no kind that is known", f"the file is damaged, or newer: {_AGAIN}")
+            raise SpecError("an output has an unknown kind", f"the file is damaged, or newer: {_AGAIN}")
         raise SpecError("an output is a gradient or a token", "export the model before its backward is traced")
 
     def _copy(self, spec: ModuleSpec, name: str) -> None:
-        """What an input becomes is copied into it."""
+        """Copies the new value of a mutated input into it."""
         if all(each.name != name for each in self.inputs):
-            raise SpecError(
-                f"the file says of '{name}', which is no input, that it changes", f"it is damaged: {_AGAIN}"
-            )
+            raise SpecError(f"the file lists a mutation of '{name}', which is not an input", f"it is damaged: {_AGAIN}")
         self.builder.place = Place(node=spec.arg.name)
         self.builder.call("aten::copy_", [Known(Ref(name), "Tensor"), tensor(spec.arg.name, self.scope)])
 
     def _returns_one(self) -> bool:
-        """Whether the model gives its output as it is, and not in a tuple."""
+        """Whether the model returns a single value and not a tuple."""
         entries = self.module.module_call_graph
         text = entries[0].signature.out_spec if entries and entries[0].signature is not None else ""
         try:
@@ -165,10 +164,10 @@ class _Reading:
         return isinstance(top, dict) and top.get("type") is None
 
 
-def _returned(thing: Thing) -> Output:
-    if not isinstance(thing, Known):
-        raise SpecError("an output is a list", "give its items one by one")
-    return Output(thing.value, "Tensor?" if thing.type == "None" else thing.type)
+def _returned(operand: Operand) -> Output:
+    if not isinstance(operand, Known):
+        raise SpecError("an output is a list", "return its items separately")
+    return Output(operand.value, "Tensor?" if operand.type == "None" else operand.type)
 
 
 def _check_symbols(graph: Graph) -> None:
@@ -180,7 +179,7 @@ def _check_symbols(graph: Graph) -> None:
 
 
 def _facts(name: str, meta: TensorMeta) -> TensorFacts:
-    sizes, strides = ([_size(name, each) for each in found] for found in (meta.sizes, meta.strides))
+    sizes, strides = ([_size(name, each) for each in numbers] for numbers in (meta.sizes, meta.strides))
     return TensorFacts(dtype_of(meta.dtype), tuple(sizes), tuple(strides), device_of(meta.device), meta.requires_grad)
 
 

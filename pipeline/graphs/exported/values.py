@@ -1,4 +1,4 @@
-"""Arguments of a `.pt2` file's calls, as values of a known type."""
+"""Converts arguments of a `.pt2` file's calls to operands."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from pipeline.graphs.exported.format import DTYPES, LAYOUTS, MEMORY_FORMATS, Argument, Device, Number, SymArgument
 from pipeline.graphs.model import Constant, Str
-from pipeline.graphs.resolve.things import NONE, Known, Several, Thing, of_number
+from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_number
 from pipeline.problems.problem import SpecError
 
-SYMBOLIC = "export the model without dynamic_shapes, once for each size that is needed"
+SYMBOLIC = "export the model without dynamic_shapes, once for each size that you need"
 
 _INT64 = 2**63
 
-Scope = Mapping[str, Thing]
+Scope = Mapping[str, Operand]
 
 
-def thing_of(argument: Argument, scope: Scope) -> Thing:
-    """What an argument stands for; a SpecError for what no graph can have."""
+def operand_of(argument: Argument, scope: Scope) -> Operand:
+    """The operand for an argument. Raises a SpecError for a kind that a graph does not support."""
     if argument.as_tensor is not None:
         return tensor(argument.as_tensor.name, scope)
     if argument.as_optional_tensor is not None:
@@ -32,22 +32,22 @@ def thing_of(argument: Argument, scope: Scope) -> Thing:
     for symbolic in (argument.as_sym_int, argument.as_sym_float, argument.as_sym_bool):
         if symbolic is not None:
             return _number(symbolic)
-    raise SpecError("an argument is of a kind that no graph can have")
+    raise SpecError("an argument has a kind that a graph does not support")
 
 
-def tensor(name: str, scope: Scope) -> Thing:
-    """A tensor by its name."""
+def tensor(name: str, scope: Scope) -> Operand:
+    """The tensor of that name. Raises a SpecError if no earlier node defines it."""
     if name not in scope:
-        raise SpecError(f"'{name}' is used before it is there", "the file is damaged: export the model again")
+        raise SpecError(f"'{name}' is used before it is defined", "the file is damaged: export the model again")
     return scope[name]
 
 
-def _list_of(argument: Argument, scope: Scope) -> Sequence[Thing] | None:
+def _list_of(argument: Argument, scope: Scope) -> Sequence[Operand] | None:
     if argument.as_tensors is not None:
         return [tensor(each.name, scope) for each in argument.as_tensors]
     if argument.as_optional_tensors is not None:
-        found = (each.as_tensor for each in argument.as_optional_tensors)
-        return [tensor(each.name, scope) if each is not None else NONE for each in found]
+        tensors = (each.as_tensor for each in argument.as_optional_tensors)
+        return [tensor(each.name, scope) if each is not None else NONE for each in tensors]
     for numbers in (argument.as_ints, argument.as_floats, argument.as_bools):
         if numbers is not None:
             return [_of(number) for number in numbers]
@@ -80,39 +80,39 @@ def _plain(argument: Argument) -> Known | None:
 
 
 def _of(number: Number | bool) -> Known:
-    """A number; infinities and nan are text."""
+    """The operand for a number; infinities and nan are text in the file."""
     try:
-        found = float(number) if isinstance(number, str) else number
+        value = float(number) if isinstance(number, str) else number
     except ValueError:
-        raise SpecError(f"'{number}' is no number", "the file is damaged: export the model again") from None
-    if not isinstance(found, float) and not -_INT64 <= found < _INT64:
-        raise SpecError(f"the number {found} has more than 64 bits")
-    return of_number(found)
+        raise SpecError(f"'{number}' is not a number", "the file is damaged: export the model again") from None
+    if not isinstance(value, float) and not -_INT64 <= value < _INT64:
+        raise SpecError(f"the number {value} has more than 64 bits")
+    return of_number(value)
 
 
 def _named(table: Mapping[int, str], number: int) -> str:
     if number not in table:
-        raise SpecError(f"a layout or a memory format, {number}, is none that a graph can have")
+        raise SpecError(f"the layout or memory format of number {number} is not supported in a graph")
     return table[number]
 
 
 def dtype_of(number: int) -> str:
-    """A dtype by its number in the file."""
+    """The name of a dtype, by its number in the file. Raises a SpecError for an unsupported dtype."""
     if number not in DTYPES:
-        raise SpecError(f"a dtype, number {number}, is none that a graph can have")
+        raise SpecError(f"the dtype of number {number} is not supported in a graph")
     return DTYPES[number]
 
 
 def device_of(device: Device) -> str:
-    """`cpu`, `cuda:0`."""
+    """The name of a device: `cpu`, `cuda:0`."""
     return device.type if device.index is None else f"{device.type}:{device.index}"
 
 
 def _number(symbolic: SymArgument) -> Known:
-    """A number that could be symbolic and is not."""
-    found: Number | bool | None = symbolic.as_int
-    found = symbolic.as_float if found is None else found
-    found = symbolic.as_bool if found is None else found
-    if found is None:
+    """The operand for a number that may be symbolic. Raises a SpecError if it is symbolic."""
+    number: Number | bool | None = symbolic.as_int
+    number = symbolic.as_float if number is None else number
+    number = symbolic.as_bool if number is None else number
+    if number is None:
         raise SpecError(f"the size '{symbolic.as_name}' is symbolic", SYMBOLIC)
-    return _of(found)
+    return _of(number)

@@ -1,1 +1,1 @@
-"""Mutation and aliasing taken out of a function: what is left computes values, and says what to do outside."""
+"""Functionalization: the function without mutation and aliasing, and what its wrapper has to write and view."""

@@ -24,14 +24,14 @@ Shared = tuple[tuple[str, ...], ...]  # disjoint sets of inputs, each of which s
 def sharings(function: Function, written: Iterable[str]) -> list[Shared]:
     """The ways in which inputs may share memory with one that is written to; the largest first."""
     options = [[(), *_subsets(group, set(written))] for group in function.may_alias]
-    found = [tuple(filter(None, choice)) for choice in product(*options)]
-    if len(found) > _MOST:
+    ways = [tuple(filter(None, choice)) for choice in product(*options)]
+    if len(ways) > _MOST:
         raise GraphError(
             function.place,
             f"the inputs of '{function.name}' may share memory in more than {_MOST} ways",
             "declare fewer that may alias one another",
         )
-    return sorted(filter(None, found), key=lambda sets: -sum(map(len, sets)))
+    return sorted(filter(None, ways), key=lambda sets: -sum(map(len, sets)))
 
 
 def _subsets(group: tuple[str, ...], written: set[str]) -> list[tuple[str, ...]]:
@@ -50,7 +50,7 @@ def with_bases(function: Function, shared: Shared, number: int, operators: Mappi
         for name in names:
             inputs += [Input(f"{name}_{part}", type_, function.place) for part, type_ in _PARTS]
             calls.append(_view(function, f"base_{i}", name))
-    inputs += [given for given in function.inputs if given.name not in members]
+    inputs += [each for each in function.inputs if each.name not in members]
     return replace(
         function,
         name=f"{function.name}_shared_{number}",

@@ -54,13 +54,13 @@ class Names:
         """A name like `wanted`: of one that was given, with another number."""
         plain = self._plain.get(wanted) or _plain(wanted)
         number = self._numbers.get(plain, 1)
-        found = plain if number == 1 else f"{plain}_{number}"
-        while found in self._plain or is_reserved(found):
+        name = plain if number == 1 else f"{plain}_{number}"
+        while name in self._plain or is_reserved(name):
             number += 1
-            found = f"{plain}_{number}"
-        self._plain[found] = plain
+            name = f"{plain}_{number}"
+        self._plain[name] = plain
         self._numbers[plain] = number
-        return found
+        return name
 
 
 def _plain(wanted: str) -> str:

@@ -6,18 +6,18 @@ with what it shared memory with, and its history is the base's.
 
 from __future__ import annotations
 
-from pipeline.graphs.functional.program import Check, Copied, Given, Link, Refuse, Shared, Shown, Update
+from pipeline.graphs.functional.program import Check, Copied, Link, OutputValue, Refuse, Shared, Shown, Update
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import DETACHED, Alias, Handle
 from pipeline.graphs.model import Item, Many, Output, Ref, Value
 
 
-def outputs_of(state: State) -> tuple[Given, ...]:
+def outputs_of(state: State) -> tuple[OutputValue, ...]:
     """The outputs, in order."""
     return tuple(_output(state, output) for output in state.function.outputs)
 
 
-def _output(state: State, output: Output) -> Given:
+def _output(state: State, output: Output) -> OutputValue:
     value = output.value
     if isinstance(value, Many):
         return Shared(tuple(_shown(state, state.handle(each)) for each in value.values))
@@ -63,8 +63,8 @@ def checks_of(state: State) -> tuple[Check, ...]:
     return tuple(state.checks)
 
 
-def links(given: Given) -> tuple[Link, ...]:
+def links(output: OutputValue) -> tuple[Link, ...]:
     """The views that an output is made by."""
-    if isinstance(given, Shared):
-        return tuple(link for item in given.items for link in item.chain)
-    return given.chain if isinstance(given, Shown) else ()
+    if isinstance(output, Shared):
+        return tuple(link for item in output.items for link in item.chain)
+    return output.chain if isinstance(output, Shown) else ()

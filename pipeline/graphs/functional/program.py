@@ -60,7 +60,7 @@ class Link(Struct, frozen=True):
         """Whether it leads nowhere else: an operator gave its argument."""
         return not self.identity and self.item is None
 
-    def given(self, viewed: Value) -> dict[str, Value]:
+    def all_arguments(self, viewed: Value) -> dict[str, Value]:
         """All arguments of the operator."""
         if self.operand is None:
             return {**self.arguments, self.viewed: viewed}
@@ -159,7 +159,7 @@ class Shared(Struct, frozen=True, array_like=True, tag="shared"):
     items: tuple[Shown, ...]
 
 
-Given = Shown | Shared | Value
+OutputValue = Shown | Shared | Value
 
 
 class Functional(Struct, frozen=True):
@@ -171,7 +171,7 @@ class Functional(Struct, frozen=True):
     updates: tuple[Update, ...] = ()
     metadata: tuple[tuple[str, Link], ...] = ()  # in-place views of inputs, in order
     checks: tuple[Check, ...] = ()
-    outputs: tuple[Given, ...] = ()
+    outputs: tuple[OutputValue, ...] = ()
     bumped: tuple[str, ...] = ()  # inputs whose version moves, and nothing else of them
     written: tuple[str, ...] = ()  # inputs that are written to
 

@@ -38,14 +38,14 @@ class State:
         self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
         self.written_inputs: dict[str, Storage] = {}
         self.inputs: dict[str, str] = {}  # what inputs are called
-        for given in function.inputs:
-            name = self.inputs[given.name] = names.new(given.name)
-            if given.type in ("Tensor", "Tensor?"):
-                self.tensors[given.name] = Handle(Alias(Storage(Ref(name), input=name)), input=name)
-            elif given.type.startswith("Tensor"):
-                self.tensors[given.name] = Handle(Alias(Storage(Ref(name), input=name, listed=True), listed=True))
+        for input_ in function.inputs:
+            name = self.inputs[input_.name] = names.new(input_.name)
+            if input_.type in ("Tensor", "Tensor?"):
+                self.tensors[input_.name] = Handle(Alias(Storage(Ref(name), input=name)), input=name)
+            elif input_.type.startswith("Tensor"):
+                self.tensors[input_.name] = Handle(Alias(Storage(Ref(name), input=name, listed=True), listed=True))
             else:
-                self.scalars[given.name] = name
+                self.scalars[input_.name] = name
 
     # ---- names
 
@@ -85,10 +85,10 @@ class State:
         if index not in alias.items:
             if alias.parent is None:
                 value = Item(self._name(alias.storage.value), index)
-                made = Alias(Storage(value, input=alias.storage.input, inside=alias.storage))
+                item = Alias(Storage(value, input=alias.storage.input, inside=alias.storage))
             else:
-                made = Alias(alias.storage, alias, Link("", "", {}, alias.link.grad if alias.link else True, index))
-            alias.items[index] = Handle(made)
+                item = Alias(alias.storage, alias, Link("", "", {}, alias.link.grad if alias.link else True, index))
+            alias.items[index] = Handle(item)
         return alias.items[index]
 
     @staticmethod
@@ -123,11 +123,11 @@ class State:
     def arguments(self, call: Call, operator: Operator | None = None) -> dict[str, Value]:
         """The arguments of a call as values of its steps. A number for a tensor becomes one."""
         types = {a.name: a.type for a in operator.schema.arguments} if operator is not None else {}
-        found = {}
-        for name, given in call.arguments.items():
-            value = self.value(given)
-            found[name] = self._operand(value, call) if types.get(name) in ("Tensor", "Tensor?") else value
-        return found
+        values = {}
+        for name, argument in call.arguments.items():
+            value = self.value(argument)
+            values[name] = self._operand(value, call) if types.get(name) in ("Tensor", "Tensor?") else value
+        return values
 
     def _operand(self, value: Value, call: Call) -> Value:
         known = isinstance(value, (Ref, Item)) and value.name in self.scalars.values()
@@ -150,11 +150,11 @@ class State:
             if alias.own:
                 self.steps.append(Refuse((old,), DETACHED, link.place))
                 alias.own = False
-            alias.value = self._made(alias, parent, link)
+            alias.value = self._view_value(alias, parent, link)
             if link.conditional:
                 alias.value = self._chosen(alias, parent, old, again=again)
             alias.seen = alias.storage.version
-            alias.made = alias.made if again else alias.seen
+            alias.first_version = alias.first_version if again else alias.seen
         return alias.value
 
     def _chosen(self, alias: Alias, parent: Value, old: Value, *, again: bool) -> Value:
@@ -163,14 +163,14 @@ class State:
         assert link is not None
         if not again:
             alias.flag = self.names.new("is_view")
-            found = Result(alias.flag, "bool")
-            self.steps.append(Number(SAME_MEMORY, {"a": value, "b": parent}, found, link.place))
+            is_view = Result(alias.flag, "bool")
+            self.steps.append(Number(SAME_MEMORY, {"a": value, "b": parent}, is_view, link.place))
             return value
         name = self.names.new(_stem(value))
         self.steps.append(Choose((alias.flag,), value, old, name, link.place))
         return Ref(name)
 
-    def _made(self, alias: Alias, parent: Value, link: Link) -> Value:
+    def _view_value(self, alias: Alias, parent: Value, link: Link) -> Value:
         if link.item is not None:
             return Item(self._name(parent), link.item)
         if link.is_itself:
@@ -178,7 +178,7 @@ class State:
         kind = "Tensor[]" if alias.listed or link.listed else "Tensor"
         name = self.names.new(_stem(alias.value))
         result, view, shares = Result(name, kind, alias.length), link.operand is None, self._shared(link, parent)
-        arguments = link.given(parent)
+        arguments = link.all_arguments(parent)
         self.steps.append(Apply(link.identity, arguments, (result,), link.place, link.grad, view=view, shares=shares))
         return Ref(name) if link.operand is None or not link.listed else Item(name, link.operand)
 
@@ -190,17 +190,17 @@ class State:
 
     def view(self, result: Result, parent: Alias, link: Link, *, itself: bool) -> None:
         """A view, or a list of them; it is made at once. `itself`: whether it may be what it views."""
-        made = Alias(
+        alias = Alias(
             parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length
         )
-        self.read(made)
-        self.name(result.name, made, itself=itself)
+        self.read(alias)
+        self.name(result.name, alias, itself=itself)
 
-    def name(self, name: str, made: Alias, *, itself: bool) -> None:
+    def name(self, name: str, alias: Alias, *, itself: bool) -> None:
         """Gives a view its name."""
-        self.tensors[name] = Handle(made)
+        self.tensors[name] = Handle(alias)
         if itself:
-            self.selves.append(made)
+            self.selves.append(alias)
 
     def change_looks(self, call: Call, written: str) -> None:
         """An in-place operator that changes what its argument looks like."""
@@ -211,7 +211,7 @@ class State:
                 if not each.flag:
                     raise GraphError(call.place, ITSELF)
                 self.steps.append(Forbid(each.flag, ITSELF, call.place))
-        rest = {name: self.value(given) for name, given in call.arguments.items() if name != written}
+        rest = {name: self.value(argument) for name, argument in call.arguments.items() if name != written}
         link = Link(call.function, written, rest, call.grad, place=call.place, inplace=True)
         handle.alias = Alias(
             handle.alias.storage, handle.alias, link, Ref(call.results[0].name if call.results else "")
@@ -271,15 +271,15 @@ class State:
         storage.silent &= silent
         storage.conditions.append((*alias.flags, *when))
         storage.with_grad += [(*alias.flags, *when)] if grad else []
-        for each, made in [*copies, (alias, value)]:
-            each.value, each.seen = made, storage.version
+        for each, written in [*copies, (alias, value)]:
+            each.value, each.seen = written, storage.version
         if storage.input:
             self.written_inputs[storage.input] = storage
 
     def _copies(self, alias: Alias, value: Ref, place: Place, *, grad: bool) -> list[tuple[Alias, Ref]]:
         """The same write for what `alias` is a view of: for what may be a copy, and has memory of its own then, and for
         what was detached, and has a history of its own then."""
-        found = []
+        copies = []
         above = alias.parent
         while above is not None:
             if above.flag or above.cut:
@@ -288,9 +288,9 @@ class State:
                 tracked = grad and all(link.grad for link in (chain if above.cut else alias.chain))
                 self.steps.append(Scatter(base, value, chain, name, place, tracked, flags))
                 above.own = above.own or (tracked and above.cut)
-                found.append((above, Ref(name)))
+                copies.append((above, Ref(name)))
             above = above.parent
-        return found
+        return copies
 
 
 def _stem(value: Value) -> str:

@@ -67,7 +67,7 @@ class Alias:
     link: Link | None = None
     value: Value = _NO_VALUE  # the value that it was last given, and when
     seen: int = -1
-    made: int = -1  # the version that it was first made of
+    first_version: int = -1  # the version that it was first made of
     own: bool = False  # whether it is detached and was written to since: its history is then not that of its storage
     listed: bool = False  # whether it is a list of views
     flag: str = ""  # the number that says whether it is a view of its parent, where it may be a copy
@@ -123,7 +123,7 @@ class Alias:
     @property
     def behind(self) -> bool:
         """Whether there was a write since it was made. Of several views all are made at once."""
-        first = self.parent.made if self.parent is not None and self.parent.listed else self.made
+        first = self.parent.first_version if self.parent is not None and self.parent.listed else self.first_version
         return 0 <= first < self.storage.version
 
     @property

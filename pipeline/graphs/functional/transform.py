@@ -16,8 +16,8 @@ from pipeline.graphs.functional.program import (
     Apply,
     Choose,
     Functional,
-    Given,
     Number,
+    OutputValue,
     Scatter,
     Step,
     Update,
@@ -58,20 +58,20 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
     )
 
 
-def _needed(state: State, outputs: tuple[Given, ...], updates: tuple[Update, ...]) -> tuple[Step, ...]:
+def _needed(state: State, outputs: tuple[OutputValue, ...], updates: tuple[Update, ...]) -> tuple[Step, ...]:
     """The steps; what was written where nobody looks is left out, and what says whether that is a view."""
-    used = {name for given in (*outputs, *updates, *state.checks) for name in names_in(given)}
+    used = {name for part in (*outputs, *updates, *state.checks) for name in names_in(part)}
     used |= {flag for check in state.checks for flag in check.flags}
     used |= {flag for update in updates for flags in update.conditions for flag in flags}
-    found: list[Step] = []
+    needed: list[Step] = []
     for step in reversed(state.steps):
         if isinstance(step, (Scatter, Choose)) and step.result not in used:
             continue
         if isinstance(step, Number) and step.op == SAME_MEMORY and step.result.name not in used:
             continue
         used |= names_in(step)
-        found.append(step)
-    return tuple(reversed(found))
+        needed.append(step)
+    return tuple(reversed(needed))
 
 
 def _stand_in(state: State, call: Call) -> None:
@@ -117,8 +117,8 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
         state.refuse(operator, arguments, call.place)
     results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in call.results)
     state.steps.append(Apply(call.function, arguments, results, call.place, call.grad))
-    for given, made in zip(call.results, results):
-        state.bind(given, Ref(made.name))
+    for declared, result in zip(call.results, results):
+        state.bind(declared, Ref(result.name))
 
 
 def _change_looks(state: State, call: Call, operator: Operator) -> None:

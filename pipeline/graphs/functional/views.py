@@ -31,13 +31,13 @@ REFUSED = {
 
 def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
     """A result that may be in the memory of an argument; False where it is not, whatever the numbers are."""
-    given = call.arguments[row.argument]
+    viewed = call.arguments[row.argument]
     if row.whole:
         _itself(state, call, operator, row)
     elif not is_list(next(a.type for a in operator.schema.arguments if a.name == row.argument)):
         rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
         link = _link(state, call, row, rest, cut=operator.schema.name.base == "detach")
-        state.view(call.results[0], state.handle(given).alias, link, itself=row.itself)
+        state.view(call.results[0], state.handle(viewed).alias, link, itself=row.itself)
     else:
         return _of_list(state, call, row)
     return True
@@ -50,12 +50,12 @@ def _link(state: State, call: Call, row: Shares, rest: dict[str, Value], *, cut:
 
 def _of_list(state: State, call: Call, row: Shares) -> bool:
     """Views of the tensors of a list: as many, or one of one tensor."""
-    given, result = call.arguments[row.argument], call.results[0]
-    known = state.lists.get(given.name) if isinstance(given, Ref) else None
-    if known is None and not isinstance(given, Many):
+    viewed, result = call.arguments[row.argument], call.results[0]
+    known = state.lists.get(viewed.name) if isinstance(viewed, Ref) else None
+    if known is None and not isinstance(viewed, Many):
         what = f"'{call.op}' may give views of the tensors of '{row.argument}', which is a list as a whole"
         raise GraphError(call.place, what, "take it apart, `a, b = xs`, and name its tensors: [a, b]")
-    handles = known or tuple(map(state.handle, given.values if isinstance(given, Many) else ()))
+    handles = known or tuple(map(state.handle, viewed.values if isinstance(viewed, Many) else ()))
     listed = result.type.endswith("]")
     if not listed and len(handles) != 1:
         return False
@@ -88,16 +88,16 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
     if call.grad:
         state.refuse(operator, arguments, call.place)
     result, flag = Result(state.names.new(call.results[0].name), "Tensor"), Result(state.names.new("is_view"), "bool")
-    found: Value = Ref(result.name)
+    value: Value = Ref(result.name)
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, shares=(source,)))
-    state.steps.append(Number(SAME_MEMORY, {"a": found, "b": source}, flag, call.place))
+    state.steps.append(Number(SAME_MEMORY, {"a": value, "b": source}, flag, call.place))
     if not call.grad:  # of what it is itself, it has the history
         chosen = state.names.new(result.name)
-        state.steps.append(Choose((flag.name,), source, found, chosen, call.place))
-        found = Ref(chosen)
+        state.steps.append(Choose((flag.name,), source, value, chosen, call.place))
+        value = Ref(chosen)
     link, now = Link("", row.argument, {}, True, place=call.place, conditional=True), parent.storage.version
-    made = Alias(parent.storage, parent, link, found, seen=now, made=now, flag=flag.name)
-    state.name(call.results[0].name, made, itself=row.itself)
+    alias = Alias(parent.storage, parent, link, value, seen=now, first_version=now, flag=flag.name)
+    state.name(call.results[0].name, alias, itself=row.itself)
 
 
 def returns_argument(call: Call) -> bool:

@@ -54,13 +54,13 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     handle = state.handle(call.arguments[name])
     alias, arguments = handle.alias, state.arguments(call, operator)
     check_write(state, call, operator, alias, arguments)
-    made = state.names.new(_stem(arguments[name]))
-    result = Result(made, "Tensor")
+    new = state.names.new(_stem(arguments[name]))
+    result = Result(new, "Tensor")
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
     same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
-    state.write(alias, Ref(made), grad=call.grad, place=call.place, same=same)
-    for given in call.results:
-        state.tensors[given.name] = handle
+    state.write(alias, Ref(new), grad=call.grad, place=call.place, same=same)
+    for output in call.results:
+        state.tensors[output.name] = handle
 
 
 def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, hidden: bool, silent: bool) -> None:
@@ -84,20 +84,20 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
         if a.annotation == r.annotation
     }
     held = [r for r, s in zip(call.results, operator.schema.returns) if not s.is_write]
-    made = tuple(Result(state.names.new(r.name), r.type, r.length) for r in held)
+    results = tuple(Result(state.names.new(r.name), r.type, r.length) for r in held)
     state.steps.append(
-        Apply(call.function, arguments, made, call.place, call.grad, clones=tuple(clones.items()), sized=sized)
+        Apply(call.function, arguments, results, call.place, call.grad, clones=tuple(clones.items()), sized=sized)
     )
     switch = arguments.get(_hidden(call)[0])
     when = (switch.name,) if isinstance(switch, Ref) else ()
     for name, handle in handles.items():
         grad, value = call.grad and not hidden, Ref(clones[name])
         state.write(handle.alias, value, grad=grad, place=call.place, silent=silent, when=when)
-    for given, result in zip(held, made):
-        state.bind(given, Ref(result.name))
-    for given, declared in zip(call.results, operator.schema.returns):
+    for named, result in zip(held, results):
+        state.bind(named, Ref(result.name))
+    for named, declared in zip(call.results, operator.schema.returns):
         if declared.is_write:
-            state.tensors[given.name] = handles[returned[declared.annotation]]
+            state.tensors[named.name] = handles[returned[declared.annotation]]
 
 
 def _refuse_grad(state: State, call: Call, operator: Operator, arguments: dict[str, Value]) -> None:
@@ -133,5 +133,5 @@ def check_write(state: State, call: Call, operator: Operator, alias: Alias, argu
 
 def _tensors(value: Value) -> list[Value]:
     if isinstance(value, Many):
-        return [found for each in value.values for found in _tensors(each)]
+        return [tensor for each in value.values for tensor in _tensors(each)]
     return [value] if isinstance(value, (Ref, Item)) else []

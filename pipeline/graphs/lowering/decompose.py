@@ -1,7 +1,7 @@
-"""Composite operators taken apart into those that have derivatives, where the shapes say how.
+"""Decomposes composite operators into operators with derivatives, where the shapes are known.
 
-An operator that is made of others has no formula: its gradient is recorded while the graph runs, which costs time and
-memory. What the rules know is written out instead; what they do not know stays as it is.
+A composite operator has no formula: the graph records it at run time to differentiate it, which costs time and memory.
+A call that a rule matches is decomposed instead; any other call is unchanged.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pipeline.graphs.model import Call, Function, Int, Item, Many, Nothing, Outp
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.python.reader import Reader
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.things import Known, Several, Thing
+from pipeline.graphs.resolve.operands import Known, Operand, Several
 from pipeline.problems.problem import SpecError
 
 _BROADCAST = "aten::broadcast_tensors"
 
 
 def decompose(function: Function, ops: Ops) -> Function:
-    """The function with those calls written out that the rules know."""
+    """The function with each call decomposed that a rule matches."""
     if not any(call.op in RULES or call.op == _BROADCAST for call in function.calls):
         return function
     return _Pass(function, ops).function()
@@ -38,16 +38,16 @@ class _Pass:
         self.builder = GraphBuilder(ops, names)
         self.shapes: dict[str, Shape] = {}
         self.items: dict[str, dict[int, Shape]] = {}
-        self.now: dict[str, Value] = {}  # what stands for a result that is no more
-        for given in function.inputs:
-            if given.facts is not None:
-                self.shapes[given.name] = Shape(given.facts.sizes, given.facts.dtype)
+        self.replaced: dict[str, Value] = {}  # the values that replace results of decomposed calls
+        for input_ in function.inputs:
+            if input_.facts is not None:
+                self.shapes[input_.name] = Shape(input_.facts.sizes, input_.facts.dtype)
 
     def function(self) -> Function:
-        """All calls in turn."""
+        """Processes all calls in order; the resulting function."""
         for call in self.old.calls:
             current = replace(call, arguments={name: self._value(each) for name, each in call.arguments.items()})
-            if not (self._broadcast(current) or self._expanded(current)):
+            if not (self._broadcast(current) or self._decomposed(current)):
                 self.builder.calls.append(current)
             for result in call.results:
                 if result.sizes is not None and result.type == "Tensor":
@@ -57,8 +57,8 @@ class _Pass:
 
     def _value(self, value: Value) -> Value:
         if isinstance(value, Ref):
-            return self.now.get(value.name, value)
-        if isinstance(value, Item) and isinstance(listed := self.now.get(value.name), Many):
+            return self.replaced.get(value.name, value)
+        if isinstance(value, Item) and isinstance(listed := self.replaced.get(value.name), Many):
             return listed.values[value.index]
         if isinstance(value, Many):
             return Many(tuple(map(self._value, value.values)))
@@ -68,49 +68,49 @@ class _Pass:
         return self.shapes.get(value.name) if isinstance(value, Ref) else None
 
     def _broadcast(self, call: Call) -> bool:
-        """Tensors of one shape are what they are broadcast to."""
+        """Removes a broadcast of tensors of equal shapes: its results are its arguments."""
         tensors = call.arguments.get("tensors")
         if call.op != _BROADCAST or not isinstance(tensors, Many):
             return False
         shapes = [self._shape(each) for each in tensors.values]
         if None in shapes or len({shape.sizes for shape in shapes if shape is not None}) != 1:
             return False
-        self.now[call.results[0].name] = tensors
+        self.replaced[call.results[0].name] = tensors
         return True
 
-    def _expanded(self, call: Call) -> bool:
+    def _decomposed(self, call: Call) -> bool:
         if call.op not in RULES or len(call.results) != 1:
             return False
         result = call.results[0]
-        found = {name: self._shape(value) for name, value in call.arguments.items()}
-        site = Site(call.arguments, {name: shape for name, shape in found.items() if shape is not None})
-        rule = next((rule for rule in RULES[call.op] if rule.holds(site)), None)
+        shapes = {name: self._shape(value) for name, value in call.arguments.items()}
+        site = Site(call.arguments, {name: shape for name, shape in shapes.items() if shape is not None})
+        rule = next((rule for rule in RULES[call.op] if rule.applies(site)), None)
         return rule is not None and self._apply(rule, call, site, result)
 
     def _apply(self, rule: Rule, call: Call, site: Site, result: Result) -> bool:
         count = len(self.builder.calls)
         self.builder.place, self.builder.grad = call.place, call.grad
-        scope: dict[str, Thing] = {name: thing(value) for name, value in call.arguments.items()}
+        scope: dict[str, Operand] = {name: operand(value) for name, value in call.arguments.items()}
         sizes = result.sizes or ()
-        scope |= {name: thing(value) for name, value in numbers(site, sizes).items()}
-        scope["sizes"] = Several(tuple(thing(Int(size)) for size in sizes), is_list=True)
+        scope |= {name: operand(value) for name, value in numbers(site, sizes).items()}
+        scope["sizes"] = Several(tuple(operand(Int(size)) for size in sizes), is_list=True)
         with suppress(SpecError):
-            made = Reader(self.builder, {}, {}).within(rule.text, scope, result.name)
-            if isinstance(made, Known):
-                self.now[result.name] = made.value
-                if result.sizes is not None and isinstance(made.value, Ref):
-                    self.shapes[made.value.name] = Shape(result.sizes, result.dtype)
+            lowered = Reader(self.builder, {}, {}).within(rule.text, scope, result.name)
+            if isinstance(lowered, Known):
+                self.replaced[result.name] = lowered.value
+                if result.sizes is not None and isinstance(lowered.value, Ref):
+                    self.shapes[lowered.value.name] = Shape(result.sizes, result.dtype)
                 return True
-        del self.builder.calls[count:]  # the set has not all operators that it takes
+        del self.builder.calls[count:]  # the set lacks an operator of the decomposition
         return False
 
 
 _TYPES: Mapping[str, str] = {"Int": "int", "Float": "float", "Bool": "bool", "Str": "str", "Nothing": "None"}
 
 
-def thing(value: Value) -> Thing:
-    """A value as expressions have it."""
+def operand(value: Value) -> Operand:
+    """A value with its type, as an operand of expressions."""
     if isinstance(value, Many):
-        return Several(tuple(map(thing, value.values)), is_list=True)
+        return Several(tuple(map(operand, value.values)), is_list=True)
     kind = type(value).__name__
     return Known(value, "None" if isinstance(value, Nothing) else _TYPES.get(kind, "Tensor"))

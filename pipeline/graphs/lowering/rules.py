@@ -1,9 +1,9 @@
-"""What composite operators are made of, where the shapes of their tensors are known.
+"""The decompositions of composite operators for tensors of known shapes.
 
-A rule says of which sizes it speaks, and the operators in the language of graphs, over the operator's own arguments.
-Beside these there are `rows`, all sizes of the first tensor but the last one multiplied, and `sizes`, those of the
-result. Facts: ATen/native/Linear.cpp, LinearAlgebra.cpp (matmul), SoftMax.cpp, layer_norm.cpp, Convolution.cpp,
-LossNLL.cpp of the release. The kernels that are called are the ones that the operator itself calls.
+A rule has a condition on the sizes, and an expression in the language of graphs over the operator's arguments. The
+expression may also name `rows`, the product of all sizes of the first tensor except the last, and `sizes`, the sizes of
+the result. Facts: ATen/native/Linear.cpp, LinearAlgebra.cpp (matmul), SoftMax.cpp, layer_norm.cpp, Convolution.cpp,
+LossNLL.cpp of the release. A rule calls the kernels that the operator itself calls.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ Sizes = tuple[int, ...]
 
 
 class Shape(Struct, frozen=True):
-    """What is known of a tensor."""
+    """The known sizes and dtype of a tensor."""
 
     sizes: Sizes
     dtype: str
 
     @property
     def rank(self) -> int:
+        """The number of dimensions."""
         return len(self.sizes)
 
 
 class Site(Struct, frozen=True):
-    """A call that might be taken apart: its arguments, and the shapes of those that are tensors."""
+    """A call that a rule may match: its arguments, and the known shapes of its tensor arguments."""
 
     arguments: Mapping[str, Value]
     shapes: Mapping[str, Shape]
 
     def ranks(self, *names: str) -> tuple[int, ...]:
-        """The ranks of some arguments; -1 of one that is not known."""
+        """The ranks of some arguments; -1 if unknown."""
         return tuple(self.shapes[name].rank if name in self.shapes else -1 for name in names)
 
     def is_none(self, name: str) -> bool:
@@ -43,14 +44,14 @@ class Site(Struct, frozen=True):
         return isinstance(self.arguments[name], Nothing)
 
     def same_batch(self, one: str, other: str) -> bool:
-        """Whether two tensors have the same sizes but for the last two."""
+        """Whether two tensors have the same sizes except for the last two dimensions."""
         return self.shapes[one].sizes[:-2] == self.shapes[other].sizes[:-2]
 
 
 class Rule(Struct, frozen=True):
-    """When an operator is taken apart, and into what."""
+    """A decomposition: when it applies, and its expression."""
 
-    holds: Callable[[Site], bool]
+    applies: Callable[[Site], bool]
     text: str
 
 
@@ -134,16 +135,16 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 
 def numbers(site: Site, result: Sizes) -> dict[str, Value]:
-    """What rules may name beside arguments, as far as it can be told."""
+    """The names that expressions of rules may use besides the arguments, as far as shapes are known."""
     first = next(iter(site.shapes.values())).sizes if site.shapes else ()
-    found: dict[str, Value] = {"rows": Int(_product(first[:-1]))}
+    values: dict[str, Value] = {"rows": Int(_product(first[:-1]))}
     if len(result) > 1:
-        found |= {"batch": Int(_product(result[:-2])), "height": Int(result[-2]), "width": Int(result[-1])}
-    return found
+        values |= {"batch": Int(_product(result[:-2])), "height": Int(result[-2]), "width": Int(result[-1])}
+    return values
 
 
 def _product(sizes: Sizes) -> int:
-    found = 1
+    product = 1
     for size in sizes:
-        found *= size
-    return found
+        product *= size
+    return product

@@ -1,4 +1,4 @@
-"""Expressions of a graph's source: what they call, and what they stand for."""
+"""Expressions of a graph's source: the operators that they call, and their values."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from pipeline.graphs.python.names import (
 )
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import DTYPES
-from pipeline.graphs.resolve.things import (
+from pipeline.graphs.resolve.operands import (
     NONE,
     WRONG,
     Known,
+    Operand,
     Several,
-    Thing,
     Wrong,
     described,
     is_number,
-    is_operand,
+    is_scalar,
     is_tensor,
     number_in,
     of_number,
@@ -40,45 +40,44 @@ from pipeline.problems.problem import SpecError, TextMistake, nearest
 
 
 class Expressions:
-    """Reads names, constants and operators. `scope` says what names stand for, `imports` what is imported under which
-    name."""
+    """Reads names, constants and operators. `scope` has the values of names, `imports` the full names of imports."""
 
-    def __init__(self, builder: GraphBuilder, imports: Mapping[str, str], scope: dict[str, Thing]) -> None:
+    def __init__(self, builder: GraphBuilder, imports: Mapping[str, str], scope: dict[str, Operand]) -> None:
         self.builder = builder
         self.imports = imports
         self.scope = scope
-        self.first_line = 1  # of the function: places count from there
-        self.functions: frozenset[str] = frozenset()  # of the same file
-        self.depth = 0  # how deep within what torch has in Python
+        self.first_line = 1  # of the function; places count from it
+        self.functions: frozenset[str] = frozenset()  # the functions of the same file
+        self.depth = 0  # the nesting depth of expressions from `torch_functions.py`
 
-    # ---- where
+    # ---- reading and places
 
-    def read(self, node: ast.expr, hint: str = "") -> Thing:
-        """What an expression stands for; its calls are in the builder. A TextMistake says where something is wrong."""
+    def read(self, node: ast.expr, hint: str = "") -> Operand:
+        """The value of an expression; its calls are added to the builder. Raises a TextMistake at an erroneous node."""
         try:
-            found = self.readers.get(type(node))
-            if found is None:
+            reader = self.readers.get(type(node))
+            if reader is None:
                 what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
-                raise SpecError(f"{what} is nothing that a graph can have", advice)
-            return found(self, node, hint)
+                raise SpecError(f"{what} is not supported in a graph", advice)
+            return reader(self, node, hint)
         except TextMistake:
             raise
         except SpecError as error:
             raise TextMistake(error.problem, error.hint, *self.where(node)) from None
 
     def at(self, node: ast.expr | ast.stmt) -> None:
-        """Says that what is called next is called here."""
+        """Sets the place of the next calls."""
         if not self.depth:
             self.builder.place = Place(*self.where(node))
 
     def where(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """Line and column, from the function's first line on."""
+        """Line and column, counted from the function's first line."""
         if self.depth:
             return self.builder.place.line, self.builder.place.column
         return node.lineno - self.first_line + 1, node.col_offset + 1
 
     def path(self, node: ast.expr) -> str:
-        """The full name of something imported, `torch.nn.functional.relu`; "" of all else."""
+        """The full name of an imported object, `torch.nn.functional.relu`; "" for any other expression."""
         if isinstance(node, ast.Name):
             return "" if node.id in self.scope else self.imports.get(node.id, "")
         if isinstance(node, ast.Attribute):
@@ -86,8 +85,8 @@ class Expressions:
             return f"{inner}.{node.attr}" if inner else ""
         return ""
 
-    def within(self, text: str, scope: dict[str, Thing], hint: str) -> Thing:
-        """What an expression of our own stands for, at the place that is being read."""
+    def within(self, text: str, scope: dict[str, Operand], hint: str) -> Operand:
+        """The value of an expression that gradmill defines, with names from `scope`, at the current place."""
         outer, imports, self.depth = self.scope, self.imports, self.depth + 1
         self.scope, self.imports = scope, {"torch": "torch"}
         try:
@@ -97,13 +96,13 @@ class Expressions:
 
     # ---- names and constants
 
-    def name(self, node: ast.Name, hint: str) -> Thing:
+    def name(self, node: ast.Name, hint: str) -> Operand:
         if node.id in self.scope:
             return self.scope[node.id]
-        what = f"'{node.id}' is a module" if node.id in self.imports else f"'{node.id}' is not known here"
+        what = f"'{node.id}' is a module" if node.id in self.imports else f"'{node.id}' is not defined here"
         raise SpecError(what, nearest(node.id, self.scope) or "assign it first, or make it a parameter")
 
-    def constant(self, node: ast.Constant, hint: str) -> Thing:
+    def constant(self, node: ast.Constant, hint: str) -> Operand:
         value = node.value
         if value is None:
             return NONE
@@ -114,9 +113,9 @@ class Expressions:
         if isinstance(value, (bool, int, float)):
             return of_number(value)
         what = "'...'" if value is ... else f"'{ast.unparse(node)}'"
-        raise SpecError(f"{what} is nothing that a graph can have here")
+        raise SpecError(f"{what} is not supported here in a graph")
 
-    def attribute(self, node: ast.Attribute, hint: str) -> Thing:
+    def attribute(self, node: ast.Attribute, hint: str) -> Operand:
         path = self.path(node)
         if path:
             return self._imported(path)
@@ -133,11 +132,11 @@ class Expressions:
         if name in ATTRIBUTES:
             return self.builder.call(f"aten::{ATTRIBUTES[name]}", [value], hint=hint or name)
         if name in REFUSED_ATTRIBUTES:
-            raise SpecError(f"'.{name}' of a tensor is nothing that a graph can have", REFUSED_ATTRIBUTES[name])
+            raise SpecError(f"'.{name}' of a tensor is not supported in a graph", REFUSED_ATTRIBUTES[name])
         known = [*PROPERTIES, *ATTRIBUTES]
-        raise SpecError(f"a tensor has no attribute '{name}' that a graph can have", nearest(name, known))
+        raise SpecError(f"a tensor has no attribute '{name}' that a graph supports", nearest(name, known))
 
-    def _imported(self, path: str) -> Thing:
+    def _imported(self, path: str) -> Operand:
         module, _, name = path.rpartition(".")
         if path in NUMBERS:
             return of_number(NUMBERS[path])
@@ -147,59 +146,59 @@ class Expressions:
             return Known(Constant("Layout", name), "Layout")
         if module == "torch" and name in MEMORY_FORMATS:
             return Known(Constant("MemoryFormat", name), "MemoryFormat")
-        raise SpecError(f"'{path}' is no value that a graph can have", "write dtypes as torch.float64")
+        raise SpecError(f"the value '{path}' is not supported in a graph", "write dtypes as torch.float64")
 
-    def several(self, node: ast.Tuple | ast.List, hint: str) -> Thing:
+    def several(self, node: ast.Tuple | ast.List, hint: str) -> Operand:
         return self.spread(node.elts, is_list=isinstance(node, ast.List))
 
-    def spread(self, nodes: Sequence[ast.expr], *, is_list: bool) -> Thing:
-        """Items of a tuple, a list or a call, `*items` among them."""
-        found: list[Thing] = []
+    def spread(self, nodes: Sequence[ast.expr], *, is_list: bool) -> Operand:
+        """The items of a tuple, a list or a call's arguments, with `*items` unpacked."""
+        items: list[Operand] = []
         runs = False
         for node in nodes:
             item = self.read(node.value if isinstance(node, ast.Starred) else node)
             if isinstance(node, ast.Starred) and isinstance(item, Several):
-                found += item.items
+                items += item.items
             elif isinstance(node, ast.Starred) and isinstance(item, Known) and item.type == "int[]":
-                found.append(item)
+                items.append(item)
                 runs = True
             elif isinstance(node, ast.Starred) and not isinstance(item, Wrong):
                 raise TextMistake(f"'*' before {described(item)}", "write out each item", *self.where(node))
             else:
-                found.append(item)
+                items.append(item)
         if not runs:
-            return Several(tuple(found), is_list=is_list)
+            return Several(tuple(items), is_list=is_list)
         self.at(nodes[0])
-        lists = [i if isinstance(i, Known) and i.type == "int[]" else Several((i,), is_list=True) for i in found]
+        lists = [i if isinstance(i, Known) and i.type == "int[]" else Several((i,), is_list=True) for i in items]
         return self.builder.scalar("concat", [Several(tuple(lists), is_list=True)])
 
     # ---- operators
 
-    def binary(self, node: ast.BinOp, hint: str) -> Thing:
+    def binary(self, node: ast.BinOp, hint: str) -> Operand:
         left, right = self.read(node.left), self.read(node.right)
         self.at(node)
         return self.operator(type(node.op), left, right, hint)
 
-    def operator(self, kind: type[ast.operator], left: Thing, right: Thing, hint: str) -> Thing:
-        """`left op right`."""
+    def operator(self, kind: type[ast.operator], left: Operand, right: Operand, hint: str) -> Operand:
+        """The value of `left op right`."""
         tensors, numbers, _ = BINARY[kind]
         if isinstance(left, Wrong) or isinstance(right, Wrong):
             return WRONG
-        if is_tensor(left) and (is_tensor(right) or is_operand(right)):
+        if is_tensor(left) and (is_tensor(right) or is_scalar(right)):
             return self.builder.call(f"aten::{tensors}", [left, right], hint=hint or tensors.strip("_"))
-        if is_tensor(right) and is_operand(left) and kind in REFLECTED:
+        if is_tensor(right) and is_scalar(left) and kind in REFLECTED:
             return self.within(REFLECTED[kind], {"self": right, "other": left}, hint)
         if is_number(left) and is_number(right) and numbers:
             return self.builder.scalar(numbers, [left, right], hint)
-        lists = [thing for thing in (left, right) if isinstance(thing, Several) or thing.type == "int[]"]
+        lists = [operand for operand in (left, right) if isinstance(operand, Several) or operand.type == "int[]"]
         if kind is ast.Add and len(lists) == 2:
             if isinstance(left, Several) and isinstance(right, Several):
                 return Several((*left.items, *right.items), is_list=left.is_list)
             return self.builder.scalar("concat", [Several(tuple(lists), is_list=True)])
         maybe = _perhaps_none(left) or _perhaps_none(right)
-        raise SpecError(f"this operator is not for {described(left)} and {described(right)}{maybe}")
+        raise SpecError(f"this operator does not take {described(left)} and {described(right)}{maybe}")
 
-    def unary(self, node: ast.UnaryOp, hint: str) -> Thing:
+    def unary(self, node: ast.UnaryOp, hint: str) -> Operand:
         value = self.read(node.operand)
         self.at(node)
         if isinstance(value, Wrong) or (isinstance(node.op, ast.UAdd) and (is_tensor(value) or is_number(value))):
@@ -211,10 +210,10 @@ class Expressions:
             return of_number(not self.decided(node.operand))
         if name is None or not is_tensor(value):
             hint = "write ~x of a tensor of bool" if name is None else ""
-            raise SpecError(f"this operator is not for {described(value)}{_perhaps_none(value)}", hint)
+            raise SpecError(f"this operator does not take {described(value)}{_perhaps_none(value)}", hint)
         return self.builder.call(f"aten::{name}", [value], hint=hint)
 
-    def compare(self, node: ast.Compare, hint: str) -> Thing:
+    def compare(self, node: ast.Compare, hint: str) -> Operand:
         if len(node.ops) > 1:
             raise SpecError("a chain of comparisons is a branch", "write (a < b) & (b < c)")
         left, right, kind = self.read(node.left), self.read(node.comparators[0]), type(node.ops[0])
@@ -224,11 +223,11 @@ class Expressions:
         if kind in (ast.Is, ast.IsNot) and self.depth:
             return of_number((left == right) is (kind is ast.Is))
         if kind not in COMPARE:
-            raise SpecError("this comparison is nothing that a graph can have", "compare tensors by == or <")
+            raise SpecError("this comparison is not supported in a graph", "compare tensors by == or <")
         name, swapped = COMPARE[kind]
-        if is_tensor(left) and (is_tensor(right) or is_operand(right)):
+        if is_tensor(left) and (is_tensor(right) or is_scalar(right)):
             return self.builder.call(f"aten::{name}", [left, right], hint=hint)
-        if is_tensor(right) and is_operand(left):
+        if is_tensor(right) and is_scalar(left):
             return self.builder.call(f"aten::{swapped}", [right, left], hint=hint)
         if is_number(left) and is_number(right):
             return self.builder.scalar(name, [left, right], hint)
@@ -236,30 +235,30 @@ class Expressions:
             return of_number((left == right) is (kind is ast.Eq))
         raise SpecError(f"{described(left)} and {described(right)} cannot be compared{_perhaps_none(left)}")
 
-    # ---- what is decided while the graph is read
+    # ---- conditions, which are evaluated while the graph is read
 
-    def chosen(self, node: ast.IfExp, hint: str) -> Thing:
+    def chosen(self, node: ast.IfExp, hint: str) -> Operand:
         if not self.depth:
             what, advice = EXPRESSIONS[ast.IfExp]
-            raise SpecError(f"{what} is nothing that a graph can have", advice)
+            raise SpecError(f"{what} is not supported in a graph", advice)
         return self.read(node.body if self.decided(node.test) else node.orelse, hint)
 
-    def both(self, node: ast.BoolOp, hint: str) -> Thing:
+    def both(self, node: ast.BoolOp, hint: str) -> Operand:
         if not self.depth:
             what, advice = EXPRESSIONS[ast.BoolOp]
-            raise SpecError(f"{what} is nothing that a graph can have", advice)
+            raise SpecError(f"{what} is not supported in a graph", advice)
         decide = any if isinstance(node.op, ast.Or) else all
         return of_number(decide(self.decided(value) for value in node.values))
 
     def decided(self, node: ast.expr) -> bool:
-        """Whether a condition holds."""
-        found = number_in(self.read(node))
-        if found is None:
-            raise SpecError("this has to be known while the graph is read", "write a constant, True or False")
-        return bool(found)
+        """The value of a condition. Raises a SpecError if it is not constant."""
+        number = number_in(self.read(node))
+        if number is None:
+            raise SpecError("this must be known when the graph is read", "write a constant, True or False")
+        return bool(number)
 
-    # What reads each kind of expression.
-    readers: ClassVar[Mapping[type[ast.expr], Callable[[Any, Any, str], Thing]]] = {
+    # The method for each kind of expression.
+    readers: ClassVar[Mapping[type[ast.expr], Callable[[Any, Any, str], Operand]]] = {
         ast.Name: name,
         ast.Constant: constant,
         ast.Attribute: attribute,
@@ -273,6 +272,6 @@ class Expressions:
     }
 
 
-def _perhaps_none(thing: Thing) -> str:
-    optional = isinstance(thing, Known) and thing.type == "Tensor?"
-    return ": it may be None, which only arguments that are optional can be" if optional else ""
+def _perhaps_none(operand: Operand) -> str:
+    optional = isinstance(operand, Known) and operand.type == "Tensor?"
+    return ": it may be None, which only optional arguments accept" if optional else ""

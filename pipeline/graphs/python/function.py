@@ -1,4 +1,4 @@
-"""One function of a graph file: its parameters by their annotations, then its body."""
+"""Reads one function of a graph file: its parameters by their annotations, then its body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.graphs.python.source import Context
 from pipeline.graphs.python.statements import TOO_DEEP, Body
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import converted
-from pipeline.graphs.resolve.things import Known, Wrong, described
+from pipeline.graphs.resolve.operands import Known, Wrong, described
 from pipeline.problems.problem import SpecError, TextMistake, nearest
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
@@ -30,7 +30,7 @@ _TYPES = {
     "torch.dtype": "ScalarType",
 }
 _LISTS = ("list", "typing.List", "typing.Sequence", "collections.abc.Sequence")
-_OPTIONAL = {*_TYPES.values(), "Scalar", "int[]", "float[]"} - {"None"}  # what may also be None
+_OPTIONAL = {*_TYPES.values(), "Scalar", "int[]", "float[]"} - {"None"}  # the types that may also be None
 _LISTED = ("Tensor", "int", "float", "bool", "str")
 _HINT = "write Tensor, int, float, bool, list[int], list[Tensor], or one of these | None"
 
@@ -38,24 +38,24 @@ Aliasing = Mapping[str, Sequence[Sequence[str]]]  # by function, groups of input
 
 
 class Definition:
-    """The parameters of a function as they are read."""
+    """Reads the parameters of a function."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.inputs: list[Input] = []
-        self.mistakes: list[TextMistake] = []
+        self.errors: list[TextMistake] = []
         self.groups: dict[str, list[str]] = {}
 
     def say(self, node: ast.expr | ast.stmt, problem: str, hint: str = "") -> None:
-        """Adds a mistake."""
-        self.mistakes.append(TextMistake(problem, hint, *self.reader.where(node)))
+        """Adds an error at a node."""
+        self.errors.append(TextMistake(problem, hint, *self.reader.where(node)))
 
     def read(self, parameters: ast.arguments) -> None:
-        """Reads all parameters; those that are wrong are in scope all the same."""
+        """Reads all parameters. Those with errors are put into the scope as well, with the value WRONG."""
         for extra in (parameters.vararg, parameters.kwarg):
             if extra is not None:
                 self.reader.scope[extra.arg] = Wrong()
-                self.say(extra, f"the parameter '*{extra.arg}' is nothing that a graph can have", "name each input")  # type: ignore[arg-type]
+                self.say(extra, f"the parameter '*{extra.arg}' is not supported in a graph", "name each input")  # type: ignore[arg-type]
         plain = [*parameters.posonlyargs, *parameters.args]
         defaults = [None] * (len(plain) - len(parameters.defaults)) + list(parameters.defaults)
         for parameter, default in zip(plain, defaults):
@@ -69,7 +69,7 @@ class Definition:
             type_ = self._annotated(parameter)
             value = self._default(parameter, default, type_)
         except TextMistake as error:
-            self.mistakes.append(error)
+            self.errors.append(error)
             return
         except SpecError as error:
             self.say(parameter, error.problem, error.hint)  # type: ignore[arg-type]
@@ -81,10 +81,10 @@ class Definition:
     def _default(self, parameter: ast.arg, default: ast.expr | None, type_: str) -> Value | None:
         if default is None:
             return None
-        thing = self.reader.read(default)
-        value = converted(thing, type_)
-        if value is None and not isinstance(thing, Wrong):
-            what = f"the default of '{parameter.arg}' is {described(thing)}, not {type_}"
+        operand = self.reader.read(default)
+        value = converted(operand, type_)
+        if value is None and not isinstance(operand, Wrong):
+            what = f"the default of '{parameter.arg}' is {described(operand)}, not {type_}"
             raise TextMistake(what, "", *self.reader.where(default))
         return value
 
@@ -106,23 +106,22 @@ class Definition:
         if isinstance(text, str) and text.startswith(ALIAS):
             self.groups.setdefault(text.removeprefix(ALIAS).strip(), []).append(name)
         elif isinstance(text, str) and "alias" in text.lower():
-            self.say(
-                node, f"'{text}' says nothing about aliasing", f"write '{ALIAS}name', one name for all that may share"
-            )
+            hint = f"write '{ALIAS}name', one name for all that may share"
+            self.say(node, f"the annotation '{text}' does not declare aliasing", hint)
 
     def _name(self, node: ast.expr) -> str:
         if isinstance(node, ast.Constant) and node.value is None:
             return "None"
-        found = self.reader.path(node)
-        return found or (node.id if isinstance(node, ast.Name) and node.id not in self.reader.imports else "")
+        path = self.reader.path(node)
+        return path or (node.id if isinstance(node, ast.Name) and node.id not in self.reader.imports else "")
 
     def type_of(self, node: ast.expr) -> str:
-        """An annotation in the schema language."""
-        found = self._type_of(node)
-        inner = found[: -len("[]")] if found.endswith("[]") else found
-        if (found.endswith("?") and found[:-1] not in _OPTIONAL) or (inner != found and inner not in _LISTED):
-            raise TextMistake(f"'{ast.unparse(node)}' is no type of an input", _HINT, *self.reader.where(node))
-        return found
+        """The schema type of an annotation. Raises a TextMistake if an input cannot have it."""
+        type_ = self._type_of(node)
+        inner = type_[: -len("[]")] if type_.endswith("[]") else type_
+        if (type_.endswith("?") and type_[:-1] not in _OPTIONAL) or (inner != type_ and inner not in _LISTED):
+            raise TextMistake(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
+        return type_
 
     def _type_of(self, node: ast.expr) -> str:
         name = self._name(node)
@@ -138,7 +137,7 @@ class Definition:
                 return self._union(node, [self.type_of(item) for item in node.slice.elts])
             if outer in _LISTS:
                 return f"{self.type_of(node.slice)}[]"
-        raise TextMistake(f"'{ast.unparse(node)}' is no type of an input", _HINT, *self.reader.where(node))
+        raise TextMistake(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
 
     def _union(self, node: ast.expr, types: list[str]) -> str:
         plain = [type_ for type_ in types if type_ != "None"]
@@ -147,22 +146,22 @@ class Definition:
             return plain[0] + optional
         if set(plain) <= {"int", "float", "bool", "Scalar"}:
             return "Scalar" + optional
-        raise TextMistake(f"'{ast.unparse(node)}' is no type of an input", _HINT, *self.reader.where(node))
+        raise TextMistake(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
 
 
 def _parsed(node: ast.Constant) -> ast.expr:
     assert isinstance(node.value, str)
     try:
-        found: ast.expr = ast.parse(node.value, mode="eval").body
+        annotation: ast.expr = ast.parse(node.value, mode="eval").body
     except (SyntaxError, ValueError):
         raise SpecError(f"the annotation {node.value!r} cannot be read", _HINT) from None
-    for inner in ast.walk(found):
+    for inner in ast.walk(annotation):
         ast.copy_location(inner, node)
-    return found
+    return annotation
 
 
 def read_function(text: str, context: Context, ops: Ops) -> tuple[Function | None, list[TextMistake]]:
-    """The function that `text` defines, None where it has mistakes: places count from its first line."""
+    """The function that `text` defines, or None and its errors. Places count from the first line of `text`."""
     node = ast.parse(text).body[0]
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     try:
@@ -182,15 +181,15 @@ def _read(
     _constants(reader, node, context)
     definition = Definition(reader)
     if isinstance(node, ast.AsyncFunctionDef):
-        definition.say(node, "'async' is nothing that a graph can have", "write def")
+        definition.say(node, "'async' is not supported in a graph", "write def")
     definition.read(node.args)
     _decorators(node, definition)
     body = Body(reader, {each.name: each.type for each in definition.inputs})
     body.read(node.body)
     groups, wrong = _groups(node, definition, context.aliasing)
-    mistakes = [*definition.mistakes, *body.mistakes, *_of_outputs(node, body, reader), *wrong]
-    if mistakes:
-        return None, mistakes
+    errors = [*definition.errors, *body.errors, *_of_outputs(node, body, reader), *wrong]
+    if errors:
+        return None, errors
     doc = (ast.get_docstring(node) or "").partition("\n")[0]
     inputs, calls = tuple(definition.inputs), tuple(builder.calls)
     place = Place(*reader.where(node))
@@ -198,7 +197,7 @@ def _read(
 
 
 def _constants(reader: Reader, node: ast.AST, context: Context) -> None:
-    """Puts those constants of the file that a function names into its scope; what is no constant stays unknown."""
+    """Puts the constants of the file that a function names into its scope; anything else is left undefined."""
     used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     for name, text in context.constants.items():
         if name in used:
@@ -213,38 +212,38 @@ def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Defini
         if definition.reader.path(called) == "torch.no_grad":
             builder.grad = False
         else:
-            definition.say(decorator, "a decorator is nothing that a graph can have", "write the function without it")
+            definition.say(decorator, "a decorator is not supported in a graph", "write the function without it")
 
 
 def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader: Reader) -> list[TextMistake]:
-    """What is wrong about what is returned, by the annotation."""
-    if node.returns is None or body.mistakes or body.spoiled:
+    """The error of a function that returns something else than its annotation declares; empty if there is none."""
+    if node.returns is None or body.errors or body.spoiled:
         return []
     annotation = node.returns
     none = isinstance(annotation, ast.Constant) and annotation.value is None
     place = reader.where(body.returned or node)
     if none and body.outputs:
-        return [TextMistake("this returns something, and the annotation says None", "write -> Tensor", *place)]
+        return [TextMistake("this returns a value, but the annotation is None", "write -> Tensor", *place)]
     if not none and not body.outputs:
         return [
-            TextMistake("nothing is returned, and the annotation says otherwise", "write -> None, or return it", *place)
+            TextMistake("nothing is returned, but the annotation is not None", "write -> None, or return it", *place)
         ]
     name = reader.path(annotation) or getattr(annotation, "id", "")
     if not body.single and _TYPES.get(name) == "Tensor":
         hint = "drop the comma at its end" if len(body.outputs) == 1 else "write -> tuple[Tensor, ...]"
-        return [TextMistake("a tuple is returned, and the annotation says Tensor", hint, *place)]
+        return [TextMistake("a tuple is returned, but the annotation is Tensor", hint, *place)]
     return []
 
 
 def _groups(
     node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition, aliasing: Aliasing
 ) -> tuple[tuple[tuple[str, ...], ...], list[TextMistake]]:
-    found = [tuple(group) for group in definition.groups.values()]
-    found += [tuple(group) for group in aliasing.get(node.name, ())]
+    groups = [tuple(group) for group in definition.groups.values()]
+    groups += [tuple(group) for group in aliasing.get(node.name, ())]
     tensors = [each.name for each in definition.inputs if each.type.startswith("Tensor")]
-    mistakes = []
-    for name in dict.fromkeys(name for group in found for name in group):
+    errors = []
+    for name in dict.fromkeys(name for group in groups for name in group):
         if name not in tensors:
             hint = nearest(name, tensors) or "name inputs that are tensors"
-            mistakes.append(TextMistake(f"'{name}' may alias others, and is no tensor that goes in", hint, 1, 1))
-    return tuple(group for group in found if len(group) > 1), mistakes
+            errors.append(TextMistake(f"'{name}' is declared to alias, but is not a tensor input", hint, 1, 1))
+    return tuple(group for group in groups if len(group) > 1), errors

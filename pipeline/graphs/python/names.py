@@ -1,10 +1,10 @@
-"""The tables of the reader: operators of Python's, attributes, constants of torch's, what is refused and why."""
+"""The tables of the reader: Python's operators, attributes, torch's constants, unsupported constructs with hints."""
 
 from __future__ import annotations
 
 import ast
 
-# ---- operators: what they call on tensors, what they are of numbers, what they do in place
+# ---- operators: the method of tensors, the computation on numbers, the in-place method
 
 BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
     ast.Add: ("add", "add", "add_"),
@@ -22,7 +22,8 @@ BINARY: dict[type[ast.operator], tuple[str, str, str]] = {
     ast.RShift: ("__rshift__", "", "__irshift__"),
 }
 
-# A number on the left of a tensor: an expression of `self`, the tensor, and `other`. Facts: torch/_tensor.py.
+# Operators with a number on the left of a tensor: expressions over `self`, the tensor, and `other`. Facts:
+# torch/_tensor.py.
 REFLECTED: dict[type[ast.operator], str] = {
     ast.Add: "self + other",
     ast.Sub: "torch.rsub(self, other)",
@@ -38,7 +39,7 @@ REFLECTED: dict[type[ast.operator], str] = {
     ast.RShift: "torch.bitwise_right_shift(other, self)",
 }
 
-COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # itself, and with its sides swapped
+COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # the operator, and the one for swapped sides
     ast.Eq: ("eq", "eq"),
     ast.NotEq: ("ne", "ne"),
     ast.Lt: ("lt", "gt"),
@@ -49,7 +50,7 @@ COMPARE: dict[type[ast.cmpop], tuple[str, str]] = {  # itself, and with its side
 
 # ---- torch's names
 
-MODULES = {  # of functions: what comes before their name as an operator
+MODULES = {  # the prefix of the operators for a module's functions
     "torch": "",
     "torch.nn.functional": "",
     "torch.linalg": "linalg_",
@@ -78,15 +79,15 @@ NUMBERS = {
 MATH = {"sqrt": "sqrt", "exp": "exp", "log": "log", "fabs": "abs"}
 GRAD_MODES = {"torch.no_grad": False, "torch.enable_grad": True, "torch.set_grad_enabled": None}
 
-# ---- what no graph can have
+# ---- unsupported constructs
 
 _NUMBER = "a value of a tensor is known only when the graph runs"
 REFUSED_ATTRIBUTES = {
     "data": "write x.detach()",
     "grad": "take gradients outside the graph",
     "grad_fn": "a graph is one node of autograd",
-    "requires_grad": "whether an input requires grad is for its caller to say",
-    "is_leaf": "whether an input is a leaf is for its caller to say",
+    "requires_grad": "the caller decides whether an input requires grad",
+    "is_leaf": "the caller decides whether an input is a leaf",
     "layout": "write torch.strided",
     "itemsize": "write the number",
 }
@@ -94,9 +95,9 @@ REFUSED_METHODS = {
     "item": _NUMBER,
     "tolist": _NUMBER,
     "numpy": _NUMBER,
-    "backward": "a graph has a backward of its own: return the loss",
-    "requires_grad_": "whether an input requires grad is for its caller to say",
-    "register_hook": "hooks are for whoever calls the graph",
+    "backward": "a graph has its own backward: return the loss",
+    "requires_grad_": "the caller decides whether an input requires grad",
+    "register_hook": "register hooks in the caller of the graph",
     "retain_grad": "return the tensor",
     "set_": "a graph cannot change what storage a tensor has",
     "resize_": "a graph cannot change what storage a tensor has: make a new tensor",
@@ -124,8 +125,8 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Assert: ("'assert'", "leave checks to the caller"),
     ast.Import: ("an import within a function", "write it at the top of the file"),
     ast.ImportFrom: ("an import within a function", "write it at the top of the file"),
-    ast.Global: ("'global'", "hand it in as a parameter, return what is new"),
-    ast.Nonlocal: ("'nonlocal'", "hand it in as a parameter, return what is new"),
+    ast.Global: ("'global'", "pass it as a parameter, return the new value"),
+    ast.Nonlocal: ("'nonlocal'", "pass it as a parameter, return the new value"),
     ast.AsyncWith: ("'async'", "write with torch.no_grad():"),
 }
 _WRITE_OUT = "write out each item"
@@ -143,7 +144,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str]] = {
     ast.Yield: ("'yield'", "return a tuple"),
     ast.YieldFrom: ("'yield'", "return a tuple"),
     ast.JoinedStr: ("an f-string", "write the text"),
-    ast.NamedExpr: ("':='", "write an assignment of its own"),
+    ast.NamedExpr: ("':='", "write a separate assignment"),
     ast.Starred: ("a '*' here", "write out each item"),
-    ast.Slice: ("a slice here", "slices stand in subscripts"),
+    ast.Slice: ("a slice here", "write slices in subscripts"),
 }

@@ -1,4 +1,4 @@
-"""The reader of a graph's expressions: names and operators, calls, subscripts."""
+"""The reader of all expressions of a graph: names and operators, calls, subscripts."""
 
 import ast
 
@@ -7,6 +7,6 @@ from pipeline.graphs.python.expressions import Expressions
 
 
 class Reader(Expressions):
-    """Reads every expression that a graph may have."""
+    """Reads every kind of expression that a graph supports."""
 
     readers = {**Expressions.readers, ast.Subscript: subscripts.read, ast.Call: calls.read}

@@ -1,7 +1,7 @@
-"""A `.py` file of graphs, cut into what each of its functions is read with: its own text, the imports, the constants.
+"""Splits a `.py` file of graphs into the text of each function, and the imports and constants that all share.
 
-The file is parsed, never run. At its top level stand imports, constants and functions; a function whose name begins
-with an underscore is no graph. What else stands there is for whoever runs the file.
+The file is parsed, never run. Its top level has imports, constants and functions; a function with a leading underscore
+is not a graph. Other statements are ignored: they serve those who run the file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIMPLE = (*_CONSTANT, ast.operator, ast.unaryop)
 
 
 class Mistake(Struct, frozen=True, array_like=True):
-    """What is wrong at the top level of a file."""
+    """An error at the top level of a file."""
 
     problem: str
     hint: str
@@ -30,73 +30,73 @@ class Mistake(Struct, frozen=True, array_like=True):
 
 
 class Context(Struct, frozen=True):
-    """What every function of a file can name."""
+    """The names that every function of a file can use."""
 
-    imports: dict[str, str]  # under which name, what: `F`, `torch.nn.functional`
+    imports: dict[str, str]  # local name to full name: `F` to `torch.nn.functional`
     constants: dict[str, str]  # name to expression
     aliasing: dict[str, list[list[str]]]  # by function, groups of inputs
-    functions: list[str]  # the names of all, sorted: they cannot call one another
+    functions: list[str]  # the names of all functions, sorted: they cannot call one another
 
 
 NOTHING = Context({}, {}, {}, [])
 
 
 class Source(Struct, frozen=True):
-    """What a file says."""
+    """The parts of a file."""
 
     functions: dict[str, str]  # name to text, in the order of the file
-    lines: dict[str, int]  # where each begins
+    lines: dict[str, int]  # the first line of each
     context: Context
     mistakes: list[Mistake]
 
 
 def parsed(text: str) -> ast.Module:
-    """The syntax of a file; a TextMistake where it has none."""
+    """The syntax tree of a file. Raises a TextMistake if the file is not valid Python."""
     try:
         return ast.parse(text)
     except SyntaxError as error:
         if (conflict := conflict_marker(text)) is not None:
             raise conflict from None
-        raise TextMistake(f"this is no Python: {error.msg}", "", error.lineno or 1, error.offset or 1) from None
+        raise TextMistake(f"this is not valid Python: {error.msg}", "", error.lineno or 1, error.offset or 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise TextMistake(f"this is no Python that can be read: {error}", "", 1, 1) from None
+        raise TextMistake(f"this Python cannot be parsed: {error}", "", 1, 1) from None
 
 
 def read_source(data: bytes) -> Source:
-    """The parts of a file; none where it is no Python."""
+    """The parts of a file, with its errors; no functions if it is not valid Python."""
     try:
         text = decode_text(data)
         module = parsed(text)
     except TextMistake as error:
         mistake = Mistake(error.problem, error.hint, error.line, error.column)
         return Source({}, {}, NOTHING, [mistake])
-    found = Source({}, {}, Context({}, {}, {}, []), [])
+    source = Source({}, {}, Context({}, {}, {}, []), [])
     lines = text.split("\n")
     for node in module.body:
         try:
-            _read(node, found, lines)
+            _read(node, source, lines)
         except RecursionError:
-            found.mistakes.append(Mistake("an expression is nested too deep", "", node.lineno, node.col_offset + 1))
-    found.context.functions.extend(sorted(found.functions))
-    for name in sorted(found.context.aliasing.keys() - found.functions.keys()):
-        hint = str(nearest(name, found.functions)) or "name a function of this file"
-        found.mistakes.append(Mistake(f"{MAY_ALIAS} has '{name}', which is no function", hint, 1, 1))
-    if not found.functions and not found.mistakes:
+            source.mistakes.append(Mistake("an expression is nested too deeply", "", node.lineno, node.col_offset + 1))
+    source.context.functions.extend(sorted(source.functions))
+    for name in sorted(source.context.aliasing.keys() - source.functions.keys()):
+        hint = str(nearest(name, source.functions)) or "name a function of this file"
+        source.mistakes.append(Mistake(f"{MAY_ALIAS} names '{name}', which is not a function", hint, 1, 1))
+    if not source.functions and not source.mistakes:
         hint = "write def f(x: Tensor) -> Tensor:"
-        found.mistakes.append(Mistake("the file has no function that is a graph", hint, 1, 1))
-    return found
+        source.mistakes.append(Mistake("the file has no function that is a graph", hint, 1, 1))
+    return source
 
 
-def _read(node: ast.stmt, found: Source, lines: list[str]) -> None:
+def _read(node: ast.stmt, source: Source, lines: list[str]) -> None:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        found.context.imports.update(_imports(node))
+        source.context.imports.update(_imports(node))
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        _function(node, found, lines)
+        _function(node, source, lines)
     elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-        _assigned(node, found)
+        _assigned(node, source)
     elif isinstance(node, ast.ClassDef):
         hint = "write functions; modules go through torch.export"
-        found.mistakes.append(Mistake("a class is no graph", hint, node.lineno, node.col_offset + 1))
+        source.mistakes.append(Mistake("a class is not a graph", hint, node.lineno, node.col_offset + 1))
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -110,39 +110,39 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
             yield first, first
 
 
-def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, found: Source, lines: list[str]) -> None:
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, lines: list[str]) -> None:
     if node.name.startswith("_"):
         return
-    if node.name in found.functions:
+    if node.name in source.functions:
         hint = "give it another name"
-        what = f"the function '{node.name}' is there already"
-        found.mistakes.append(Mistake(what, hint, node.lineno, node.col_offset + 1))
+        what = f"the function '{node.name}' is already defined"
+        source.mistakes.append(Mistake(what, hint, node.lineno, node.col_offset + 1))
         return
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    found.functions[node.name] = "\n".join(lines[first - 1 : node.end_lineno]) + "\n"
-    found.lines[node.name] = first
+    source.functions[node.name] = "\n".join(lines[first - 1 : node.end_lineno]) + "\n"
+    source.lines[node.name] = first
 
 
-def _assigned(node: ast.Assign | ast.AnnAssign, found: Source) -> None:
+def _assigned(node: ast.Assign | ast.AnnAssign, source: Source) -> None:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
         if not isinstance(target, ast.Name) or node.value is None:
             continue
         if target.id == MAY_ALIAS:
             try:
-                found.context.aliasing.update(_aliasing(node.value))
+                source.context.aliasing.update(_aliasing(node.value))
             except SpecError as error:
-                found.mistakes.append(Mistake(error.problem, error.hint, node.lineno, node.col_offset + 1))
+                source.mistakes.append(Mistake(error.problem, error.hint, node.lineno, node.col_offset + 1))
         elif all(isinstance(inner, _SIMPLE) for inner in ast.walk(node.value)):
-            found.context.constants[target.id] = ast.unparse(node.value)
+            source.context.constants[target.id] = ast.unparse(node.value)
 
 
 def _aliasing(node: ast.expr) -> dict[str, list[list[str]]]:
     try:
         value = ast.literal_eval(node)
-        found = {str(name): [[str(each) for each in group] for group in groups] for name, groups in value.items()}
+        by_function = {str(name): [[str(each) for each in group] for group in groups] for name, groups in value.items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
-        found = None
-    if found is None or any(isinstance(group, str) for groups in value.values() for group in groups):
+        by_function = None
+    if by_function is None or any(isinstance(group, str) for groups in value.values() for group in groups):
         raise SpecError(f"{MAY_ALIAS} cannot be read", f'write {MAY_ALIAS} = {{"f": [("x", "y")]}}')
-    return found
+    return by_function

@@ -1,8 +1,8 @@
-"""Subscripts: `x[0]`, `x[1:, ..., None]`, `x[mask]`; of tensors, and of tuples and lists of Python's.
+"""Subscripts: `x[0]`, `x[1:, ..., None]`, `x[mask]`; of tensors, and of Python's tuples and lists.
 
-A tensor's subscript is a chain of views, `select`, `slice` and `unsqueeze`, as PyTorch makes it, and one `index` where
-a tensor or a list stands in it. What follows `...` counts dimensions from the end, so that nothing hangs on how many
-there are. Rules: torch/csrc/autograd/python_variable_indexing.cpp, ATen/TensorIndexing.h.
+As in PyTorch, a tensor's subscript is a chain of views, `select`, `slice` and `unsqueeze`, and one `index` if it has
+tensors or lists. Dimensions after `...` are counted from the end, so the result does not depend on the rank. Rules:
+torch/csrc/autograd/python_variable_indexing.cpp, ATen/TensorIndexing.h.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from pipeline.graphs.model import Constant
 from pipeline.graphs.python.expressions import Expressions
-from pipeline.graphs.resolve.things import (
+from pipeline.graphs.resolve.operands import (
     NONE,
     WRONG,
     Known,
+    Operand,
     Several,
-    Thing,
     Wrong,
     any_wrong,
     described,
@@ -36,9 +36,9 @@ _END = 2**63 - 1
 class Slice(Struct, frozen=True):
     """`start:end:step`."""
 
-    start: Thing
-    end: Thing
-    step: Thing
+    start: Operand
+    end: Operand
+    step: Operand
 
     @property
     def is_full(self) -> bool:
@@ -50,27 +50,27 @@ class Dots(Struct, frozen=True):
     """`...`."""
 
 
-Index = Slice | Dots | Thing
+Index = Slice | Dots | Operand
 
 
-def read(reader: Expressions, node: ast.Subscript, hint: str) -> Thing:
-    """What a subscript gives."""
+def read(reader: Expressions, node: ast.Subscript, hint: str) -> Operand:
+    """The value of a subscript. Raises a SpecError for an index that the value does not take."""
     shape = node.value
     if isinstance(shape, ast.Attribute) and shape.attr == "shape" and not reader.path(shape):
-        tensor, found = reader.read(shape.value), indices(reader, node)
+        tensor, indexes = reader.read(shape.value), indices(reader, node)
         reader.at(node)
-        at = found[0]
-        if is_tensor(tensor) and isinstance(at, Known) and at.type == "int" and len(found) == 1:
-            return reader.builder.scalar("size", [tensor, at], hint or "size")
-        value: Thing = reader.builder.scalar("sizes", [tensor], "shape")
+        index = indexes[0]
+        if is_tensor(tensor) and isinstance(index, Known) and index.type == "int" and len(indexes) == 1:
+            return reader.builder.scalar("size", [tensor, index], hint or "size")
+        value: Operand = reader.builder.scalar("sizes", [tensor], "shape")
     else:
-        value, found = reader.read(shape), indices(reader, node)
+        value, indexes = reader.read(shape), indices(reader, node)
     reader.at(node)
     if isinstance(value, Wrong):
         return WRONG
     if not is_tensor(value):
-        return _of_list(reader, value, found, hint)
-    view, tensors = viewed(reader, value, found, hint if not _has_tensor(found) else "")
+        return _of_list(reader, value, indexes, hint)
+    view, tensors = viewed(reader, value, indexes, hint if not _has_tensor(indexes) else "")
     if isinstance(view, Wrong) or any_wrong(tensors):
         return WRONG
     if not tensors:
@@ -79,7 +79,7 @@ def read(reader: Expressions, node: ast.Subscript, hint: str) -> Thing:
 
 
 def indices(reader: Expressions, node: ast.Subscript) -> list[Index]:
-    """What stands between the brackets."""
+    """The indices of a subscript."""
     inside = node.slice
     return [_one(reader, item) for item in (inside.elts if isinstance(inside, ast.Tuple) else [inside])]
 
@@ -93,11 +93,11 @@ def _one(reader: Expressions, node: ast.expr) -> Index:
     return reader.read(node)
 
 
-def _of_list(reader: Expressions, value: Thing, found: list[Index], hint: str) -> Thing:
-    """An item or some items of a tuple, a list, a shape."""
-    if len(found) != 1:
-        raise SpecError(f"{described(value)} has one subscript, not {len(found)}")
-    at = found[0]
+def _of_list(reader: Expressions, value: Operand, indexes: list[Index], hint: str) -> Operand:
+    """One item, or a slice, of a tuple, a list or a shape."""
+    if len(indexes) != 1:
+        raise SpecError(f"{described(value)} takes one index, not {len(indexes)}")
+    at = indexes[0]
     if isinstance(at, Wrong):
         return WRONG
     if isinstance(at, Slice) and isinstance(value, Several):
@@ -109,7 +109,7 @@ def _of_list(reader: Expressions, value: Thing, found: list[Index], hint: str) -
         return reader.builder.scalar("slice", [value, start, end], hint)
     index = index_in(at) if isinstance(at, (Known, Several)) else None
     if index is None:
-        raise SpecError(f"{described(value)} cannot be subscripted so", "write a constant whole number")
+        raise SpecError(f"{described(value)} does not take this index", "write a constant whole number")
     if isinstance(value, Several):
         if not -len(value.items) <= index < len(value.items):
             raise SpecError(f"there is no item {index} of {len(value.items)}")
@@ -119,34 +119,37 @@ def _of_list(reader: Expressions, value: Thing, found: list[Index], hint: str) -
     raise SpecError(f"{described(value)} cannot be subscripted")
 
 
-def _has_tensor(found: list[Index]) -> bool:
-    return any(_picks(index) for index in found)
+def _has_tensor(indexes: list[Index]) -> bool:
+    return any(_picks(index) for index in indexes)
 
 
 def _picks(index: Index) -> bool:
-    """Whether an index takes values out, and is no view: a tensor, a list."""
+    """Whether an index selects values and makes no view: a tensor, a list."""
     return not isinstance(index, (Slice, Dots)) and (is_tensor(index) or isinstance(index, Several))
 
 
 def viewed(
-    reader: Expressions, value: Thing, found: list[Index], hint: str = "", *, assigned: bool = False
-) -> tuple[Thing, list[Thing]]:
-    """The view that a subscript makes, and the indices that are left for `index`: tensors, and None in between."""
-    if any(isinstance(index, Wrong) for index in found):
+    reader: Expressions, value: Operand, indexes: list[Index], hint: str = "", *, assigned: bool = False
+) -> tuple[Operand, list[Operand]]:
+    """The view that a subscript makes, and the remaining arguments of `index`: tensors, and None in between.
+
+    `assigned`: whether the subscript is the target of an assignment.
+    """
+    if any(isinstance(index, Wrong) for index in indexes):
         return WRONG, []
-    dots = [at for at, index in enumerate(found) if isinstance(index, Dots)]
+    dots = [at for at, index in enumerate(indexes) if isinstance(index, Dots)]
     if len(dots) > 1:
-        raise SpecError("'...' stands twice in a subscript", "write it once")
-    if dots and _has_tensor(found[dots[0] + 1 :]):
+        raise SpecError("a subscript has '...' twice", "write it once")
+    if dots and _has_tensor(indexes[dots[0] + 1 :]):
         raise SpecError("a tensor after '...' in a subscript", "write out ':' for each dimension before it")
     view, dim = value, 0
-    tensors: list[Thing] = []
-    alone = len(found) == 1 and not assigned  # `x[:]` is another tensor; what is assigned to it goes to x itself
-    for at, index in enumerate(found):
+    tensors: list[Operand] = []
+    alone = len(indexes) == 1 and not assigned  # `x[:]` is another tensor, but an assignment to it writes to x itself
+    for at, index in enumerate(indexes):
         if isinstance(index, Dots):
-            dim = -sum(_takes(later) for later in found[at + 1 :])
+            dim = -sum(_takes(later) for later in indexes[at + 1 :])
             continue
-        last = not any(map(_makes, found[at + 1 :]))
+        last = not any(map(_makes, indexes[at + 1 :]))
         from_end = bool(dots) and dots[0] < at
         view, dim = _step(reader, view, dim, index, hint if last else "", alone=alone, from_end=from_end)
         if _picks(index):
@@ -156,7 +159,7 @@ def viewed(
 
 
 def _takes(index: Index) -> int:
-    """How many dimensions of the tensor an index takes."""
+    """The number of dimensions of the tensor that an index consumes."""
     return 0 if index == NONE else 1
 
 
@@ -165,9 +168,9 @@ def _makes(index: Index) -> bool:
 
 
 def _step(
-    reader: Expressions, view: Thing, dim: int, index: Index, hint: str, *, alone: bool, from_end: bool
-) -> tuple[Thing, int]:
-    """One index: the view so far, and the dimension that the next one is about, which is negative `from_end`."""
+    reader: Expressions, view: Operand, dim: int, index: Index, hint: str, *, alone: bool, from_end: bool
+) -> tuple[Operand, int]:
+    """Applies one index: the view so far, and the dimension of the next index, which is negative if `from_end`."""
     call = reader.builder.call
     if isinstance(index, Slice):
         if index.is_full and not alone:
@@ -177,25 +180,23 @@ def _step(
         step = index.step if index.step != NONE else of_number(1)
         return call("aten::slice", [view, of_number(dim), start, end, step], hint=hint), dim + 1
     if index == NONE:
-        made = call("aten::unsqueeze", [view, of_number(dim - 1 if from_end else dim)], hint=hint)
-        return made, dim if from_end else dim + 1
+        unsqueezed = call("aten::unsqueeze", [view, of_number(dim - 1 if from_end else dim)], hint=hint)
+        return unsqueezed, dim if from_end else dim + 1
     if isinstance(index, Known) and index.type == "int":
         return call("aten::select", [view, of_number(dim), index], hint=hint), dim + 1 if from_end else dim
     if isinstance(index, (Known, Several)) and _picks(index):
         return view, dim + 1
     assert not isinstance(index, Dots)
-    raise SpecError(
-        f"{described(index)} is no subscript of a tensor", "write whole numbers, slices, '...', None and tensors"
-    )
+    raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, slices, '...', None and tensors")
 
 
-def _as_tensor(reader: Expressions, index: Index) -> Thing:
-    """The tensor that picks values: of a list of whole numbers, a new one."""
+def _as_tensor(reader: Expressions, index: Index) -> Operand:
+    """The tensor for `index`: a list of integers becomes a new tensor."""
     if isinstance(index, Known):
         return index
     assert isinstance(index, Several)
     if not index.items or not all(isinstance(item, Known) and item.type == "int" for item in index.items):
-        raise SpecError(f"{described(index)} is no subscript of a tensor", "write whole numbers, or a Tensor of int64")
+        raise SpecError(f"{described(index)} cannot index a tensor", "write whole numbers, or a Tensor of int64")
     dtype = Known(Constant("ScalarType", "int64"), "ScalarType")
     items = [reader.builder.call("aten::scalar_tensor", [item], {"dtype": dtype}) for item in index.items]
     return reader.builder.call("aten::stack", [Several(tuple(items), is_list=True)])

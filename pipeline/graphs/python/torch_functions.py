@@ -1,11 +1,11 @@
-"""What PyTorch has in Python rather than as an operator of that name, in terms of its operators.
+"""The functions and methods that PyTorch implements in Python, defined in terms of its operators.
 
-Each is an expression in the language of graphs itself, over the function's own parameters. Facts: torch/functional.py,
-torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. What is deprecated there
-(`size_average`, `reduce`) is left out. A condition is decided while the graph is read. Beside the operators there are
-`loss_reduction(text)`, a loss's reduction as the operators have it, `is_a(x, type)`, `size_of(x, dim)`,
-`wrapped(index, size)`, an index that may count from the end,
-`tensor_of(data, dtype, device)`, and `broadcast(x, y)`, which changes nothing where the set has no such operator.
+Each is an expression in the language of graphs, over the function's parameters. Facts: torch/functional.py,
+torch/nn/functional.py, torch/_tensor.py and python_variable_methods.cpp of the release. Deprecated parameters
+(`size_average`, `reduce`) are left out. A condition is evaluated when the graph is read. Besides operators, expressions
+may call `loss_reduction(text)`, which returns the operators' number for a reduction, `is_a(x, type)`,
+`size_of(x, dim)`, `wrapped(index, size)` for an index that may count from the end, `tensor_of(data, dtype, device)`,
+and `broadcast(x, y)`, which returns its arguments if the set has no such operator.
 """
 
 FUNCTIONAL = {
@@ -204,7 +204,7 @@ METHODS = {
     "unflatten": "lambda self, dim, sizes: torch.ops.aten.unflatten.int(self, dim, sizes)",
 }
 
-# What torch computes in Python from the sizes of its arguments or with a generator's numbers: what to write.
+# Functions that torch computes in Python from sizes or with random numbers: the hint on what to write instead.
 _SAMPLES = (
     "write torch.ops.aten.fractional_max_pool{}d(x, kernel_size, output_size, samples)[0], samples being an input"
 )
@@ -217,7 +217,7 @@ REFUSED = {
     "torch.nn.functional.max_unpool3d": "write torch.ops.aten.max_unpool3d(x, indices, output_size, stride, padding)",
 }
 
-# What numbers and shapes are read by, without arguments: `python::…`.
+# Methods without arguments that return numbers or shapes: `python::…`.
 MEASURES = {
     "dim": "dim",
     "ndimension": "dim",

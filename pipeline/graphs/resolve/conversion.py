@@ -1,7 +1,7 @@
-"""Whether a value can be given for an argument of a schema, and as what: the conversions of PyTorch's argument parser.
+"""The conversions of values to schema types in PyTorch's argument parser.
 
-Rules: torch/csrc/utils/python_arg_parser.cpp. A whole number does for a float, one number for a list of fixed length,
-a number for a tensor where the operator is one of those that take numbers.
+Rules: torch/csrc/utils/python_arg_parser.cpp. A float accepts an integer, a list of fixed length accepts one number,
+and a tensor accepts a number if the operator accepts numbers for tensors.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ast import literal_eval
 
 from pipeline.grammar.types import element
 from pipeline.graphs.model import Bool, Constant, Float, Int, Item, Many, Nothing, Ref, Str, Value
-from pipeline.graphs.resolve.things import Known, Several, Thing
+from pipeline.graphs.resolve.operands import Known, Operand, Several
 from pipeline.model.schema import Argument
 
 _LIST = re.compile(r"(.+)\[(\d*)\]")
@@ -19,7 +19,7 @@ _INTS = ("int", "SymInt")
 _REDUCTIONS = {"None": 0, "Mean": 1, "Sum": 2}  # at::Reduction
 _NUMBERS = ("int", "float", "bool", "Scalar")
 
-# Other names of dtypes, in Python and in schemas.
+# Aliases of dtypes, in Python and in schemas.
 DTYPES = {
     "double": "float64",
     "float": "float32",
@@ -31,7 +31,7 @@ DTYPES = {
     "cdouble": "complex128",
 }
 
-# What else is accepted for a type: of values, by their own type.
+# The types of values that each schema type accepts.
 _TAKES: dict[str, tuple[str, ...]] = {
     "Tensor": ("Tensor",),
     "Scalar": _NUMBERS,
@@ -48,58 +48,61 @@ _TAKES: dict[str, tuple[str, ...]] = {
 }
 
 
-def converted(thing: Thing, type_: str, *, numbers: bool = False) -> Value | None:
-    """What an argument of schema type `type_` gets; None where the value does not do. `numbers`: for tensors too."""
+def converted(operand: Operand, type_: str, *, numbers: bool = False) -> Value | None:
+    """The value converted to the schema type `type_`; None if that type does not accept it.
+
+    `numbers`: whether tensors accept numbers.
+    """
     if type_.endswith("?"):
-        return _optional(thing, type_[:-1], numbers=numbers)
+        return _optional(operand, type_[:-1], numbers=numbers)
     listed = _LIST.fullmatch(type_)
     if listed is not None:
-        return _list(thing, listed[1], int(listed[2] or 0))
-    if not isinstance(thing, Known):
+        return _list(operand, listed[1], int(listed[2] or 0))
+    if not isinstance(operand, Known):
         return None
-    if type_ == "Device" and isinstance(thing.value, Str):
-        return Constant("Device", thing.value.value)
-    if numbers and type_ == "Tensor" and thing.type in _NUMBERS:
-        return thing.value
-    if thing.type not in _TAKES.get(type_, ()):
+    if type_ == "Device" and isinstance(operand.value, Str):
+        return Constant("Device", operand.value.value)
+    if numbers and type_ == "Tensor" and operand.type in _NUMBERS:
+        return operand.value
+    if operand.type not in _TAKES.get(type_, ()):
         return None
-    if type_ == "float" and isinstance(thing.value, Int):
-        return Float(float(thing.value.value))
-    return thing.value
+    if type_ == "float" and isinstance(operand.value, Int):
+        return Float(float(operand.value.value))
+    return operand.value
 
 
-def _optional(thing: Thing, inner: str, *, numbers: bool) -> Value | None:
-    if isinstance(thing, Known) and (thing.type == "None" or thing.type in _optionals(inner)):
-        return thing.value
-    return converted(thing, inner, numbers=numbers)
+def _optional(operand: Operand, inner: str, *, numbers: bool) -> Value | None:
+    if isinstance(operand, Known) and (operand.type == "None" or operand.type in _optionals(inner)):
+        return operand.value
+    return converted(operand, inner, numbers=numbers)
 
 
 def _optionals(inner: str) -> list[str]:
-    """The types of what may be None, and does for a type where it is not."""
+    """The optional types that an optional of the type `inner` accepts."""
     listed = _LIST.fullmatch(inner)
     if listed is not None:
         return [f"{'int' if listed[1] in _INTS else listed[1]}[]?"]
     return [f"{type_}?" for type_ in _TAKES.get(inner, ())]
 
 
-def _list(thing: Thing, inner: str, size: int) -> Value | None:
-    if isinstance(thing, Several):
-        found = [converted(item, inner) for item in thing.items]
-        values = [value for value in found if value is not None]
-        return Many(tuple(values)) if len(values) == len(found) else None
-    if not isinstance(thing, Known):
+def _list(operand: Operand, inner: str, size: int) -> Value | None:
+    if isinstance(operand, Several):
+        items = [converted(item, inner) for item in operand.items]
+        values = [value for value in items if value is not None]
+        return Many(tuple(values)) if len(values) == len(items) else None
+    if not isinstance(operand, Known):
         return None
     plain = "int" if inner in _INTS else inner
-    if isinstance(thing.value, (Ref, Item, Many)) and thing.type == f"{plain}[]":
-        return thing.value
+    if isinstance(operand.value, (Ref, Item, Many)) and operand.type == f"{plain}[]":
+        return operand.value
     if size and inner in (*_INTS, "float", "bool"):
-        one = converted(thing, inner)
+        one = converted(operand, inner)
         return Many((one,) * size) if one is not None else None
     return None
 
 
 def default_of(argument: Argument) -> Value | None:
-    """The value of an argument that is not given; None where it has to be."""
+    """The value of an omitted argument; None if the argument is required."""
     if argument.default is None:
         return None
     type_ = argument.type
@@ -126,11 +129,11 @@ def _default(text: str, type_: str) -> Value:
 
 def _literal(text: str, type_: str) -> Value:
     try:
-        found = literal_eval(text)
+        number = literal_eval(text)
     except (ValueError, SyntaxError):
         return Str(text)
-    if isinstance(found, bool):
-        return Bool(found)
-    if isinstance(found, int):
-        return Float(float(found)) if type_ == "float" else Int(found)
-    return Float(found) if isinstance(found, float) else Str(str(found))
+    if isinstance(number, bool):
+        return Bool(number)
+    if isinstance(number, int):
+        return Float(float(number)) if type_ == "float" else Int(number)
+    return Float(number) if isinstance(number, float) else Str(str(number))

@@ -1,7 +1,8 @@
-"""Which overload of an operator a call means, as PyTorch's argument parser finds it.
+"""Overload resolution as in PyTorch's argument parser.
 
 The overloads are tried in the parser's order, a tensor before a number and a number before a list; the first one that
-takes the arguments is it. Rules: tools/autograd/gen_python_functions.py (the order), python_arg_parser.cpp (the rest).
+takes the arguments is called. Rules: tools/autograd/gen_python_functions.py (the order), python_arg_parser.cpp (the
+rest).
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from msgspec import Struct
 from pipeline.graphs.model import Value
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.conversion import converted, default_of
-from pipeline.graphs.resolve.things import NONE, Known, Several, Thing, described, is_tensor
+from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, described, is_tensor
 from pipeline.model.schema import Argument, Schema
 from pipeline.problems.problem import SpecError, nearest
 
-# Operators whose tensors may be given as numbers (should_allow_numbers_as_tensors).
+# Operators that accept numbers for their tensors (should_allow_numbers_as_tensors).
 _TAKE_NUMBERS = frozenset(
     f"{name}{suffix}"
     for name in "add sub mul div divide multiply subtract true_divide floor_divide copy".split()
     for suffix in ("", "_")
 ) | {"to", "_to_copy"}
-# Other names that an argument has in Python.
+# Alternative names of arguments in Python.
 _ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "self": ("input", "x", "a", "x1"), "other": ("x2",)}
-_UNGIVEN = ("Generator?", "Dimname[]?", "Storage?", "Stream?")  # types of which only None can be written
+_ONLY_NONE = ("Generator?", "Dimname[]?", "Storage?", "Stream?")  # types for which a graph can only pass None
 _SHOWN = 3
 
 
@@ -37,45 +38,46 @@ class Match(Struct, frozen=True):
 
 
 def choose(
-    name: str, overloads: Sequence[Op], given: Sequence[Thing], named: Mapping[str, Thing], *, method: bool
+    name: str, overloads: Sequence[Op], args: Sequence[Operand], kwargs: Mapping[str, Operand], *, method: bool
 ) -> Match:
-    """The overload that takes the arguments; a SpecError where none does. `given` begins with a method's tensor.
+    """The first overload that takes the arguments; a SpecError if none does.
 
-    With `out=` it is the one that writes there, found as the one that does not.
+    For a method, `args` begins with its tensor. With `out=`, only overloads with out arguments are tried; their other
+    arguments decide.
     """
     reasons = []
-    inputs, out = {key: thing for key, thing in named.items() if key != "out"}, named.get("out", NONE)
+    inputs, out = {key: operand for key, operand in kwargs.items() if key != "out"}, kwargs.get("out", NONE)
     bound = [op for op in overloads if is_bound(op, out=out != NONE)]
     if not bound and out != NONE:
         raise SpecError(f"'{name}' has no out argument", "write out.copy_(…)")
     for op in ordered(bound):
-        found = _match(op, given, inputs, method=method)
-        if isinstance(found, Match) and out != NONE:
-            found = _with_out(found, out)
-        if isinstance(found, Match):
-            return found
-        reasons.append(found)
+        match = _match(op, args, inputs, method=method)
+        if isinstance(match, Match) and out != NONE:
+            match = _with_out(match, out)
+        if isinstance(match, Match):
+            return match
+        reasons.append(match)
     if len(reasons) == 1:
         raise SpecError(f"'{name}' {reasons[0]}", f"its schema is {bound[0].native.func}")
     shown = [str(op.native.func) for op in bound[:_SHOWN]]
     more = f", and {len(bound) - _SHOWN} more" if len(bound) > _SHOWN else ""
-    written = ", ".join([*map(described, given), *(f"{key}: {described(thing)}" for key, thing in named.items())])
+    written = ", ".join([*map(described, args), *(f"{key}: {described(operand)}" for key, operand in kwargs.items())])
     raise SpecError(f"no overload of '{name}' takes ({written})", f"there are {'; '.join(shown)}{more}")
 
 
-def _with_out(match: Match, out: Thing) -> Match | str:
-    """The arguments with those that are written to: one tensor, or several in a tuple."""
+def _with_out(match: Match, out: Operand) -> Match | str:
+    """The match with its out arguments, one tensor or several in a tuple; or why `out` does not fit."""
     slots = match.op.native.func.out
-    things = out.items if isinstance(out, Several) else (out,)
-    if len(things) != len(slots) or not all(map(is_tensor, things)):
+    operands = out.items if isinstance(out, Several) else (out,)
+    if len(operands) != len(slots) or not all(map(is_tensor, operands)):
         wanted = "one tensor" if len(slots) == 1 else f"{len(slots)} tensors in a tuple"
         return f"has {wanted} for its out, not {described(out)}"
-    values = {slot.name: thing.value for slot, thing in zip(slots, things) if isinstance(thing, Known)}
+    values = {slot.name: operand.value for slot, operand in zip(slots, operands) if isinstance(operand, Known)}
     return Match(match.op, {**match.arguments, **values})
 
 
 def is_bound(op: Op, *, out: bool = False) -> bool:
-    """Whether Python can call an overload, with or without `out=`: none with names of dimensions, none generated."""
+    """Whether Python can call an overload, with or without `out=`: not one with named dimensions or a generated one."""
     schema = op.native.func
     return (
         bool(schema.out) == out
@@ -86,73 +88,73 @@ def is_bound(op: Op, *, out: bool = False) -> bool:
     )
 
 
-def _match(op: Op, given: Sequence[Thing], named: Mapping[str, Thing], *, method: bool) -> Match | str:
+def _match(op: Op, args: Sequence[Operand], kwargs: Mapping[str, Operand], *, method: bool) -> Match | str:
     """The arguments of an overload, or why it does not take them."""
     schema = op.native.func
-    if method and schema.self_index:  # the tensor of a method stands where `self` does
+    if method and schema.self_index:  # the tensor of a method is passed as `self`
         at = schema.self_index
-        given = [*given[1 : at + 1], given[0], *given[at + 1 :]]
+        args = [*args[1 : at + 1], args[0], *args[at + 1 :]]
     slots = schema.positional
     rest: Several | None = None
     alone = int(method) if method else 0
-    if len(slots) == alone + 1 and len(given) > alone and slots[alone].type in ("int[]", "SymInt[]"):
-        rest = _run(given[alone:])
-        given = [*given[:alone], rest] if rest is not None else given
-    if len(given) > len(slots):
-        return f"takes {len(slots)} positional arguments, not {len(given)}"
-    taken: dict[str, Thing] = {slot.name: thing for slot, thing in zip(slots, given)}
-    for key, thing in named.items():
-        slot = _named(schema, key, taken)
-        if slot is None and any(key in _ALIASES.get(name, ()) for name in taken):
+    if len(slots) == alone + 1 and len(args) > alone and slots[alone].type in ("int[]", "SymInt[]"):
+        rest = _run(args[alone:])
+        args = [*args[:alone], rest] if rest is not None else args
+    if len(args) > len(slots):
+        return f"takes {len(slots)} positional arguments, not {len(args)}"
+    bound: dict[str, Operand] = {slot.name: operand for slot, operand in zip(slots, args)}
+    for key, operand in kwargs.items():
+        slot = _named(schema, key, bound)
+        if slot is None and any(key in _ALIASES.get(name, ()) for name in bound):
             return f"gets '{key}' twice"
         if slot is None:
             names = [a.name for a in schema.inputs]
             return f"has no argument '{key}'" + (f": {hint}" if (hint := nearest(key, names)) else "")
-        if slot.name in taken:
+        if slot.name in bound:
             return f"gets '{slot.name}' twice"
-        taken[slot.name] = thing
-    return filled(op, taken, numbers=takes_numbers(op))
+        bound[slot.name] = operand
+    return filled(op, bound, numbers=takes_numbers(op))
 
 
-def _run(given: Sequence[Thing]) -> Several | None:
-    """`view(2, 3)`: several whole numbers for the one list; None where they are no such."""
-    found = Several(tuple(given), is_list=True)
-    return found if converted(found, "int[]") is not None else None
+def _run(args: Sequence[Operand]) -> Several | None:
+    """`view(2, 3)`: the integers as the one list; None if they are not all integers."""
+    numbers = Several(tuple(args), is_list=True)
+    return numbers if converted(numbers, "int[]") is not None else None
 
 
-def _named(schema: Schema, key: str, taken: Mapping[str, Thing]) -> Argument | None:
+def _named(schema: Schema, key: str, bound: Mapping[str, Operand]) -> Argument | None:
     for argument in schema.inputs:
-        if key == argument.name or (key in _ALIASES.get(argument.name, ()) and argument.name not in taken):
+        if key == argument.name or (key in _ALIASES.get(argument.name, ()) and argument.name not in bound):
             return argument
     return None
 
 
 def takes_numbers(op: Op) -> bool:
-    """Whether an operator's tensors may be given as numbers."""
+    """Whether an operator accepts numbers for its tensors."""
     return op.native.func.name.unqualified in _TAKE_NUMBERS
 
 
-def filled(op: Op, taken: Mapping[str, Thing], *, numbers: bool) -> Match | str:
-    """The arguments of an overload by name, its defaults among them; or why it cannot be called so."""
+def filled(op: Op, bound: Mapping[str, Operand], *, numbers: bool) -> Match | str:
+    """The match of an overload with the `bound` arguments and its defaults; or why it cannot be called with them."""
     schema = op.native.func
     arguments: dict[str, Value] = {}
     for argument in schema.inputs:
-        thing = taken.get(argument.name)
-        value = default_of(argument) if thing is None else converted(thing, argument.type, numbers=numbers)
-        if value is None and thing is None and argument.type in _UNGIVEN:
-            return f"needs '{argument.name}', a {argument.type.rstrip('?')}, which a graph has none of"
+        operand = bound.get(argument.name)
+        value = default_of(argument) if operand is None else converted(operand, argument.type, numbers=numbers)
+        if value is None and operand is None and argument.type in _ONLY_NONE:
+            return f"needs '{argument.name}', a {argument.type.rstrip('?')}, which a graph does not support"
         if value is None:
-            what = f"is {described(thing)}, not {argument.type}" if thing is not None else "is missing"
+            what = f"is {described(operand)}, not {argument.type}" if operand is not None else "is missing"
             return f"cannot be called: its argument '{argument.name}' {what}"
         arguments[argument.name] = value
     tensors = [a.name for a in schema.inputs if a.type.startswith("Tensor")]
-    if numbers and tensors and not any(_has_tensor(taken.get(name)) for name in tensors):
+    if numbers and tensors and not any(_has_tensor(bound.get(name)) for name in tensors):
         return "is called without any tensor"
     return Match(op, arguments)
 
 
-def _has_tensor(thing: Thing | None) -> bool:
-    return thing is not None and "Tensor" in described(thing)
+def _has_tensor(operand: Operand | None) -> bool:
+    return operand is not None and "Tensor" in described(operand)
 
 
 # ---- the order in which overloads are tried
@@ -161,21 +163,21 @@ _PARSED_AS = {"int": "int64_t", "float": "double", "str": "c10::string_view", "T
 
 
 def ordered(overloads: Sequence[Op]) -> list[Op]:
-    """Overloads by their text in the parser's own words, and so that what takes precedence comes first."""
+    """Overloads by their text in the parser's syntax, and each before those that it takes precedence over."""
     left = sorted(overloads, key=_parsed)
-    found: list[Op] = []
+    order: list[Op] = []
     while left:
         first = next((a for a in left if not any(_yields(a, b) for b in left if b is not a)), left[0])
-        found.append(first)
+        order.append(first)
         left.remove(first)
-    return found
+    return order
 
 
 def _parsed(op: Op) -> str:
     schema = op.native.func
     written = [f"{_parsed_type(a.type)} {'input' if a.name == 'self' else a.name}{_default(a)}" for a in schema.inputs]
-    named = len(schema.positional)
-    return ", ".join([*written[:named], *(["*", *written[named:]] if schema.kwarg_only else [])]) + ")"
+    positional = len(schema.positional)
+    return ", ".join([*written[:positional], *(["*", *written[positional:]] if schema.kwarg_only else [])]) + ")"
 
 
 def _parsed_type(type_: str) -> str:
@@ -190,7 +192,7 @@ def _default(argument: Argument) -> str:
 
 
 def _yields(one: Op, other: Op) -> bool:
-    """Whether an overload takes as many arguments as another and each is one that comes second."""
+    """Whether `other` takes precedence: as many arguments, and each that differs is one that is tried earlier."""
     mine = [a.type for a in one.native.func.inputs]
     theirs = [a.type for a in other.native.func.inputs]
     if len(mine) != len(theirs):

@@ -48,31 +48,31 @@ def _incoming(returned: Returned, i: int) -> list[str]:
 
 def _declared(plan: GraphPlan) -> list[str]:
     """The gradients, undefined so far."""
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for place in plan.tensors:
         listed = place.type.endswith("]")
-        found[f"grad_of_{place.name}"] = "std::vector<at::Tensor>" if listed else "at::Tensor"
+        types[f"grad_of_{place.name}"] = "std::vector<at::Tensor>" if listed else "at::Tensor"
     for returned in plan.returned:
         if returned.needs:
             listed = isinstance(returned.value, Item)
             name = gradient(returned.value) if listed else f"grad_of_{returned.slot}"
-            found.setdefault(name, "std::vector<at::Tensor>" if listed else "at::Tensor")
+            types.setdefault(name, "std::vector<at::Tensor>" if listed else "at::Tensor")
     for block in plan.backward.blocks:
         if isinstance(block, ScatterBlock):
-            found.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
+            types.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
             values = [(block.base.value, False), (block.value.value, False)]
         elif isinstance(block, ChooseBlock):
-            found.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
+            types.setdefault(gradient(Ref(block.step.result)), "at::Tensor")
             values = [(block.then.value, False), (block.otherwise.value, False)]
         else:
             for value, listed in block.grads:
-                found.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
+                types.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
             values = [(t.value, a.whole) for a in block.arguments for t in a.targets if t.needs]
         for value, whole in values:
             if hasattr(value, "name"):
                 listed = whole or isinstance(value, Item)
-                found.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
-    return [f"{type_} {name};" for name, type_ in found.items()]
+                types.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
+    return [f"{type_} {name};" for name, type_ in types.items()]
 
 
 def _block(plan: GraphPlan, block: Block, named: Held) -> list[str]:

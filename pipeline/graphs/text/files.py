@@ -66,15 +66,15 @@ def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
     """What declares the formulas' helpers, or the Nodes of the library, as far as there are any."""
     every = [each for plan in plans for each in (plan, *(variant.plan for variant in plan.variants))]
     styles = {b.style for plan in every for b in plan.backward.blocks if isinstance(b, CallBlock)}
-    found = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
-    return [line for style, line in found.items() if style in styles]
+    includes = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
+    return [line for style, line in includes.items() if style in styles]
 
 
 def formulas_of(plan: GraphPlan, release: Release) -> dict[str, str]:
     """The backward functions that a graph calls, by Node: what the Nodes are printed with."""
-    found = {}
+    functions = {}
     for block in plan.backward.blocks:
         if isinstance(block, CallBlock) and block.style == "own":
             definition = node_text.definition(plan.nodes[block.step.identity], release)
-            found[block.node] = definition.partition("\n}\n")[0] + "\n}"
-    return found
+            functions[block.node] = definition.partition("\n}\n")[0] + "\n}"
+    return functions

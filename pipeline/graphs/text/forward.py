@@ -33,16 +33,16 @@ def _first(step: Apply) -> str:
 
 def joined(lines: list[str]) -> list[str]:
     """The same statements, neighbours under one condition together."""
-    found: list[str] = []
+    merged: list[str] = []
     condition = ""
     for line in lines:
         if line.startswith("if ("):
-            if found and found[-1] == "}" and line == condition:
-                found.pop()
+            if merged and merged[-1] == "}" and line == condition:
+                merged.pop()
                 continue
             condition = line
-        found.append(line)
-    return found
+        merged.append(line)
+    return merged
 
 
 def _placed(place: Place, title: str) -> list[str]:
@@ -137,17 +137,17 @@ def result_type(type_: str) -> str:
 
 def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
     """A call of an operator that is made of others: the library's autograd records it."""
-    given = _Given(plan)
+    inputs = _RecordedInputs(plan)
     signature = (plan.original if step.clones else plan.called)[step.identity]
     inside = {
-        p.name: given.take(step.arguments[p.name], listed="List" in p.type)
+        p.name: inputs.take(step.arguments[p.name], listed="List" in p.type)
         for p in signature.parameters
         if ("at::Tensor" in p.type or "TensorList" in p.type) and isinstance(step.arguments.get(p.name), _TENSORS)
     }
     text = call(signature, {**step.arguments, **inside})
     body = _on_clones(step, text, inside) if step.clones else f"return {text};"
     inner = f"[&](std::vector<at::Tensor>& given) {{ {body} }}"
-    listed = f"graph::record(saved.{record}, {given.tensors}, {given.needs}, {inner})"
+    listed = f"graph::record(saved.{record}, {inputs.tensors}, {inputs.needs}, {inner})"
     names = [r.name for r in step.results] + [clone for _, clone in step.clones]
     if step.results and step.results[0].type.endswith("]"):
         return [f"const std::vector<at::Tensor> {names[0]} = {listed};"]
@@ -169,7 +169,7 @@ def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
     return f"{copied}{made}{''.join(f' made.push_back({name});' for name in written)} return made;"
 
 
-class _Given:
+class _RecordedInputs:
     """The tensors that a recorded call is given, in one list, and which of them need a gradient."""
 
     def __init__(self, plan: GraphPlan) -> None:
@@ -192,11 +192,11 @@ class _Given:
         """What stands for a value inside of the call. A list that is a value has to be all that is given."""
         if isinstance(value, Many):
             return Many(tuple(each if isinstance(each, Nothing) else self._one(each) for each in value.values))
-        found = self._one(value)
+        name = self._one(value)
         if listed:
             self._whole = tensor(value)
             return Ref("given")
-        return found
+        return name
 
     def _one(self, value: Value) -> Value:
         self._tensors.append(tensor(value))

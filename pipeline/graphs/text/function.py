@@ -22,16 +22,16 @@ TEXT = Text("../graphs/text/graph.cpp")
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
     """The whole C++ of one graph."""
-    found = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
-    return _GAPS.sub("\n\n", _OPENED.sub("{\n", found))
+    text = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
+    return _GAPS.sub("\n\n", _OPENED.sub("{\n", text))
 
 
 def _text(plan: GraphPlan, release: Release) -> str:
     text, name = TEXT.of(release), plan.name
-    found = text["forward"].fill(_forward(plan, name))
+    cpp = text["forward"].fill(_forward(plan, name))
     if plan.backward.blocks or any(each.needs for each in plan.returned):
-        found += text["backward"].fill(_backward(plan, name, release))
-    return found + text["wrapper"].fill(_wrapper(plan, name, release))
+        cpp += text["backward"].fill(_backward(plan, name, release))
+    return cpp + text["wrapper"].fill(_wrapper(plan, name, release))
 
 
 def _forward(plan: GraphPlan, name: str) -> dict[str, Filled]:
@@ -57,10 +57,10 @@ def _results_type(listed: bool) -> str:
 
 def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
     """Numbers that the forward computes and the wrapper needs."""
-    made: dict[str, str] = {}
+    types: dict[str, str] = {}
     for step in plan.functional.steps:
         results = step.results if isinstance(step, Apply) else (step.result,) if isinstance(step, Number) else ()
-        made |= {r.name: NUMBER_TYPES[r.type] for r in results if not r.type.startswith("Tensor")}
+        types |= {r.name: NUMBER_TYPES[r.type] for r in results if not r.type.startswith("Tensor")}
     views, late, returned = wrapper.views_and_return(plan)
     lines = " ".join(
         [
@@ -73,7 +73,7 @@ def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
         ]
     )
     words = set(_WORD.findall(lines))
-    return [(name, type_) for name, type_ in made.items() if name in words]
+    return [(name, type_) for name, type_ in types.items() if name in words]
 
 
 def _saved(plan: GraphPlan) -> list[str]:

@@ -40,12 +40,12 @@ def passed_type(type_: str) -> str:
 def parameters(plan: GraphPlan) -> list[str]:
     """The inputs as parameters."""
     names = plan.functional.names
-    return [f"{passed_type(given.type)} {names[given.name]}" for given in plan.functional.function.inputs]
+    return [f"{passed_type(each.type)} {names[each.name]}" for each in plan.functional.function.inputs]
 
 
-def inner(plan: GraphPlan, given: Input) -> str:
+def inner(plan: GraphPlan, input_: Input) -> str:
     """The type that the forward takes an input as: what may be missing is an undefined tensor there."""
-    return "const at::Tensor&" if given.type == "Tensor?" else passed_type(given.type)
+    return "const at::Tensor&" if input_.type == "Tensor?" else passed_type(input_.type)
 
 
 def passed(plan: GraphPlan) -> list[str]:
@@ -77,13 +77,13 @@ def guards(plan: GraphPlan) -> list[str]:
     """Errors for inputs that the graph was not made for."""
     function, names = plan.functional.function, plan.functional.names
     lines = []
-    for given in function.inputs:
-        name = names[given.name]
-        if given.facts is not None:
-            lines.append(_looks(function.name, given, name))
-        if given.fixed is not None and not isinstance(given.fixed, Nothing):
-            what = f"the graph is made for {given.name} = {number(given.fixed)}"
-            lines.append(f"TORCH_CHECK({name} == {number(given.fixed)}, {quoted(f'{function.name}: {what}')});")
+    for input_ in function.inputs:
+        name = names[input_.name]
+        if input_.facts is not None:
+            lines.append(_looks(function.name, input_, name))
+        if input_.fixed is not None and not isinstance(input_.fixed, Nothing):
+            what = f"the graph is made for {input_.name} = {number(input_.fixed)}"
+            lines.append(f"TORCH_CHECK({name} == {number(input_.fixed)}, {quoted(f'{function.name}: {what}')});")
     for written in plan.functional.written:
         for place in plan.tensors:
             if place.name != written:
@@ -92,13 +92,13 @@ def guards(plan: GraphPlan) -> list[str]:
     return lines
 
 
-def _looks(graph: str, given: Input, name: str) -> str:
+def _looks(graph: str, input_: Input, name: str) -> str:
     """The guard of a tensor that the graph is specialised to."""
-    facts = given.facts
+    facts = input_.facts
     assert facts is not None
     sizes, strides = (f"{{{', '.join(map(str, numbers))}}}" for numbers in (facts.sizes, facts.strides))
     dtype = constant(Constant("ScalarType", facts.dtype))
-    return f'graph::check_looks("{graph}", {quoted(given.name)}, {name}, {sizes}, {strides}, {dtype});'
+    return f'graph::check_looks("{graph}", {quoted(input_.name)}, {name}, {sizes}, {strides}, {dtype});'
 
 
 def checks(plan: GraphPlan, *, late: bool) -> list[str]:
@@ -129,17 +129,17 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
     for members in sets:
         passed.append(f'graph::base_of("{plan.functional.function.name}", {{{", ".join(members)}}})')
         passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
-    passed += [names[given.name] for given in plan.functional.function.inputs if given.name not in shared]
+    passed += [names[each.name] for each in plan.functional.function.inputs if each.name not in shared]
     call_ = f"{variant.plan.name}({', '.join(passed)})"
     back = [f"  {line}" for line in metadata(plan)]
     outputs = plan.functional.outputs
     if not outputs:
         return [f"if ({condition}) {{", f"  {call_};", *back, "  return;", "}"]
     lines = [f"if ({condition}) {{", f"  auto shared_results = {call_};"]
-    for i, given in enumerate(outputs):
-        if isinstance(given, Shown) and given.is_input and not given.chain and isinstance(given.base, Ref):
+    for i, each in enumerate(outputs):
+        if isinstance(each, Shown) and each.is_input and not each.chain and isinstance(each.base, Ref):
             into = f"std::get<{i}>(shared_results)" if len(outputs) > 1 else "shared_results"
-            lines.append(f"  {into} = {given.base.name};")
+            lines.append(f"  {into} = {each.base.name};")
     return [*lines, *back, "  return shared_results;", "}"]
 
 
@@ -147,7 +147,7 @@ def metadata(plan: GraphPlan) -> list[str]:
     """In-place views of inputs, as they were written."""
     lines = [f"torch::autograd::impl::bump_version({name});" for name in plan.functional.bumped]
     for name, link in plan.functional.metadata:
-        text = call(plan.original[link.identity], link.given(Ref(name)), numbers(plan))
+        text = call(plan.original[link.identity], link.all_arguments(Ref(name)), numbers(plan))
         text = text.replace(f"({name}", f"(graph::mutable_({name})", 1)
         lines.append(f"{text};" if link.grad else f"graph::without_grad([&] {{ return {text}; }});")
     return lines

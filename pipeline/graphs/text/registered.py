@@ -18,20 +18,20 @@ def schema(plan: GraphPlan) -> str:
     written = {*plan.functional.written, *(name for name, _ in plan.functional.metadata)}
     letters = iter("abcdefghijklmnopqrstuvwxyz" * 4)
     arguments, keyword_only = [], False
-    for given in function.inputs:
-        if given.keyword_only and not keyword_only:
+    for input_ in function.inputs:
+        if input_.keyword_only and not keyword_only:
             keyword_only = True
             arguments.append("*")
-        type_ = given.type
-        if names[given.name] in written:
+        type_ = input_.type
+        if names[input_.name] in written:
             type_ = type_.replace("Tensor", f"Tensor({next(letters)}!)")
-        arguments.append(f"{type_} {given.name}{_default(given)}")
+        arguments.append(f"{type_} {input_.name}{_default(input_)}")
     returns = ", ".join(output.type for output in function.outputs)
     return f"{function.name}({', '.join(arguments)}) -> {returns if len(function.outputs) == 1 else f'({returns})'}"
 
 
-def _default(given: Input) -> str:
-    return "" if given.default is None else f"={_literal(given.default)}"
+def _default(input_: Input) -> str:
+    return "" if input_.default is None else f"={_literal(input_.default)}"
 
 
 def _literal(value: Value) -> str:

@@ -46,17 +46,17 @@ def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, n
         for parameter in plan.called[step.identity].parameters
         if parameter.name in step.arguments and identifiers.uses(expression, parameter.name)
     }
-    bound |= {name: made for name, made in _result_names(plan, step) if identifiers.uses(expression, name)}
+    bound |= {name: result for name, result in _result_names(plan, step) if identifiers.uses(expression, name)}
     text = f"{expression}.vec()" if type_ in _COPIED else expression
     text = f"std::string({text})" if type_ == "c10::string_view" else text
-    taken = ", ".join(f"const auto& {name}" for name in bound)
-    return f"{to} = []({taken}) {{ return {text}; }}({', '.join(bound.values())});"
+    parameters = ", ".join(f"const auto& {name}" for name in bound)
+    return f"{to} = []({parameters}) {{ return {text}; }}({', '.join(bound.values())});"
 
 
 def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
     names = plan.results.get(step.identity, ())
-    made = [result.name for result in step.results] or [clone for _, clone in step.clones]
-    return list(zip(names, made))
+    results = [result.name for result in step.results] or [clone for _, clone in step.clones]
+    return list(zip(names, results))
 
 
 def held_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
@@ -65,21 +65,21 @@ def held_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
     steps, backward = plan.functional.steps, plan.backward
     makers: dict[str, int | None] = dict.fromkeys(plan.functional.names.values())
     for index, step in enumerate(steps):
-        makers |= dict.fromkeys(_made(step), index)
-    found: defaultdict[int | None, list[str]] = defaultdict(list)
+        makers |= dict.fromkeys(_values_of(step), index)
+    statements: defaultdict[int | None, list[str]] = defaultdict(list)
     for each in backward.tensors:
         if base_of(each.value) in makers:
-            found[makers[base_of(each.value)]] += _tensor(each)
+            statements[makers[base_of(each.value)]] += _tensor(each)
     for mark in backward.marks:
         if base_of(mark.value) in makers:
-            found[makers[base_of(mark.value)]] += _mark(mark)
+            statements[makers[base_of(mark.value)]] += _mark(mark)
     for number in backward.numbers:
         if number.name in makers:
             maker = makers[number.name]
-            found[maker].append(f"saved.{number.name} = {owned(number.name, number.type, maker)};")
+            statements[maker].append(f"saved.{number.name} = {owned(number.name, number.type, maker)};")
     for attribute in backward.attributes:
-        found[attribute.step] += _attribute(plan, attribute, steps[attribute.step])
-    return found
+        statements[attribute.step] += _attribute(plan, attribute, steps[attribute.step])
+    return statements
 
 
 def owned(name: str, type_: str, maker: int | None) -> str:
@@ -87,7 +87,7 @@ def owned(name: str, type_: str, maker: int | None) -> str:
     return f"graph::owned({name})" if maker is None and type_ in _CALLERS else name
 
 
-def _made(step: Step) -> set[str]:
+def _values_of(step: Step) -> set[str]:
     if isinstance(step, Apply):
         return {r.name for r in step.results} | {clone for _, clone in step.clones}
     if isinstance(step, Number):
@@ -119,8 +119,8 @@ def _mark(mark: Mark) -> list[str]:
         return [f"saved.{mark.name} = {text}.size();"]
     if mark.kind == "likes":
         return _guarded(mark.needs, f"saved.{mark.name} = graph::likes({text});")
-    made = {"like": "graph::Like", "layout": "graph::Layout"}[mark.kind]
-    return _guarded(mark.needs, f"saved.{mark.name} = {made}({text});")
+    struct = {"like": "graph::Like", "layout": "graph::Layout"}[mark.kind]
+    return _guarded(mark.needs, f"saved.{mark.name} = {struct}({text});")
 
 
 def _attribute(plan: GraphPlan, held: Attribute, step: Step) -> list[str]:

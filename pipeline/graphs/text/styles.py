@@ -24,10 +24,10 @@ def gradient(value: Value) -> str:
 
 def held(plan: GraphPlan) -> dict[str, str]:
     """Values, and where the backward finds them."""
-    found = {t.name: f"saved.{t.name}" for t in plan.backward.tensors}
-    found |= {t.name: t.name for t in plan.backward.tensors if t.how in ("input", "output")}
-    found |= {r.name: r.name for r in plan.backward.remade}
-    return found | {n.name: f"saved.{n.name}" for n in plan.backward.numbers}
+    expressions = {t.name: f"saved.{t.name}" for t in plan.backward.tensors}
+    expressions |= {t.name: t.name for t in plan.backward.tensors if t.how in ("input", "output")}
+    expressions |= {r.name: r.name for r in plan.backward.remade}
+    return expressions | {n.name: f"saved.{n.name}" for n in plan.backward.numbers}
 
 
 class Held:
@@ -63,20 +63,20 @@ def _distributed(block: CallBlock) -> list[str]:
     dynamic = any(each.whole for each in block.arguments)
     if dynamic:
         lines.append("size_t next = 0;")
-    for given in block.arguments:
-        if given.whole:
-            lines += _to_list(given)
+    for block_argument in block.arguments:
+        if block_argument.whole:
+            lines += _to_list(block_argument)
             continue
-        for target in given.targets:
+        for target in block_argument.targets:
             lines += add_to(target, "found[next]" if dynamic else f"found[{at}]")
             lines += ["++next;"] if dynamic else []
             at += 1
     return lines
 
 
-def _to_list(given: Argument) -> list[str]:
+def _to_list(block_argument: Argument) -> list[str]:
     """Adds to the gradients of a list as long as it was."""
-    target, into = given.targets[0], gradient(given.targets[0].value)
+    target, into = block_argument.targets[0], gradient(block_argument.targets[0].value)
     if not target.needs:
         return []
     size = f"saved.{target.like}.size()"
@@ -84,14 +84,14 @@ def _to_list(given: Argument) -> list[str]:
     return [f"{into}.resize({size});", f"for (size_t i = 0; i < {size}; ++i) {{", f"  {body}", "}", f"next += {size};"]
 
 
-def _length(given: Argument) -> str:
-    if not given.whole:
-        return str(len(given.targets))
-    return f"saved.{given.targets[0].like}.size()" if given.needs else "0"
+def _length(argument: Argument) -> str:
+    if not argument.whole:
+        return str(len(argument.targets))
+    return f"saved.{argument.targets[0].like}.size()" if argument.needs else "0"
 
 
-def _needed(given: Argument) -> str:
-    return needs_text(given.needs or given.targets[0].needs if given.targets else ())
+def _needed(argument: Argument) -> str:
+    return needs_text(argument.needs or argument.targets[0].needs if argument.targets else ())
 
 
 def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
@@ -119,7 +119,7 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     step = block.step
     value = step.arguments.get(expression)
     if value is None:
-        value = _made(plan, block).get(expression)
+        value = _result_values(plan, block).get(expression)
     if value is None:
         return f"{type_}()"
     if "List" in type_:
@@ -129,12 +129,12 @@ def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, na
     return named.value(value)
 
 
-def _made(plan: GraphPlan, block: CallBlock) -> dict[str, Value]:
+def _result_values(plan: GraphPlan, block: CallBlock) -> dict[str, Value]:
     names = plan.results[block.step.identity]
-    made = block.step.results or ()
-    if not made:
+    results = block.step.results or ()
+    if not results:
         return {name: Ref(clone) for name, (_, clone) in zip(names, block.step.clones)}
-    return {name: Ref(result.name) for name, result in zip(names, made)}
+    return {name: Ref(result.name) for name, result in zip(names, results)}
 
 
 def _own(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
@@ -172,7 +172,7 @@ def _library(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
 
 def _composite(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     composite = COMPOSITES[plan.called[block.step.identity].struct]
-    by_name = {given.name: given for given in block.arguments}
+    by_name = {argument.name: argument for argument in block.arguments}
     saved = [named.value(block.step.arguments[name]) for name, _ in composite.saved]
     needs = ", ".join(_needed(by_name[name]) for name in composite.inputs)
     likes = [by_name[name].targets[0].like for name in composite.inputs]
@@ -192,9 +192,9 @@ def _view(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     text = call(plan.called[step.identity], arguments, lambda name: "base" if name == "\0" else named(name))
     target = next(t for a in block.arguments if a.name == viewed for t in a.targets)
     value, listed = block.grads[0]
-    made = "unview_list" if listed else "unview"
+    function = "unview_list" if listed else "unview"
     view = lambda_of(text)
-    return add_to(target, f"graph::{made}({gradient(value)}, saved.{target.like}, {view})")
+    return add_to(target, f"graph::{function}({gradient(value)}, saved.{target.like}, {view})")
 
 
 def _cast(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:

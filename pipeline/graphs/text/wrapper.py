@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.graphs.backward.saved import label
-from pipeline.graphs.functional.program import Given, Link, Shared, Shown
+from pipeline.graphs.functional.program import Link, OutputValue, Shared, Shown
 from pipeline.graphs.model import Many, Nothing, Ref
 from pipeline.graphs.plan import GraphPlan, Place
 from pipeline.graphs.text.expressions.literals import quoted
@@ -72,8 +72,8 @@ def _where(
         return lines
     named = numbers(plan)
     either = " || ".join(f"({' && '.join(map(named, flags))})" for flags in dict.fromkeys(conditions))
-    found = [f"if ({either}) {{", *(f"  {line}" for line in lines)]
-    return [*found, *(["} else {", *(f"  {line}" for line in otherwise)] if otherwise else []), "}"]
+    block = [f"if ({either}) {{", *(f"  {line}" for line in lines)]
+    return [*block, *(["} else {", *(f"  {line}" for line in otherwise)] if otherwise else []), "}"]
 
 
 class _Views:
@@ -83,7 +83,7 @@ class _Views:
         self.plan = plan
         self.lines: list[str] = []
         self.late: list[str] = []  # after inputs look otherwise in place
-        self.made: dict[tuple[str, int], str] = {}
+        self.names: dict[tuple[str, int], str] = {}
 
     def shown(self, shown: Shown) -> str:
         plan = self.plan
@@ -118,18 +118,18 @@ class _Views:
     def _step(self, base: str, link: Link, *, listed: bool, which: int, late: bool) -> str:
         text = linked(base, (link,), self.plan.called, numbers(self.plan), modes=True)
         key = (text, which)
-        if key not in self.made:
-            name = f"view_{len(self.made) + 1}"
+        if key not in self.names:
+            name = f"view_{len(self.names) + 1}"
             type_ = "std::vector<at::Tensor>" if listed else "at::Tensor"
             (self.late if late else self.lines).append(f"const {type_} {name}_of_base = {text};")
-            self.made[key] = f"{name}_of_base"
-        return self.made[key]
+            self.names[key] = f"{name}_of_base"
+        return self.names[key]
 
 
 def views_and_return(plan: GraphPlan) -> tuple[list[str], list[str], str]:
     """The views that outputs are, those that are made after inputs look otherwise, and the return statement."""
     views = _Views(plan)
-    texts = [_output(plan, views, given) for given in plan.functional.outputs]
+    texts = [_output(plan, views, output) for output in plan.functional.outputs]
     if not texts:
         return views.lines, views.late, "return;"
     if len(texts) == 1:
@@ -137,7 +137,7 @@ def views_and_return(plan: GraphPlan) -> tuple[list[str], list[str], str]:
     return views.lines, views.late, f"return {{{', '.join(texts)}}};"
 
 
-def _output(plan: GraphPlan, views: _Views, given: Given) -> str:
+def _output(plan: GraphPlan, views: _Views, given: OutputValue) -> str:
     types = {plan.functional.names[each.name]: each.type for each in plan.functional.function.inputs}
     if isinstance(given, Shared):
         return f"std::vector<at::Tensor>{{{', '.join(views.shown(each) for each in given.items)}}}"

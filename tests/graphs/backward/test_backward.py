@@ -1,4 +1,4 @@
-"""The backward: the calls in reverse, as far as they lead to an input, and by whose formulas."""
+"""The backward: the calls in reverse that depend on an input, and how their gradients are computed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from torch import Tensor
 from graphs.planning import Planner, blocks
 
 
-def test_calls_are_gone_through_in_reverse(plan: Planner) -> None:
+def test_blocks_are_in_reverse_order_of_calls(plan: Planner) -> None:
     def f(x: Tensor, y: Tensor) -> Tensor:
         return (x.exp() * y).sum()
 
     assert blocks(plan(f).backward) == ["own sum → mul", "own mul.Tensor → exp, y", "own exp → x"]
 
 
-def test_what_leads_to_no_output_has_no_block(plan: Planner) -> None:
+def test_a_call_that_no_output_depends_on_has_no_block(plan: Planner) -> None:
     def f(x: Tensor) -> Tensor:
         x.sin()
         return x.exp()
@@ -23,7 +23,7 @@ def test_what_leads_to_no_output_has_no_block(plan: Planner) -> None:
     assert blocks(plan(f).backward) == ["own exp → x"]
 
 
-def test_what_is_computed_under_no_grad_or_detached_has_none(plan: Planner) -> None:
+def test_a_call_under_no_grad_or_detached_has_no_block(plan: Planner) -> None:
     def f(x: Tensor) -> Tensor:
         with torch.no_grad():
             scale = x.sum()
@@ -49,7 +49,7 @@ def test_needs_are_those_of_the_inputs_that_a_value_depends_on(plan: Planner) ->
     assert {each.name: each.needs for each in plan(f).returned} == {"mul": (0, 1), "exp": (2,)}
 
 
-def test_an_operator_made_of_others_has_gradients_of_the_graphs_own(plan: Planner) -> None:
+def test_matmul_a_composite_operator_has_its_own_gradients(plan: Planner) -> None:
     def f(x: Tensor, y: Tensor) -> Tensor:
         return torch.matmul(x, y)
 

@@ -53,13 +53,13 @@ def computed(step: Number, named: Named = plain) -> str:
     """The expression for a number."""
     name = step.op.partition("::")[2]
     values = {}
-    for given, value in step.arguments.items():
+    for argument, value in step.arguments.items():
         if isinstance(value, Many) and name == "length":
-            values[given] = tensor(value, named)
-        elif isinstance(value, Many) and given == "lists":
-            values[given] = ", ".join(_ints(v, named) for v in value.values)
+            values[argument] = tensor(value, named)
+        elif isinstance(value, Many) and argument == "lists":
+            values[argument] = ", ".join(_ints(v, named) for v in value.values)
         else:
-            values[given] = _ints(value, named) if isinstance(value, Many) else number(value, named)
+            values[argument] = _ints(value, named) if isinstance(value, Many) else number(value, named)
     return _EXPRESSIONS[name].format(type=NUMBER_TYPES[step.result.type], **values)
 
 

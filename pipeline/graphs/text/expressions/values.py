@@ -50,9 +50,9 @@ def argument(value: Value, passed: str, named: Named = plain) -> str:
         return (
             "::std::nullopt" if isinstance(value, Nothing) else _optional(value, type_, _OPTIONAL_LISTS[type_], named)
         )
-    made = _LISTS.get(type_)
-    if made is not None:
-        return _list(value, made, named)
+    list_type = _LISTS.get(type_)
+    if list_type is not None:
+        return _list(value, list_type, named)
     return _ARGUMENTS.get(type_, number)(value, named)
 
 
@@ -124,15 +124,15 @@ _LISTS: dict[str, tuple[str, str, Callable[[Value, Named], str]]] = {
 }
 
 
-def _list(value: Value, made: tuple[str, str, Callable[[Value, Named], str]], named: Named) -> str:
-    given, item, text = made
+def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], str]], named: Named) -> str:
+    constructor, item, text = list_type
     if isinstance(value, Many):
         items = ", ".join(text(v, named) for v in value.values)
         kind = f"at::ArrayRef<{item}>"
         return f"{kind}(std::vector<{item}>{{{items}}})" if value.values else f"{kind}()"
     if isinstance(value, Int):  # one number for all
         return f"at::ArrayRef<{item}>(std::vector<{item}>{{{text(value, named)}}})"
-    return f"{given}({named(value.name)})" if isinstance(value, Ref) else number(value, named)
+    return f"{constructor}({named(value.name)})" if isinstance(value, Ref) else number(value, named)
 
 
 def call(signature: Signature, arguments: Mapping[str, Value], named: Named = plain) -> str:
@@ -151,10 +151,10 @@ def linked(
             continue
         if link.is_itself:
             continue
-        arguments = link.given(Ref("\0"))
+        arguments = link.all_arguments(Ref("\0"))
 
-        def with_base(name: str, given: str = base) -> str:
-            return given if name == "\0" else named(name)
+        def with_base(name: str, viewed: str = base) -> str:
+            return viewed if name == "\0" else named(name)
 
         base = call(signatures[link.identity], arguments, with_base)
         base = f"graph::item({base}, {link.operand})" if link.listed else base
