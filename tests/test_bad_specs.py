@@ -44,7 +44,7 @@ class Case(NamedTuple):
     status: int
     torchgen: str
     process: bool
-    shown: bool  # in docs/mistakes.md
+    shown: bool  # in docs/errors.md
     kernels: bool  # whether torchgen refuses it only where kernels are printed, and gradmill, too
 
     @property
@@ -191,11 +191,11 @@ def test_what_torchgen_refuses_with_kernels_is_refused_where_they_are_printed(
     assert project.files() == files
 
 
-def test_the_page_of_mistakes_says_what_is_said_today(verdicts: dict[str, str]) -> None:
-    from bad import mistakes_page
+def test_the_page_of_errors_is_up_to_date(verdicts: dict[str, str]) -> None:
+    from bad import errors_page
 
-    assert len(mistakes_page.shown()) == 93
-    assert mistakes_page.PAGE.read_text() == mistakes_page.page(verdicts), "run tests/bad/mistakes_page.py"
+    assert len(errors_page.shown()) == 93
+    assert errors_page.PAGE.read_text() == errors_page.page(verdicts), "run tests/bad/errors_page.py"
 
 
 def test_the_base_is_right(project: Project, verdicts: dict[str, str]) -> None:

@@ -1,9 +1,10 @@
-"""Writes docs/mistakes.md: realistic mistakes, what torchgen says of them, and what gradmill says.
+"""Writes docs/errors.md: realistic errors in specs, with the messages of torchgen and of gradmill.
 
-    .venv/bin/python tests/bad/mistakes_page.py
+    .venv/bin/python tests/bad/errors_page.py
 
-The mistakes are those folders here whose `case.yaml` says `shown: true`. torchgen's verdicts are those of the installed
-torch, run live; gradmill's messages are the `expected.txt` beside each, which tests/test_bad_specs.py holds it to.
+The errors are the folders here with `shown: true` in their `case.yaml`. torchgen's verdicts come from the installed
+torch, run live. gradmill's messages come from each folder's `expected.txt`, which tests/test_bad_specs.py compares with
+the output.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from typing import NamedTuple
 
 BAD = Path(__file__).resolve().parent
 TESTS = BAD.parent
-PAGE = TESTS.parent / "docs" / "mistakes.md"
-HEAD = BAD / "mistakes_head.md"
+PAGE = TESTS.parent / "docs" / "errors.md"
+HEAD = BAD / "errors_head.md"
 
 _MESSAGE = re.compile(r"(?P<place>SPECS\S*?): (?P<level>error|warning): (?P<text>.*)")
-_LONG = 90  # characters of a message of torchgen's that the table has room for
+_LONG = 90  # characters of torchgen's message in the table
 
 
-class Said(NamedTuple):
-    """What gradmill says of a mistake, first of all."""
+class Message(NamedTuple):
+    """The first message that gradmill reports for an error."""
 
     level: str
     place: str
     text: str
     hint: str
-    more: int  # messages beside the first one
+    more: int  # further messages
 
 
 def shown() -> list[str]:
-    """The names of the mistakes in the table, those in derivatives.yaml first."""
+    """The names of the errors in the table, those in derivatives.yaml first."""
     sys.path.insert(0, str(TESTS))
     from test_bad_specs import NAMES, read
 
@@ -47,18 +48,18 @@ def shown() -> list[str]:
     return [case.name for case in sorted(cases, key=lambda case: str(case.edits[0]["in"]))]
 
 
-def said(name: str) -> Said:
-    """The message that stands beside a mistake."""
+def first_message(name: str) -> Message:
+    """The first message in a folder's `expected.txt`."""
     lines = (BAD / name / "expected.txt").read_text().splitlines()
-    found = [(number, match) for number, line in enumerate(lines) if (match := _MESSAGE.fullmatch(line)) is not None]
-    number, match = found[0]
-    following = lines[number + 1 : found[1][0] if len(found) > 1 else None]
+    messages = [(number, match) for number, line in enumerate(lines) if (match := _MESSAGE.fullmatch(line)) is not None]
+    number, match = messages[0]
+    following = lines[number + 1 : messages[1][0] if len(messages) > 1 else None]
     hint = next((line[8:] for line in following if line.startswith("  hint: ")), "")
-    return Said(match["level"], match["place"].removeprefix("SPECS/"), match["text"], hint, len(found) - 1)
+    return Message(match["level"], match["place"].removeprefix("SPECS/"), match["text"], hint, len(messages) - 1)
 
 
 def page(verdicts: Mapping[str, str]) -> str:
-    """The page, from torchgen's verdicts: "" where it is content."""
+    """The page. `verdicts` are torchgen's messages by folder, "" if it accepts the specs."""
     from test_bad_specs import read
 
     names = shown()
@@ -69,11 +70,11 @@ def page(verdicts: Mapping[str, str]) -> str:
         refused=len(names) - accepted,
         torch=metadata.version("torch").split("+")[0],
     )
-    rows = [_row(read(name).mistake, verdicts[name], said(name)) for name in names]
+    rows = [_row(read(name).mistake, verdicts[name], first_message(name)) for name in names]
     return head + "".join(rows)
 
 
-def _row(mistake: str, verdict: str, message: Said) -> str:
+def _row(mistake: str, verdict: str, message: Message) -> str:
     torchgen = _code(_short(verdict)) if verdict else "accepts"
     more = f" (and {message.more} more)" if message.more else ""
     cells = [mistake, torchgen, f"{message.level}: {_code(message.text)}{more}", _code(message.place)]
@@ -90,7 +91,7 @@ def _code(text: str) -> str:
 
 
 def live_verdicts() -> dict[str, str]:
-    """What torchgen says of each mistake."""
+    """torchgen's verdict on each error; "" if it accepts it."""
     from test_bad_specs import read
 
     with tempfile.TemporaryDirectory() as folder:
@@ -101,8 +102,8 @@ def live_verdicts() -> dict[str, str]:
                 (Path(folder) / name / "KERNELS").touch()
         command = [sys.executable, str(BAD / "torchgen_verdicts.py"), folder]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, str] = json.loads(run.stdout)
-    return found
+    verdicts: dict[str, str] = json.loads(run.stdout)
+    return verdicts
 
 
 def main() -> None:
