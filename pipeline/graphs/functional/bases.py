@@ -1,7 +1,8 @@
-"""Inputs that may share memory, one of which is written to: they are made again from a synthetic base.
+"""Synthetic bases for inputs that may share memory and one of which is written to.
 
-A function has a variant for each set of inputs that really share memory: in it a base takes their place, each is a
-strided view of the base, and a write to one is seen in all. Which variant is called is decided at run time.
+A function has a variant for each combination of inputs that share memory at run time. In a variant, a base replaces
+these inputs, and each of them is a strided view of the base, so that a write to one is visible in all. The wrapper
+chooses the variant at run time.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from pipeline.graphs.operator import Operator
 AS_STRIDED = "as_strided"
 _MOST = 32  # variants
 
-Shared = tuple[tuple[str, ...], ...]  # disjoint sets of inputs, each of which shares memory
+Shared = tuple[tuple[str, ...], ...]  # disjoint sets; the inputs of a set share memory
 
 
 def sharings(function: Function, written: Iterable[str]) -> list[Shared]:
-    """The ways in which inputs may share memory with one that is written to; the largest first."""
+    """The combinations of inputs that may share memory with a `written` one; the largest first.
+
+    Raises a GraphError if there are more than 32.
+    """
     options = [[(), *_subsets(group, set(written))] for group in function.may_alias]
     ways = [tuple(filter(None, choice)) for choice in product(*options)]
     if len(ways) > _MOST:
@@ -40,7 +44,7 @@ def _subsets(group: tuple[str, ...], written: set[str]) -> list[tuple[str, ...]]
 
 
 def with_bases(function: Function, shared: Shared, number: int, operators: Mapping[str, Operator]) -> Function:
-    """The function with bases for sets of inputs."""
+    """The variant of a function in which a base replaces each set of inputs. `number` makes its name unique."""
     if AS_STRIDED not in operators:
         raise GraphError(function.place, "the spec set has no as_strided, which inputs that share memory need")
     inputs, calls = [], []

@@ -1,4 +1,4 @@
-"""Names of values: C++ identifiers, each given once."""
+"""Names of values: unique C++ identifiers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RESERVED = frozenset(
     alloca assert errno linux math_errhandling offsetof stderr stdin stdout unix
     """.split()
 )
-# What the generated functions and Nodes name: text/graph.cpp and the statements beside it.
+# Names in the generated functions and Nodes: text/graph.cpp and the statements of this package.
 _GENERATED = frozenset(
     """
     apply base below_autograd final found given grads keep list lock made maybe_unused mutex_ name needed
@@ -27,31 +27,31 @@ _GENERATED = frozenset(
     saved shared_results task_should_compute_output view views wants
     """.split()
 )
-_DERIVED = re.compile(r"(count_of|grad_of|layout|length|like|likes|record|the)_.*")  # of a value's name
+_DERIVED = re.compile(r"(count_of|grad_of|layout|length|like|likes|record|the)_.*")  # names derived from a value's name
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]|M_\w*[a-zA-Z0-9]")
 _VIEW = re.compile(r".*_of_base")
 
 
 def is_reserved(name: str) -> bool:
-    """Whether the generated C++, or C++ itself, has a name already."""
+    """Whether the generated C++, or C++ itself, already uses a name."""
     return name in _RESERVED or name in _GENERATED or any(p.fullmatch(name) for p in (_DERIVED, _MACRO, _VIEW))
 
 
 def identifier(name: str) -> str:
-    """A name of a function, as C++ can have it: those of C++ and of macros get one underscore more."""
+    """The C++ name of a function: C++ keywords and names like macros get a trailing underscore."""
     plain = name.rstrip("_")
     return f"{name}_" if plain in _RESERVED or _MACRO.fullmatch(plain) else name
 
 
 class Names:
-    """Gives names that nothing else has."""
+    """Creates unique names."""
 
     def __init__(self) -> None:
-        self._plain: dict[str, str] = {}  # of each name that was given, what it is without its number
-        self._numbers: dict[str, int] = {}  # the last number behind a name, 1 for none
+        self._plain: dict[str, str] = {}  # each created name, and the same name without its number
+        self._numbers: dict[str, int] = {}  # the last number appended to a name, 1 for none
 
     def new(self, wanted: str) -> str:
-        """A name like `wanted`: of one that was given, with another number."""
+        """A new name like `wanted`. If `wanted` was created here, the number at its end is replaced."""
         plain = self._plain.get(wanted) or _plain(wanted)
         number = self._numbers.get(plain, 1)
         name = plain if number == 1 else f"{plain}_{number}"

@@ -1,7 +1,7 @@
-"""What a caller sees: outputs that are inputs, views of inputs or of values, and inputs that were written to.
+"""The effects that the caller sees: outputs that are inputs, views of inputs or of values, and mutated inputs.
 
-None of the views is computed by the graph: each is made again from its base, outside of it, so that it shares memory
-with what it shared memory with, and its history is the base's.
+The graph returns the base of a view, and the wrapper recomputes the view from it. So the view aliases the same tensors
+as in eager, and has the history of the base.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _shown(state: State, handle: Handle) -> Shown:
 
 
 def _copies(state: State, alias: Alias) -> tuple[Copied, ...]:
-    """Where the way to a view may lead by a copy. Where nothing was written to, whoever makes the view makes that."""
+    """The tensors on the chain to a view that may be copies. Without a write, recomputing the view makes the copy."""
     if alias.parent is None or alias.link is None:
         return ()
     held = alias.storage.version > 0 or alias.link.is_itself
@@ -51,7 +51,7 @@ def _copies(state: State, alias: Alias) -> tuple[Copied, ...]:
 
 
 def updates_of(state: State) -> tuple[Update, ...]:
-    """The inputs that were written to, and what is in them afterwards."""
+    """The inputs that were written to, with their new contents."""
     return tuple(
         Update(name, each.value, tuple(each.with_grad), tuple(each.conditions), each.silent)
         for name, each in state.written_inputs.items()
@@ -59,12 +59,12 @@ def updates_of(state: State) -> tuple[Update, ...]:
 
 
 def checks_of(state: State) -> tuple[Check, ...]:
-    """What eager would refuse to write to."""
+    """The writes that eager may refuse."""
     return tuple(state.checks)
 
 
 def links(output: OutputValue) -> tuple[Link, ...]:
-    """The views that an output is made by."""
+    """The links that make an output from its base."""
     if isinstance(output, Shared):
         return tuple(link for item in output.items for link in item.chain)
     return output.chain if isinstance(output, Shown) else ()

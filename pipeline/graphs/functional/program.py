@@ -1,6 +1,6 @@
-"""A function without mutation, as data: steps that make values of values, and what the wrapper does with them.
+"""A functionalized function as data: steps that compute values, and what the wrapper does with these values.
 
-Every value has a name that is a C++ identifier, and is made once. `Ref` and `Item` in arguments are such values.
+Every value has a name, which is a C++ identifier, and is assigned once. `Ref` and `Item` in arguments are such values.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from pipeline.graphs.model import Function, Item, Many, Place, Ref, Result, Valu
 
 
 class Apply(Struct, frozen=True, tag_field="step", tag="apply"):
-    """A call of an operator: of its functional variant, where it is an in-place one."""
+    """A call of an operator; of its functional variant for an in-place operator."""
 
-    identity: str  # of the operator, as it was written
+    identity: str  # the operator as written
     arguments: dict[str, Value]
     results: tuple[Result, ...]
     place: Place
     grad: bool = True  # whether it has a gradient: False under no_grad
-    written: Value | None = None  # the value that it overwrites: the result is to look like it
-    view: bool = False  # whether the result is one of the argument it views: only memory in common, no computation
-    clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, and what their copies are called
-    sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may if they are empty
-    shares: tuple[Value, ...] = ()  # values that its result may be, or be a view of, though it counts as computed
+    written: Value | None = None  # the value that it overwrites; the result gets its sizes and dtype
+    view: bool = False  # whether the result is a view of an argument, without computation
+    clones: tuple[tuple[str, str], ...] = ()  # arguments that it writes to, with the names of their copies
+    sized: dict[str, bool] = {}  # those of them that it must not resize, and whether it may resize an empty one
+    shares: tuple[Value, ...] = ()  # values that its result may alias, although it counts as computed
 
 
-SAME_MEMORY = "graph::same_memory"  # whether what may be a copy is a view
+SAME_MEMORY = "graph::same_memory"  # computes whether a result that may be a copy is a view
 
 
 class Number(Struct, frozen=True, tag_field="step", tag="number"):
-    """A call to what makes numbers: `python::add`."""
+    """A computation of numbers: `python::add`."""
 
     op: str
     arguments: dict[str, Value]
@@ -38,30 +38,30 @@ class Number(Struct, frozen=True, tag_field="step", tag="number"):
 
 
 class Link(Struct, frozen=True):
-    """One step from a base to a view: the operator, its arguments without what is viewed, which of several views.
+    """One step from a base to a view: the operator, its arguments without the viewed one, and the item of a list.
 
-    Without an operator and without an item it is the base itself.
+    Without an operator and without an item, the view is the base itself.
     """
 
     identity: str
-    viewed: str  # the name of the argument that is viewed
+    viewed: str  # the name of the viewed argument
     arguments: dict[str, Value]
     grad: bool
     item: int | None = None
     place: Place = Place()
     conditional: bool = False  # whether it may be a copy
-    inplace: bool = False  # whether it stands for an in-place operator: `t_`
-    cut: bool = False  # whether it has no gradient whatever the mode is: `detach`
-    operand: int | None = None  # the place of what is viewed, where the argument is a list
-    listed: bool = False  # whether the operator gives a list then, with the view in the same place
+    inplace: bool = False  # whether it represents an in-place operator: `t_`
+    cut: bool = False  # whether it has no gradient in any grad mode: `detach`
+    operand: int | None = None  # if the viewed argument is a list: the index of the viewed tensor
+    listed: bool = False  # if so, whether the operator returns a list, with the view at the same index
 
     @property
     def is_itself(self) -> bool:
-        """Whether it leads nowhere else: an operator gave its argument."""
+        """Whether the view is the base itself: an operator returned its argument."""
         return not self.identity and self.item is None
 
     def all_arguments(self, viewed: Value) -> dict[str, Value]:
-        """All arguments of the operator."""
+        """All arguments of the operator, with `viewed` as the viewed tensor."""
         if self.operand is None:
             return {**self.arguments, self.viewed: viewed}
         others = self.arguments[self.viewed]
@@ -71,7 +71,7 @@ class Link(Struct, frozen=True):
 
 
 class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
-    """`base` with `value` where its view is."""
+    """`base` with `value` written to the view that `chain` makes."""
 
     base: Value
     value: Value
@@ -79,14 +79,14 @@ class Scatter(Struct, frozen=True, tag_field="step", tag="scatter"):
     result: str
     place: Place
     grad: bool = True  # False: the result keeps the history of the base
-    flags: tuple[str, ...] = ()  # numbers that say whether it is a view at all; if not, the result is the base
-    same: bool = False  # whether elements of the view that are one in memory have one value
+    flags: tuple[str, ...] = ()  # all true at run time if it is a view; if not, the result is the base
+    same: bool = False  # whether elements of the view that overlap in memory have equal values
 
 
 class Choose(Struct, frozen=True, tag_field="step", tag="choose"):
-    """One of two values: of a view that may be a copy, what its memory holds, or what was copied."""
+    """One of two values of a tensor that may be a copy: `then` if it is a view, `otherwise` the copy."""
 
-    flags: tuple[str, ...]  # numbers that say whether it is a view
+    flags: tuple[str, ...]  # all true at run time if it is a view
     then: Value
     otherwise: Value
     result: str
@@ -94,7 +94,7 @@ class Choose(Struct, frozen=True, tag_field="step", tag="choose"):
 
 
 class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
-    """An error at run time where eager has one: when one of the values needs a gradient."""
+    """An error at run time, as in eager, if one of the values needs a gradient."""
 
     values: tuple[Value, ...]
     message: str
@@ -102,7 +102,7 @@ class Refuse(Struct, frozen=True, tag_field="step", tag="refuse"):
 
 
 class Forbid(Struct, frozen=True, tag_field="step", tag="forbid"):
-    """An error at run time where a number is true."""
+    """An error at run time if the flag is true."""
 
     flag: str
     message: str
@@ -113,34 +113,34 @@ Step = Apply | Number | Scatter | Choose | Refuse | Forbid
 
 
 class Update(Struct, frozen=True):
-    """New contents of an input, copied into it afterwards."""
+    """New contents of an input, which the wrapper copies into it."""
 
     input: str
     value: Value
-    grad: tuple[tuple[str, ...], ...]  # code in grad mode wrote to it where one of these holds; () holds
-    conditions: tuple[tuple[str, ...], ...] = ()  # any code wrote to it where one of these holds
-    silent: bool = False  # whether autograd is not to know: an operator wrote to it that does not say so
+    grad: tuple[tuple[str, ...], ...]  # code in grad mode wrote to it if all flags of one tuple are true; () is true
+    conditions: tuple[tuple[str, ...], ...] = ()  # the same for any code
+    silent: bool = False  # whether autograd must not notice: the operator that wrote to it does not declare the write
 
 
 class Check(Struct, frozen=True):
-    """An input, or a view of it, that eager would refuse to have written to."""
+    """A write to an input, or to a view of it, that eager may refuse."""
 
     input: str
     chain: tuple[Link, ...]
-    values: tuple[Value, ...]  # if one of these needs a gradient
-    flags: tuple[str, ...] = ()  # and if these hold, where it may be a copy
+    values: tuple[Value, ...]  # the check runs if one of these needs a gradient
+    flags: tuple[str, ...] = ()  # and if these are all true, for a tensor that may be a copy
 
 
 class Copied(Struct, frozen=True, array_like=True):
-    """A tensor on the way to a view that may be a copy: what is behind it is then made of its value."""
+    """A tensor on the chain to a view that may be a copy. If it is one, the rest of the chain starts from its value."""
 
-    step: int  # how many links of the chain lead to it
-    flag: str  # the number that says whether it is a view
+    step: int  # the number of links before it
+    flag: str  # true at run time if it is a view
     value: Value
 
 
 class Shown(Struct, frozen=True, array_like=True, tag="shown"):
-    """An output that is a tensor: an input or a value, or a view of it that is made again."""
+    """An output that is a tensor: an input or a value, or a view of it that the wrapper recomputes."""
 
     base: Value
     is_input: bool
@@ -148,9 +148,9 @@ class Shown(Struct, frozen=True, array_like=True, tag="shown"):
     listed: bool = False  # whether it is a list of views, or of values
     which: tuple[
         int, ...
-    ] = ()  # of each step of the chain, the tensor that it makes: one that is made twice is the same
-    copies: tuple[Copied, ...] = ()  # where the chain may begin anew
-    early: int = 0  # links that are made before its input comes to look otherwise, as autograd counts that as a write
+    ] = ()  # for each link of the chain, the number of the tensor that it makes; equal numbers are the same tensor
+    copies: tuple[Copied, ...] = ()  # tensors of the chain that may be copies
+    early: int = 0  # the links before the last metadata mutation of the input, which autograd counts as a write
 
 
 class Shared(Struct, frozen=True, array_like=True, tag="shared"):
@@ -163,21 +163,21 @@ OutputValue = Shown | Shared | Value
 
 
 class Functional(Struct, frozen=True):
-    """A function without mutation."""
+    """A functionalized function."""
 
     function: Function
-    names: dict[str, str]  # what inputs are called
+    names: dict[str, str]  # the C++ names of inputs
     steps: tuple[Step, ...]
     updates: tuple[Update, ...] = ()
     metadata: tuple[tuple[str, Link], ...] = ()  # in-place views of inputs, in order
     checks: tuple[Check, ...] = ()
     outputs: tuple[OutputValue, ...] = ()
-    bumped: tuple[str, ...] = ()  # inputs whose version moves, and nothing else of them
+    bumped: tuple[str, ...] = ()  # inputs that only get a new version
     written: tuple[str, ...] = ()  # inputs that are written to
 
 
 def names_in(part: object) -> set[str]:
-    """The values that a part of a function names."""
+    """The names of all values in a part of a program: a value, a step, a link, a tuple of these."""
     if isinstance(part, (Ref, Item)):
         return {part.name}
     if isinstance(part, Many):

@@ -1,4 +1,4 @@
-"""What is known of a function while it is gone through: which tensor is which memory, which steps there are."""
+"""The state of functionalization: the storage of each tensor, and the steps so far."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from pipeline.graphs.operator import Operator
 
 
 class State:
-    """The state, and how it changes."""
+    """The state, and its changes."""
 
     def __init__(self, function: Function, names: Names) -> None:
         self.function = function
         self.names = names
         self.steps: list[Step] = []
         self.tensors: dict[str, Handle] = {}
-        self.lists: dict[str, tuple[Handle, ...]] = {}  # of views, each of something else
+        self.lists: dict[str, tuple[Handle, ...]] = {}  # lists of views, each of another tensor
         self.scalars: dict[str, str] = {}
         self.metadata: list[tuple[str, Link]] = []
         self.shown: list[Alias] = []
-        self.selves: list[Alias] = []  # what may be the tensor itself that it was made of
+        self.selves: list[Alias] = []  # results that may be the argument tensor itself
         self.checks: list[Check] = []
-        self.bumped: dict[str, None] = {}  # inputs with a view that came to look otherwise in place: that counts too
+        self.bumped: dict[str, None] = {}  # inputs with a metadata mutation of a view, which bumps their version
         self.written_inputs: dict[str, Storage] = {}
-        self.inputs: dict[str, str] = {}  # what inputs are called
+        self.inputs: dict[str, str] = {}  # the C++ names of inputs
         for input_ in function.inputs:
             name = self.inputs[input_.name] = names.new(input_.name)
             if input_.type in ("Tensor", "Tensor?"):
@@ -50,7 +50,7 @@ class State:
     # ---- names
 
     def bind(self, result: Result, value: Ref) -> None:
-        """Gives what a call made the name that the function has for it."""
+        """Binds the value of a call's result to the function's name for it."""
         if result.type in ("Tensor", "Tensor?"):
             self.bind_new(result.name, value)
         elif result.type.startswith("Tensor"):
@@ -59,19 +59,19 @@ class State:
             self.scalars[result.name] = value.name
 
     def bind_new(self, name: str, value: Value) -> None:
-        """A tensor with memory of its own."""
+        """Binds a name to a tensor with new memory."""
         self.tensors[name] = Handle(Alias(Storage(value)))
 
     def bind_list(self, result: Result, value: Ref) -> None:
-        """A list of tensors with memory of their own."""
+        """Binds a result to a list of tensors, each with new memory."""
         self.tensors[result.name] = Handle(Alias(Storage(value, listed=True), listed=True))
 
     def same(self, name: str, value: Value) -> None:
-        """Another name for a tensor."""
+        """Binds another name to a tensor."""
         self.tensors[name] = self.handle(value)
 
     def handle(self, value: Value) -> Handle:
-        """The tensor that a value is."""
+        """The tensor of a value."""
         if isinstance(value, Item) and value.name in self.lists:
             return item_of(self.lists[value.name], value.index)
         if isinstance(value, Item):
@@ -80,7 +80,7 @@ class State:
         return self.tensors[value.name]
 
     def _item(self, listed: Handle, index: int) -> Handle:
-        """An item of a list; always the same one for the same index."""
+        """An item of a list; the same tensor for the same index."""
         alias = listed.alias
         if index not in alias.items:
             if alias.parent is None:
@@ -97,7 +97,7 @@ class State:
         return value.name
 
     def which(self, alias: Alias) -> tuple[int, ...]:
-        """The numbers of the tensors on the way from a storage to one of its views."""
+        """The numbers of the tensors on the chain from a storage to one of its views."""
         if alias.parent is None:
             return ()
         if alias not in self.shown:
@@ -107,7 +107,7 @@ class State:
     # ---- reading
 
     def value(self, value: Value) -> Value:
-        """A value of the function as a value of its steps."""
+        """Converts a value of the function to a value of the steps."""
         if isinstance(value, Many):
             return Many(tuple(self.value(each) for each in value.values))
         if isinstance(value, Ref) and value.name in self.scalars:
@@ -121,7 +121,7 @@ class State:
         return value
 
     def arguments(self, call: Call, operator: Operator | None = None) -> dict[str, Value]:
-        """The arguments of a call as values of its steps. A number for a tensor becomes one."""
+        """Converts the arguments of a call to values of the steps. A number for a tensor becomes a tensor."""
         types = {a.name: a.type for a in operator.schema.arguments} if operator is not None else {}
         values = {}
         for name, argument in call.arguments.items():
@@ -138,7 +138,7 @@ class State:
         return Ref(name)
 
     def read(self, alias: Alias) -> Value:
-        """The value that a tensor has now; a view of what was written to since is made again."""
+        """The current value of a tensor. If its storage was written to, a view is recomputed."""
         if alias.parent is None:
             return alias.storage.whole()
         if not alias.current:
@@ -158,7 +158,7 @@ class State:
         return alias.value
 
     def _chosen(self, alias: Alias, parent: Value, old: Value, *, again: bool) -> Value:
-        """Of what may be a copy, the copy, if it was made before."""
+        """The value of a tensor that may be a copy: the recomputed view, or the earlier copy, by its flag."""
         link, value = alias.link, alias.value
         assert link is not None
         if not again:
@@ -189,7 +189,7 @@ class State:
     # ---- views
 
     def view(self, result: Result, parent: Alias, link: Link, *, itself: bool) -> None:
-        """A view, or a list of them; it is made at once. `itself`: whether it may be what it views."""
+        """Adds a view, or a list of views, of `parent`. `itself`: whether it may be the same tensor as `parent`."""
         alias = Alias(
             parent.storage, parent, link, Ref(result.name), listed=result.type != "Tensor", length=result.length
         )
@@ -197,13 +197,13 @@ class State:
         self.name(result.name, alias, itself=itself)
 
     def name(self, name: str, alias: Alias, *, itself: bool) -> None:
-        """Gives a view its name."""
+        """Binds a name to a view. `itself`: whether it may be the same tensor as its parent."""
         self.tensors[name] = Handle(alias)
         if itself:
             self.selves.append(alias)
 
-    def change_looks(self, call: Call, written: str) -> None:
-        """An in-place operator that changes what its argument looks like."""
+    def mutate_metadata(self, call: Call, written: str) -> None:
+        """Applies an in-place operator that mutates the metadata of its argument `written`."""
         handle = self.handle(call.arguments[written])
         handle.alias.storage.change(call.place)
         for each in self.selves:
@@ -227,7 +227,7 @@ class State:
         self.read(handle.alias)
 
     def refuse(self, operator: Operator, arguments: dict[str, Value], place: Place) -> None:
-        """An error at run time for an argument that the operator has no derivative for."""
+        """Adds an error at run time for arguments that need a gradient and that the operator has no derivative for."""
         for name in operator.refused:
             if not isinstance(arguments.get(name), Nothing):
                 message = (
@@ -249,10 +249,11 @@ class State:
         same: bool = False,
         when: tuple[str, ...] = (),
     ) -> None:
-        """Puts a value where a tensor is: its storage gets the next value, with it in the place of the view.
+        """Writes a value to a tensor: its storage gets a new value, in which `value` replaces the view.
 
-        `same`: whether elements that are one in memory have one value, as after `fill_`. `when`: numbers that
-        say whether anything is written; where they do not hold, the value is what is there.
+        `silent`: whether the write does not bump the version. `same`: whether elements that overlap in memory have
+        equal values, as after `fill_`. `when`: flags that are true at run time if the operator writes; else `value` is
+        the old value.
         """
         storage, chain = alias.storage, alias.chain
         if storage.listed:
@@ -277,8 +278,8 @@ class State:
             self.written_inputs[storage.input] = storage
 
     def _copies(self, alias: Alias, value: Ref, place: Place, *, grad: bool) -> list[tuple[Alias, Ref]]:
-        """The same write for what `alias` is a view of: for what may be a copy, and has memory of its own then, and for
-        what was detached, and has a history of its own then."""
+        """Applies the same write to those ancestors of `alias` that may be copies, and then have their own memory, and
+        to those that were detached, and have their own history."""
         copies = []
         above = alias.parent
         while above is not None:
@@ -294,5 +295,5 @@ class State:
 
 
 def _stem(value: Value) -> str:
-    """What another value in its place is called like."""
+    """The base for the name of a value that replaces this one."""
     return (value.name if isinstance(value, (Ref, Item)) else "value") or "view"

@@ -1,7 +1,8 @@
 """Which values share memory: storages, and the views of them.
 
-A storage is an input's, or that of what a call made. It has a current value, and whoever writes to it or to one of its
-views gives it the next one. A view knows how it was made; when its storage has a newer value it is made again.
+A storage belongs to an input, or to the result of a call. It has a current value; a write to it or to one of its views
+replaces that value. A view has the chain of operators that makes it from its storage. If the storage has a newer value
+when a view is read, the view is recomputed.
 """
 
 from __future__ import annotations
@@ -24,57 +25,60 @@ ITSELF = (
     "like had nothing to do: write the operator that returns a view"
 )
 _TOO_MANY_VIEWS = "make a tensor with memory of its own in between: .clone()"
-INPUT_ITEM = "an item of a list that is an input cannot be changed in place"
+INPUT_ITEM = "an item of an input list cannot be changed in place"
 ITEM_CHANGED = "an item of a list is changed in place, and the list is used as a whole afterwards"
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
 
 
 @dataclass(eq=False)
 class Storage:
-    """Memory, by the value that it holds now."""
+    """Memory, with its current value."""
 
     value: Value
-    input: str = ""  # the input whose memory it is; "" of what a call made
+    input: str = ""  # the input that it belongs to; "" for the result of a call
     version: int = 0
-    conditions: list[tuple[str, ...]] = field(default_factory=list)  # of each write, the numbers that say if it was one
-    with_grad: list[tuple[str, ...]] = field(default_factory=list)  # the same of writes in grad mode
-    silent: bool = True  # whether all writes are such as do not count for versions
-    listed: bool = False  # whether it is a list of tensors with memory of their own each
+    conditions: list[tuple[str, ...]] = field(default_factory=list)  # for each write, the flags under which it happens
+    with_grad: list[tuple[str, ...]] = field(default_factory=list)  # the same for writes in grad mode
+    silent: bool = True  # whether no write so far bumps the version counter
+    listed: bool = False  # whether it is a list of tensors, each with its own memory
     inside: Storage | None = None  # the list that it is an item of
-    changed: Place | None = None  # of a list: where one of its items was changed in place
-    looks: int = 0  # how often the input, or a view of it, came to look otherwise in place
+    changed: Place | None = None  # of a list: the place where one of its items was changed in place
+    looks: int = 0  # the number of in-place metadata mutations of the input and of its views
 
     def whole(self) -> Value:
-        """The value, which is not that of a list where one of its items is another tensor by now."""
+        """The current value. Raises a GraphError for a list after one of its items was changed in place."""
         if self.changed is not None:
             raise GraphError(self.changed, ITEM_CHANGED, "name its items: [a, b]")
         return self.value
 
     def change(self, place: Place) -> None:
-        """Says that it is changed in place. An item is a tensor of its own from then on: its list still has the old."""
+        """Records a change in place. An item is a separate tensor from then on; its list has the old value.
+
+        Raises a GraphError for an item of an input.
+        """
         if self.inside is not None and self.input:
-            raise GraphError(place, INPUT_ITEM, "make it an input of its own, or write to x[0].clone()")
+            raise GraphError(place, INPUT_ITEM, "make it a separate input, or write to x[0].clone()")
         if self.inside is not None:
             self.inside.changed = place
 
 
 @dataclass(eq=False)
 class Alias:
-    """A tensor: a storage as a whole, or a view of it by way of its parent."""
+    """A tensor: a whole storage, or a view of its parent."""
 
     storage: Storage
     parent: Alias | None = None
     link: Link | None = None
-    value: Value = _NO_VALUE  # the value that it was last given, and when
-    seen: int = -1
-    first_version: int = -1  # the version that it was first made of
-    own: bool = False  # whether it is detached and was written to since: its history is then not that of its storage
+    value: Value = _NO_VALUE  # its value as of the version `seen`
+    seen: int = -1  # the version of its storage that `value` was computed from
+    first_version: int = -1  # the version of its storage that it was first computed from
+    own: bool = False  # whether it was detached and then written to: its history then differs from its storage's
     listed: bool = False  # whether it is a list of views
-    flag: str = ""  # the number that says whether it is a view of its parent, where it may be a copy
-    length: int | None = None  # how many there must be
+    flag: str = ""  # if it may be a copy: the flag, computed at run time, that is true for a view
+    length: int | None = None  # of a list: the required number of views
     items: dict[int, Handle] = field(default_factory=dict)
-    looks: int = field(init=False)  # those of its storage when it was made
-    depth: int = field(init=False)  # how many views lead to it
+    looks: int = field(init=False)  # `looks` of its storage when this was created
+    depth: int = field(init=False)  # the number of views between it and its storage
 
     def __post_init__(self) -> None:
         self.looks = self.storage.looks
@@ -84,21 +88,21 @@ class Alias:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The way from the storage to it."""
+        """The links from the storage to it."""
         if self.parent is None or self.link is None:
             return ()
         return (*self.parent.chain, self.link)
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The numbers that say whether it is a view of its storage, where it may be a copy."""
+        """The flags that are all true at run time if it is a view of its storage and not a copy."""
         if self.parent is None:
             return ()
         return (*self.parent.flags, *([self.flag] if self.flag else []))
 
     @property
     def early(self) -> int:
-        """How many links of the chain lead to what was there before the input last came to look otherwise."""
+        """The number of links of the chain before the last in-place metadata mutation of the input."""
         if self.parent is None or self.looks < self.storage.looks or not self.looks:
             return len(self.chain)
         return self.parent.early
@@ -110,43 +114,43 @@ class Alias:
 
     @property
     def has_own_history(self) -> bool:
-        """Whether it, or what it is a view of, has another history than its storage."""
+        """Whether it, or a tensor that it is a view of, has another history than its storage."""
         return self.own or (self.parent is not None and self.parent.has_own_history)
 
     @property
     def untracked(self) -> str:
-        """Why autograd refuses to follow it through writes: it is one of several views, or made under no_grad."""
+        """Why autograd does not track it across writes: one of several views, or made under no_grad; "" if it does."""
         if any(link.item is not None for link in self.chain):
             return SEVERAL
         return UNDER_NO_GRAD if any(not link.grad and not link.cut for link in self.chain) else ""
 
     @property
     def behind(self) -> bool:
-        """Whether there was a write since it was made. Of several views all are made at once."""
+        """Whether its storage was written to since it was made. An operator's several views are all made at once."""
         first = self.parent.first_version if self.parent is not None and self.parent.listed else self.first_version
         return 0 <= first < self.storage.version
 
     @property
     def current(self) -> bool:
-        """Whether its last value is what its memory holds."""
+        """Whether its value is up to date with its storage."""
         return self.seen == self.storage.version
 
 
 @dataclass(eq=False)
 class Handle:
-    """A tensor as a program has it: what it names may come to look otherwise in place, as by `t_`."""
+    """A tensor object of the program. In-place metadata mutation, as by `t_`, replaces its alias."""
 
     alias: Alias
-    input: str = ""  # the input that it is
+    input: str = ""  # the input that it is, or ""
 
     @property
     def is_whole_value(self) -> bool:
-        """Whether it is all of what a call made: nothing else is of its size."""
+        """Whether it is a whole result of a call, and neither a view nor an input."""
         return self.alias.parent is None and not self.alias.storage.input
 
 
 def item_of(views: tuple[Handle, ...], index: int) -> Handle:
-    """One of the views that an operator made of several tensors."""
+    """One of the views in an operator's result. Raises a GraphError if there is no such item."""
     if -len(views) <= index < len(views):
         return views[index]
     link = views[0].alias.link

@@ -1,7 +1,7 @@
-"""Mutation and aliasing taken out of a function, call by call.
+"""Functionalizes a function call by call: removes mutation and aliasing.
 
-Each call falls into one of a few kinds by its schema: what computes, what views, what writes, what changes only the
-looks of its argument. Rules: the notes of torch._functorch.aot_autograd and of torch/csrc/autograd.
+The schema of an operator decides the kind of its calls: it computes, makes a view, writes, or mutates only metadata.
+Rules: the notes of torch._functorch.aot_autograd and of torch/csrc/autograd.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ from pipeline.problems.problem import all_of
 
 
 def functional(function: Function, operators: Mapping[str, Operator]) -> Functional:
-    """The function without mutation; a GraphError for what it cannot have."""
+    """The functionalized function. Raises a GraphError with all errors for what a graph does not support.
+
+    `operators` has the operators of all calls, by identity.
+    """
     state = State(function, Names())
     errors = []
     for call in function.calls:
@@ -59,7 +62,7 @@ def functional(function: Function, operators: Mapping[str, Operator]) -> Functio
 
 
 def _needed(state: State, outputs: tuple[OutputValue, ...], updates: tuple[Update, ...]) -> tuple[Step, ...]:
-    """The steps; what was written where nobody looks is left out, and what says whether that is a view."""
+    """The steps without unused Scatter and Choose steps, and without the flags that only those use."""
     used = {name for part in (*outputs, *updates, *state.checks) for name in names_in(part)}
     used |= {flag for check in state.checks for flag in check.flags}
     used |= {flag for update in updates for flags in update.conditions for flag in flags}
@@ -75,7 +78,7 @@ def _needed(state: State, outputs: tuple[OutputValue, ...], updates: tuple[Updat
 
 
 def _stand_in(state: State, call: Call) -> None:
-    """Values for the results of a call that is wrong, so that what follows is looked at too."""
+    """Binds placeholders to the results of an erroneous call, so that later calls are checked as well."""
     for result in call.results:
         if result.type == "Tensor":
             state.bind_new(result.name, Ref(state.names.new(result.name)))
@@ -89,15 +92,14 @@ def _call(state: State, call: Call, operators: Mapping[str, Operator]) -> None:
         return
     operator = operators.get(call.function)
     if operator is None:
-        raise GraphError(
-            call.place, f"operator '{call.op}' is none of the set's", "use one that native_functions.yaml has"
-        )
+        raise GraphError(call.place, f"the set has no operator '{call.op}'", "use one that native_functions.yaml has")
     if operator.schema.name.unqualified in REFUSED:
-        raise GraphError(call.place, f"'{call.op}' cannot stand in a graph", REFUSED[operator.schema.name.unqualified])
+        hint = REFUSED[operator.schema.name.unqualified]
+        raise GraphError(call.place, f"'{call.op}' is not supported in a graph", hint)
     if returns_argument(call):
         state.same(call.results[0].name, call.arguments["input"])
     elif operator.inplace_view:
-        _change_looks(state, call, operator)
+        _mutate_metadata(state, call, operator)
     elif written_arguments(operator.schema) or hidden_writes(call, operator):
         write_in_place(state, call, operator)
     elif not ((row := shares(operator.schema)) is not None and share(state, call, operator, row)):
@@ -121,9 +123,9 @@ def _compute(state: State, call: Call, operator: Operator) -> None:
         state.bind(declared, Ref(result.name))
 
 
-def _change_looks(state: State, call: Call, operator: Operator) -> None:
+def _mutate_metadata(state: State, call: Call, operator: Operator) -> None:
     if operator.functional is None:
         raise GraphError(call.place, f"'{call.op}' has no variant that returns a view", "write the view operator")
     written = written_arguments(operator.schema)[0]
     check_write(state, call, operator, state.handle(call.arguments[written]).alias, state.arguments(call, operator))
-    state.change_looks(call, written)
+    state.mutate_metadata(call, written)

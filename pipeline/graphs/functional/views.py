@@ -1,4 +1,4 @@
-"""Results that are in the memory of arguments, by marks of schemas or by the table of what these do not say."""
+"""Results that alias arguments, by the annotations of schemas or by the table of `memory.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.graphs.model import Bool, Call, Float, Item, Many, Ref, Result, Va
 from pipeline.graphs.operator import Operator
 from pipeline.model.schema import is_list
 
-# What cannot stand in a graph, and what to do instead.
+# Operators that a graph does not support, with the hint.
 _NO_STORAGE = "a graph's values keep their own memory: make a new tensor"
 REFUSED = {
     "set_": _NO_STORAGE,
@@ -21,16 +21,16 @@ REFUSED = {
     "resize_as_": _NO_STORAGE,
     "set_data": _NO_STORAGE,
     "data": "use detach()",
-    "requires_grad_": "which inputs need a gradient is the caller's to say",
+    "requires_grad_": "the caller decides which inputs need a gradient",
     "detach_": "use detach()",
-    "retain_grad": "gradients of values inside of a graph are not held: return the value",
-    "_backward": "backward is what the graph is made for: return the loss",
+    "retain_grad": "gradients of values inside a graph are not kept: return the value",
+    "_backward": "the graph has its own backward: return the loss",
     "record_stream": "a graph has no streams",
 }
 
 
 def share(state: State, call: Call, operator: Operator, row: Shares) -> bool:
-    """A result that may be in the memory of an argument; False where it is not, whatever the numbers are."""
+    """Adds a call with a result that may alias an argument; False if the result never aliases."""
     viewed = call.arguments[row.argument]
     if row.whole:
         _itself(state, call, operator, row)
@@ -49,18 +49,18 @@ def _link(state: State, call: Call, row: Shares, rest: dict[str, Value], *, cut:
 
 
 def _of_list(state: State, call: Call, row: Shares) -> bool:
-    """Views of the tensors of a list: as many, or one of one tensor."""
+    """Views of the tensors of a list: one of each tensor, or one of a single tensor."""
     viewed, result = call.arguments[row.argument], call.results[0]
     known = state.lists.get(viewed.name) if isinstance(viewed, Ref) else None
     if known is None and not isinstance(viewed, Many):
-        what = f"'{call.op}' may give views of the tensors of '{row.argument}', which is a list as a whole"
-        raise GraphError(call.place, what, "take it apart, `a, b = xs`, and name its tensors: [a, b]")
+        what = f"'{call.op}' may return views of the tensors of '{row.argument}', which is passed as a whole list"
+        raise GraphError(call.place, what, "unpack it, `a, b = xs`, and name its tensors: [a, b]")
     handles = known or tuple(map(state.handle, viewed.values if isinstance(viewed, Many) else ()))
     listed = result.type.endswith("]")
     if not listed and len(handles) != 1:
         return False
     if listed and result.length not in (None, len(handles)):
-        raise GraphError(call.place, f"a list of {result.length} is taken apart, and there are {len(handles)}")
+        raise GraphError(call.place, f"{result.length} names for a list of {len(handles)} tensors")
     values: tuple[Value, ...] = tuple(state.read(each.alias) for each in handles)
     rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
     names = [state.names.new(result.name) for _ in handles] if listed else [result.name]
@@ -74,7 +74,7 @@ def _of_list(state: State, call: Call, row: Shares) -> bool:
 
 
 def _looks(state: State, call: Call, value: Value) -> Value:
-    """A tensor of which only the looks count: no gradient leads to it."""
+    """A tensor that only contributes its metadata: no gradient flows to it."""
     assert isinstance(value, (Ref, Item))
     result = Result(state.names.new(value.name), "Tensor")
     state.steps.append(Number("graph::looks", {"a": value}, result, call.place))
@@ -82,7 +82,7 @@ def _looks(state: State, call: Call, value: Value) -> Value:
 
 
 def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
-    """A result that is an argument itself, or a copy: which of both it is shows when the graph runs."""
+    """Adds a call with a result that is the argument itself or a copy; a flag at run time decides."""
     arguments = state.arguments(call, operator)
     source, parent = arguments[row.argument], state.handle(call.arguments[row.argument]).alias
     if call.grad:
@@ -91,7 +91,7 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
     value: Value = Ref(result.name)
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, shares=(source,)))
     state.steps.append(Number(SAME_MEMORY, {"a": value, "b": source}, flag, call.place))
-    if not call.grad:  # of what it is itself, it has the history
+    if not call.grad:  # if it is the argument itself, it has the argument's history
         chosen = state.names.new(result.name)
         state.steps.append(Choose((flag.name,), source, value, chosen, call.place))
         value = Ref(chosen)
@@ -101,7 +101,7 @@ def _itself(state: State, call: Call, operator: Operator, row: Shares) -> None:
 
 
 def returns_argument(call: Call) -> bool:
-    """Whether a call returns its argument itself, which its schema does not say: dropout that drops nothing."""
+    """Whether a call always returns its argument itself, without an annotation: dropout that drops nothing."""
     if call.op not in ("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout"):
         return False
     return call.arguments.get("train") == Bool(False) or call.arguments.get("p") in (Float(0.0),)

@@ -1,4 +1,4 @@
-"""In-place operators: the functional variant computes the new value, which then stands where the old one was."""
+"""In-place operators: the functional variant computes the new value, which replaces the old one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pipeline.graphs.model import Bool, Call, Item, Many, Nothing, Ref, Result, 
 from pipeline.graphs.operator import Operator, tensor_arguments, written_arguments
 from pipeline.model.schema import is_list, schema_kind
 
-# Operators that write to arguments of which their schemas do not say so: the argument that says whether they do, and
-# whether versions move. Normalization.cpp: the kernel of batch_norm writes; instance_norm calls `alias().copy_()`.
+# Operators that write to arguments without an annotation in their schemas: the argument that switches the write on, and
+# whether it bumps versions. Normalization.cpp: the kernel of batch_norm writes; instance_norm calls `alias().copy_()`.
 _HIDDEN = {
     "aten::batch_norm": ("training", False),
     "aten::native_batch_norm": ("training", False),
@@ -21,7 +21,7 @@ _STATISTICS = ("running_mean", "running_var")
 
 
 def hidden_writes(call: Call, operator: Operator) -> list[str]:
-    """The arguments that a call writes to although its schema does not say so."""
+    """The arguments that a call writes to without an annotation in its schema."""
     switch, _ = _hidden(call)
     if not switch or call.arguments.get(switch) == Bool(False):
         return []
@@ -33,38 +33,39 @@ def _hidden(call: Call) -> tuple[str, bool]:
 
 
 def write_in_place(state: State, call: Call, operator: Operator) -> None:
-    """An operator that writes to some of its arguments."""
+    """Adds a call that writes to some of its arguments. Raises a GraphError for an argument that is a list."""
     hidden = hidden_writes(call, operator)
     names = hidden or written_arguments(operator.schema)
     types = {a.name: a.type for a in operator.schema.arguments}
     for name in names:
         if is_list(types[name]) or not isinstance(call.arguments[name], (Ref, Item)):
-            what = f"'{call.op}' writes to '{name}', {'a list as a whole' if is_list(types[name]) else 'no tensor'}"
+            kind = "a whole list" if is_list(types[name]) else "not a tensor"
+            what = f"'{call.op}' writes to '{name}', which is {kind}"
             raise GraphError(call.place, what, "use an operator that returns new tensors, or write to each tensor")
     if schema_kind(operator.schema) == "inplace" and operator.functional is not None:
         _one(state, call, operator, names[0])
     else:
-        # Of an operator that is not called in place, autograd does not know that it writes.
+        # Autograd does not know that an operator writes which is neither an in-place nor an out variant.
         unknown = bool(hidden) or schema_kind(operator.schema) == "mutable"
         _cloned(state, call, operator, names, hidden=unknown, silent=unknown and not _hidden(call)[1])
 
 
 def _one(state: State, call: Call, operator: Operator, name: str) -> None:
-    """An in-place operator with a functional variant."""
+    """Adds a call of an in-place operator with a functional variant."""
     handle = state.handle(call.arguments[name])
     alias, arguments = handle.alias, state.arguments(call, operator)
     check_write(state, call, operator, alias, arguments)
-    new = state.names.new(_stem(arguments[name]))
-    result = Result(new, "Tensor")
+    new_name = state.names.new(_stem(arguments[name]))
+    result = Result(new_name, "Tensor")
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
     same = operator.schema.name.unqualified in ("fill_", "zero_") and operator.schema.name.overload != "Tensor"
-    state.write(alias, Ref(new), grad=call.grad, place=call.place, same=same)
+    state.write(alias, Ref(new_name), grad=call.grad, place=call.place, same=same)
     for output in call.results:
         state.tensors[output.name] = handle
 
 
 def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, hidden: bool, silent: bool) -> None:
-    """An operator without a functional variant: it writes to copies, and these are the new values."""
+    """Adds a call of an operator without a functional variant: it writes to copies, which become the new values."""
     arguments = state.arguments(call, operator)
     handles = {name: state.handle(call.arguments[name]) for name in names}
     is_out = schema_kind(operator.schema) == "out"
@@ -101,7 +102,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
 
 
 def _refuse_grad(state: State, call: Call, operator: Operator, arguments: dict[str, Value]) -> None:
-    """What writes to out arguments has no history: eager refuses tensors that need a gradient."""
+    """Adds the error of eager: an operator with out arguments refuses tensors that need a gradient."""
     if operator.outputs or operator.composite:
         values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))
         name = operator.schema.name.unqualified
@@ -119,7 +120,7 @@ def _stem(value: Value) -> str:
 
 
 def check_write(state: State, call: Call, operator: Operator, alias: Alias, arguments: dict[str, Value]) -> None:
-    """Where eager refuses to write: to a leaf that needs a gradient, to one of several views, across no_grad."""
+    """Adds eager's errors for a write: to a leaf that needs a gradient, to one of several views, across no_grad."""
     if not call.grad or not arguments:
         return
     values = tuple(each for name in tensor_arguments(operator.schema) for each in _tensors(arguments[name]))

@@ -1,1 +1,1 @@
-"""Graphs as C++: forward, backward, the Node, the wrapper."""
+"""Generates the C++ of graphs: forward, backward, the Node, the wrapper."""

@@ -1,4 +1,4 @@
-"""The backward as C++: one block a call, in reverse."""
+"""Generates the backward: one C++ block for each call, in reverse order."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked
 from pipeline.graphs.text.forward import lambda_of
 from pipeline.graphs.text.saved import base_of, needs_text
-from pipeline.graphs.text.styles import STYLES, Held, add_to, gradient
+from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, gradient
 
 
 def statements(plan: GraphPlan) -> list[str]:
     """The statements of the backward."""
-    named = Held(plan)
+    named = SavedValues(plan)
     lines = _declared(plan)
     for i, returned in enumerate(each for each in plan.returned if each.needs):
         lines += _incoming(returned, i)
@@ -26,8 +26,8 @@ def statements(plan: GraphPlan) -> list[str]:
     return lines
 
 
-def _remade(plan: GraphPlan, step: Apply | Number, named: Held) -> str:
-    """A view, where what is viewed is there, or a constant."""
+def _remade(plan: GraphPlan, step: Apply | Number, named: SavedValues) -> str:
+    """The statement that recomputes a view, if the viewed tensor was saved, or a constant."""
     if isinstance(step, Number):
         return f"const at::Tensor {step.result.name} = {computed(step)};"
     type_ = "std::vector<at::Tensor>" if step.results[0].type.endswith("]") else "at::Tensor"
@@ -47,7 +47,7 @@ def _incoming(returned: Returned, i: int) -> list[str]:
 
 
 def _declared(plan: GraphPlan) -> list[str]:
-    """The gradients, undefined so far."""
+    """The declarations of all gradients, undefined at first."""
     types: dict[str, str] = {}
     for place in plan.tensors:
         listed = place.type.endswith("]")
@@ -75,7 +75,7 @@ def _declared(plan: GraphPlan) -> list[str]:
     return [f"{type_} {name};" for name, type_ in types.items()]
 
 
-def _block(plan: GraphPlan, block: Block, named: Held) -> list[str]:
+def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:
     if isinstance(block, ScatterBlock):
         return _scatter(plan, block, named)
     if isinstance(block, ChooseBlock):
@@ -91,7 +91,7 @@ def _block(plan: GraphPlan, block: Block, named: Held) -> list[str]:
     return [*lines, *(f"  {line}" for line in body), "}"]
 
 
-def _scatter(plan: GraphPlan, block: ScatterBlock, named: Held) -> list[str]:
+def _scatter(plan: GraphPlan, block: ScatterBlock, named: SavedValues) -> list[str]:
     grad = gradient(Ref(block.step.result))
     view = lambda_of(linked("base", block.step.chain, plan.called, named))
     flags = "".join(f" && {named(flag)}" for flag in block.step.flags)

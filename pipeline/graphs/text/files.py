@@ -1,4 +1,4 @@
-"""The files of graphs: a header and a source for each file of functions, and what they have in common."""
+"""Generates the files of graphs: a header and a source for each file of functions, and the shared headers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pipeline.graphs.text.registered import registration
 from pipeline.releases.model import Release
 
 RUNTIME = "graph.h"
-FORMULAS = "graph_formulas.h"  # what formulas call; of a set with a template of this name, that
+FORMULAS = "graph_formulas.h"  # the helpers of formulas; a set's template of this name replaces it
 _TEXTS = {name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in (RUNTIME, FORMULAS)}
 SUPPORT = (RUNTIME, FORMULAS)
 
 
 def support_text(name: str, release: Release) -> str:
-    """The text of a file that all graphs share."""
+    """The text of `name`, a file that all graphs share."""
     return f"// {generated_comment('graphs', name)}\n{_TEXTS[name]}"
 
 
@@ -29,13 +29,16 @@ def support_text(name: str, release: Release) -> str:
 
 
 def header(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
-    """The header of a file of functions."""
+    """The header of a file of functions, in the C++ namespace `stem`; `comment` is its first line."""
     declared = [f"{guards.result_type(plan)} {plan.name}({', '.join(guards.parameters(plan))});" for plan in plans]
     return TEXT.of(release)["header"].fill({"comment": comment, "namespace": stem, "declarations": declared})
 
 
 def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, release: Release) -> str:
-    """The source: the formulas used, each once, and all functions."""
+    """The source of a file of functions: the formulas in use, each once, and all functions.
+
+    `namespace` is the namespace of the registered operators.
+    """
     formulas: dict[str, str] = {}
     for plan in (each for one in plans for each in (one, *(variant.plan for variant in one.variants))):
         formulas |= formulas_of(plan, release)
@@ -63,7 +66,7 @@ def _includes(plans: Sequence[GraphPlan]) -> list[str]:
 
 
 def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
-    """What declares the formulas' helpers, or the Nodes of the library, as far as there are any."""
+    """The includes that declare the formulas' helpers and the Nodes of the library, if the graphs use them."""
     every = [each for plan in plans for each in (plan, *(variant.plan for variant in plan.variants))]
     styles = {b.style for plan in every for b in plan.backward.blocks if isinstance(b, CallBlock)}
     includes = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
@@ -71,7 +74,7 @@ def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
 
 
 def formulas_of(plan: GraphPlan, release: Release) -> dict[str, str]:
-    """The backward functions that a graph calls, by Node: what the Nodes are printed with."""
+    """The backward functions that a graph calls, by Node: the same text as in the family of Nodes."""
     functions = {}
     for block in plan.backward.blocks:
         if isinstance(block, CallBlock) and block.style == "own":

@@ -1,4 +1,4 @@
-"""The forward as C++: one statement a step, and what is held for the backward."""
+"""Generates the forward: one C++ statement for each step, and those that save values for the backward."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
-from pipeline.graphs.text.saved import held_by_step, needs_text
+from pipeline.graphs.text.saved import saved_by_step, needs_text
 from pipeline.model.layers import entry_operator
 
 
 def statements(plan: GraphPlan) -> list[str]:
-    """The statements of the forward, each held value where it is first there."""
-    held = held_by_step(plan)
+    """The statements of the forward; each value is saved right after the step that computes it."""
+    saved = saved_by_step(plan)
     records = {_first(b.step): b.record for b in plan.backward.blocks if isinstance(b, CallBlock) and b.record}
-    lines = list(held.get(None, ()))
+    lines = list(saved.get(None, ()))
     for index, step in enumerate(plan.functional.steps):
         lines += [*_placed(step.place, _title(step)), *_step(plan, index, step, records)]
-        lines += held.get(index, ())
+        lines += saved.get(index, ())
     return joined(lines)
 
 
 def _first(step: Apply) -> str:
-    """The first value that a call makes, which no other makes."""
+    """The first value that a call computes, which identifies the call."""
     return step.results[0].name if step.results else step.clones[0][1] if step.clones else ""
 
 
 def joined(lines: list[str]) -> list[str]:
-    """The same statements, neighbours under one condition together."""
+    """The statements, with consecutive `if` blocks of the same condition merged."""
     merged: list[str] = []
     condition = ""
     for line in lines:
@@ -90,7 +90,7 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -
 
 
 def lambda_of(body: str) -> str:
-    """A function of a base."""
+    """The C++ lambda that returns the expression `body` of its parameter `base`."""
     return f"[&](const at::Tensor& base) {{ return {body}; }}"
 
 
@@ -162,7 +162,7 @@ _TENSORS = (Ref, Item, Many)
 
 
 def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
-    """A call that writes to copies of some arguments, and gives these after its results."""
+    """The body of a recorded call that writes to copies of some arguments; it returns its results, then the copies."""
     written = [tensor(inside[name]) for name, _ in step.clones]
     copied = "".join(f"{name} = {name}.clone(); " for name in written)
     made = f"auto made = graph::flat({text});" if step.results else f"{text}; std::vector<at::Tensor> made;"
@@ -170,7 +170,7 @@ def _on_clones(step: Apply, text: str, inside: dict[str, Value]) -> str:
 
 
 class _RecordedInputs:
-    """The tensors that a recorded call is given, in one list, and which of them need a gradient."""
+    """The tensor arguments of a recorded call, in one list, and which of them need a gradient."""
 
     def __init__(self, plan: GraphPlan) -> None:
         self._plan = plan
@@ -180,16 +180,18 @@ class _RecordedInputs:
 
     @property
     def tensors(self) -> str:
+        """The C++ expression for the tensors."""
         return f"graph::list_of({self._whole})" if self._whole else f"{{{', '.join(self._tensors)}}}"
 
     @property
     def needs(self) -> str:
+        """The C++ expression for whether each needs a gradient."""
         if self._whole:
             return f"std::vector<bool>({self._whole}.size(), {self._needs[0]})"
         return f"{{{', '.join(self._needs)}}}"
 
     def take(self, value: Value, *, listed: bool) -> Value:
-        """What stands for a value inside of the call. A list that is a value has to be all that is given."""
+        """Adds a value; returns the value that represents it inside the call. A whole list must be the only one."""
         if isinstance(value, Many):
             return Many(tuple(each if isinstance(each, Nothing) else self._one(each) for each in value.values))
         name = self._one(value)

@@ -1,4 +1,4 @@
-"""The whole C++ of one graph: its forward, its backward and Node, its wrapper."""
+"""Generates the C++ of one graph: its forward, its backward and Node, its wrapper."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pipeline.graphs.text.expressions.values import tensor
 from pipeline.graphs.text.saved import MEMBER_TYPES, needs_text
 from pipeline.releases.model import Release
 
-_OPENED = re.compile(r"\{\n\n+")  # what holes that are not filled leave
+_OPENED = re.compile(r"\{\n\n+")  # left by empty template placeholders
 _WORD = re.compile(r"\w+")
 _GAPS = re.compile(r"\n{3,}")
 TEXT = Text("../graphs/text/graph.cpp")
 
 
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
-    """The whole C++ of one graph."""
+    """The C++ of one graph and its variants. `namespace` is the namespace of the registered operator."""
     text = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
     return _GAPS.sub("\n\n", _OPENED.sub("{\n", text))
 
@@ -56,7 +56,7 @@ def _results_type(listed: bool) -> str:
 
 
 def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
-    """Numbers that the forward computes and the wrapper needs."""
+    """The numbers that the forward computes and the wrapper uses, each with its C++ type."""
     types: dict[str, str] = {}
     for step in plan.functional.steps:
         results = step.results if isinstance(step, Apply) else (step.result,) if isinstance(step, Number) else ()
@@ -77,18 +77,20 @@ def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
 
 
 def _saved(plan: GraphPlan) -> list[str]:
-    held = plan.backward
+    backward = plan.backward
     lines = [
         f"{'std::vector<at::Tensor>' if t.how == 'list' else 'at::Tensor'} {t.name};"
-        for t in held.tensors
+        for t in backward.tensors
         if t.how not in ("input", "output")
     ]
-    for attribute in held.attributes:
+    for attribute in backward.attributes:
         node = plan.nodes[plan.functional.steps[attribute.step].identity]  # type: ignore[union-attr]
         saved = next(s for s in node.saved if s.name == attribute.attribute.name)
         lines += [line.format(name=attribute.name) for line in saved.how.fields if "_released_" not in line]
-    lines += [f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in held.marks]
-    return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in held.numbers]
+    lines += [
+        f"{MEMBER_TYPES[mark.kind]} {mark.name}{' = 0' if mark.kind == 'length' else ''};" for mark in backward.marks
+    ]
+    return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in backward.numbers]
 
 
 def _visible(plan: GraphPlan) -> list[str]:
@@ -121,6 +123,7 @@ def _backward(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]
 
 
 def backward_name(place: object) -> str:
+    """The variable with the gradient of an input."""
     return f"grad_of_{place.name}"  # type: ignore[attr-defined]
 
 

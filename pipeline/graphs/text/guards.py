@@ -1,4 +1,4 @@
-"""What a wrapper does before the graph runs: types, errors for inputs that it was not made for, the variant to call."""
+"""Generates the wrapper's code before the forward: its types, the guards of inputs, the choice of a variant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PASSED = {
 
 
 def passed_type(type_: str) -> str:
-    """The type that an input is passed as."""
+    """The C++ parameter type of an input of the wrapper."""
     if type_ in _PASSED:
         return _PASSED[type_]
     if type_.endswith("?"):
@@ -38,18 +38,18 @@ def passed_type(type_: str) -> str:
 
 
 def parameters(plan: GraphPlan) -> list[str]:
-    """The inputs as parameters."""
+    """The C++ parameters of the wrapper."""
     names = plan.functional.names
     return [f"{passed_type(each.type)} {names[each.name]}" for each in plan.functional.function.inputs]
 
 
 def inner(plan: GraphPlan, input_: Input) -> str:
-    """The type that the forward takes an input as: what may be missing is an undefined tensor there."""
+    """The C++ parameter type of an input of the forward, where None is an undefined tensor."""
     return "const at::Tensor&" if input_.type == "Tensor?" else passed_type(input_.type)
 
 
 def passed(plan: GraphPlan) -> list[str]:
-    """The inputs as the wrapper passes them to the forward."""
+    """The arguments that the wrapper passes to the forward."""
     names = plan.functional.names
     return [
         f"graph::some({names[i.name]})" if i.type == "Tensor?" else names[i.name]
@@ -58,7 +58,7 @@ def passed(plan: GraphPlan) -> list[str]:
 
 
 def result_type(plan: GraphPlan) -> str:
-    """What the wrapper returns."""
+    """The C++ return type of the wrapper."""
     types = [output_type(output.type) for output in plan.functional.function.outputs]
     if not types:
         return "void"
@@ -66,6 +66,7 @@ def result_type(plan: GraphPlan) -> str:
 
 
 def output_type(type_: str) -> str:
+    """The C++ type of an output of the schema type `type_`."""
     if type_ == "Tensor":
         return "at::Tensor"
     if type_ == "Tensor?":
@@ -74,7 +75,7 @@ def output_type(type_: str) -> str:
 
 
 def guards(plan: GraphPlan) -> list[str]:
-    """Errors for inputs that the graph was not made for."""
+    """The statements that reject inputs that the graph is not specialised to, or that share memory undeclared."""
     function, names = plan.functional.function, plan.functional.names
     lines = []
     for input_ in function.inputs:
@@ -93,7 +94,7 @@ def guards(plan: GraphPlan) -> list[str]:
 
 
 def _looks(graph: str, input_: Input, name: str) -> str:
-    """The guard of a tensor that the graph is specialised to."""
+    """The guard of a tensor with the metadata that the graph is specialised to."""
     facts = input_.facts
     assert facts is not None
     sizes, strides = (f"{{{', '.join(map(str, numbers))}}}" for numbers in (facts.sizes, facts.strides))
@@ -102,7 +103,7 @@ def _looks(graph: str, input_: Input, name: str) -> str:
 
 
 def checks(plan: GraphPlan, *, late: bool) -> list[str]:
-    """What eager refuses to write to. `late`: where that takes what the forward computes. Nothing is written yet."""
+    """Eager's checks before a write. `late`: those that use values of the forward; nothing is written before them."""
     lines = []
     known, named = set(plan.functional.names.values()), numbers(plan)
     for check, needs in plan.checks:
@@ -116,7 +117,7 @@ def checks(plan: GraphPlan, *, late: bool) -> list[str]:
 
 
 def dispatch(plan: GraphPlan) -> list[str]:
-    """Calls the variant for inputs that share memory, where some do."""
+    """The statements that call a variant if inputs share memory."""
     return [line for variant in plan.variants for line in _variant(plan, variant)]
 
 
@@ -144,7 +145,7 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
 
 
 def metadata(plan: GraphPlan) -> list[str]:
-    """In-place views of inputs, as they were written."""
+    """The statements that mutate the metadata of inputs, as the source does."""
     lines = [f"torch::autograd::impl::bump_version({name});" for name in plan.functional.bumped]
     for name, link in plan.functional.metadata:
         text = call(plan.original[link.identity], link.all_arguments(Ref(name)), numbers(plan))
@@ -154,5 +155,6 @@ def metadata(plan: GraphPlan) -> list[str]:
 
 
 def numbers(plan: GraphPlan) -> Callable[[str], str]:
+    """The wrapper's expressions for values: an input by its name, any other value as a result of the forward."""
     known = set(plan.functional.names.values())
     return lambda name: name if name in known or name == "\0" else f"results.{name}"

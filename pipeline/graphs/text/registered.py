@@ -1,4 +1,4 @@
-"""How a graph is registered as an operator: its schema."""
+"""Generates the registration of a graph as an operator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def registration(plan: GraphPlan, stem: str) -> str:
 
 
 def schema(plan: GraphPlan) -> str:
-    """The schema of a graph: its inputs by their names, those that are written to marked."""
+    """The schema of a graph, with annotations on the inputs that it writes to."""
     function, names = plan.functional.function, plan.functional.names
     written = {*plan.functional.written, *(name for name, _ in plan.functional.metadata)}
     letters = iter("abcdefghijklmnopqrstuvwxyz" * 4)

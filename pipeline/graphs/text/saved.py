@@ -1,4 +1,4 @@
-"""What the forward keeps for the backward, as C++: each where it is first there."""
+"""Generates the statements of the forward that save values for the backward."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import Named, plain
 from pipeline.graphs.text.expressions.values import argument, tensor
 
-_CALLERS = ("int[]", "float[]", "str", "int[]?", "float[]?", "str?")  # inputs of these types are views
+_REFERENCES = (
+    "int[]",
+    "float[]",
+    "str",
+    "int[]?",
+    "float[]?",
+    "str?",
+)  # inputs of these types refer to caller's memory
 _COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")
 MEMBER_TYPES = {
     "like": "graph::Like",
@@ -25,22 +32,22 @@ MEMBER_TYPES = {
 
 
 def needs_text(needs: tuple[int, ...] | frozenset[int]) -> str:
-    """Whether one of some inputs needs a gradient."""
+    """The C++ condition that one of some inputs needs a gradient."""
     return " || ".join(f"needs[{place}]" for place in sorted(needs)) or "false"
 
 
 def base_of(value: Value) -> str:
-    """The name of a value, of the list that it is an item of."""
+    """The name of a value; for an item of a list, the name of the list."""
     return str(getattr(value, "name", ""))
 
 
 def _typed(text: str, passed: str) -> str:
-    """An argument that says its type: what is none of something does not."""
+    """The argument with an explicit type if its C++ expression has none."""
     return f"{passed.removeprefix('const ').removesuffix(' &')}({text})" if text == "::std::nullopt" else text
 
 
 def assign(plan: GraphPlan, step: Apply, expression: str, to: str, type_: str, named: Named = plain) -> str:
-    """A statement that computes what a formula asks for; the operator's arguments have the names that it knows."""
+    """The statement that assigns to `to` an expression of a formula over the operator's arguments and results."""
     bound = {
         parameter.name: _typed(argument(step.arguments[parameter.name], parameter.type, named), parameter.type)
         for parameter in plan.called[step.identity].parameters
@@ -59,9 +66,9 @@ def _result_names(plan: GraphPlan, step: Apply) -> list[tuple[str, str]]:
     return list(zip(names, results))
 
 
-def held_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
-    """What is held of what each step made, by the step's place; of inputs, by None. A step that is missing holds
-    nothing."""
+def saved_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
+    """The statements that save values, by the index of the step that computes them; by None for inputs. Values of
+    removed steps are left out."""
     steps, backward = plan.functional.steps, plan.backward
     makers: dict[str, int | None] = dict.fromkeys(plan.functional.names.values())
     for index, step in enumerate(steps):
@@ -83,8 +90,8 @@ def held_by_step(plan: GraphPlan) -> Mapping[int | None, list[str]]:
 
 
 def owned(name: str, type_: str, maker: int | None) -> str:
-    """A number for keeps: inputs refer to what is the caller's."""
-    return f"graph::owned({name})" if maker is None and type_ in _CALLERS else name
+    """The expression for a saved number: a copy if it is an input that refers to the caller's memory."""
+    return f"graph::owned({name})" if maker is None and type_ in _REFERENCES else name
 
 
 def _values_of(step: Step) -> set[str]:
@@ -99,16 +106,16 @@ def _guarded(needs: tuple[int, ...], statement: str) -> list[str]:
     return [f"if ({needs_text(needs)}) {{", f"  {statement}", "}"] if needs else []
 
 
-def _tensor(held: Tensor) -> list[str]:
-    if held.how in ("input", "output"):
+def _tensor(saved: Tensor) -> list[str]:
+    if saved.how in ("input", "output"):
         return []
-    text = tensor(held.value)
-    copied = f"{text}.clone()" if held.how == "copy" else f"graph::list_of({text})" if held.how == "list" else text
-    if held.how == "apart":
-        copied = f"graph::apart({text}, {{{', '.join(map(tensor, held.shares))}}})"
-    if held.how == "copy":
+    text = tensor(saved.value)
+    copied = f"{text}.clone()" if saved.how == "copy" else f"graph::list_of({text})" if saved.how == "list" else text
+    if saved.how == "apart":
+        copied = f"graph::apart({text}, {{{', '.join(map(tensor, saved.shares))}}})"
+    if saved.how == "copy":
         copied = f"{text}.defined() ? {copied} : at::Tensor()"
-    return _guarded(held.needs, f"saved.{held.name} = {copied};")
+    return _guarded(saved.needs, f"saved.{saved.name} = {copied};")
 
 
 def _mark(mark: Mark) -> list[str]:
@@ -123,6 +130,6 @@ def _mark(mark: Mark) -> list[str]:
     return _guarded(mark.needs, f"saved.{mark.name} = {struct}({text});")
 
 
-def _attribute(plan: GraphPlan, held: Attribute, step: Step) -> list[str]:
+def _attribute(plan: GraphPlan, saved: Attribute, step: Step) -> list[str]:
     assert isinstance(step, Apply)
-    return _guarded(held.needs, assign(plan, step, held.attribute.expr, f"saved.{held.name}", held.attribute.type))
+    return _guarded(saved.needs, assign(plan, step, saved.attribute.expr, f"saved.{saved.name}", saved.attribute.type))

@@ -1,4 +1,4 @@
-"""The gradients of one call as C++: by printed formulas, the library's Nodes, a recorded call, a view."""
+"""Generates the gradients of one call: by formulas, the library's Nodes, a recorded call, the inverse of a view."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ _NODES = "torch::autograd::generated"
 
 
 def gradient(value: Value) -> str:
-    """The variable that a value's gradient is in."""
+    """The variable with a value's gradient."""
     return f"grad_of_{label(value) if isinstance(value, Ref) else base_of(value)}"
 
 
-def held(plan: GraphPlan) -> dict[str, str]:
-    """Values, and where the backward finds them."""
+def saved_expressions(plan: GraphPlan) -> dict[str, str]:
+    """The C++ expression of each saved value in the backward."""
     expressions = {t.name: f"saved.{t.name}" for t in plan.backward.tensors}
     expressions |= {t.name: t.name for t in plan.backward.tensors if t.how in ("input", "output")}
     expressions |= {r.name: r.name for r in plan.backward.remade}
     return expressions | {n.name: f"saved.{n.name}" for n in plan.backward.numbers}
 
 
-class Held:
-    """Finds what is held; of what is not, since nobody needs it, an undefined tensor."""
+class SavedValues:
+    """The expressions for saved values. A value that was not saved, as no gradient uses it, is an undefined tensor."""
 
     def __init__(self, plan: GraphPlan) -> None:
-        self._known = held(plan)
+        self._known = saved_expressions(plan)
         self.attributes = {attribute.name for attribute in plan.backward.attributes}
 
     def __call__(self, name: str) -> str:
         return self._known.get(name, "at::Tensor()")
 
     def value(self, value: Value) -> str:
+        """The expression for a value, an item or a list."""
         if isinstance(value, Item) and label(value) in self._known:
             return self._known[label(value)]
         if isinstance(value, Item):
@@ -49,6 +50,7 @@ class Held:
 
 
 def add_to(target: Target, text: str) -> list[str]:
+    """The statements that add the expression `text` to the gradient of a target."""
     if not target.needs:
         return []
     into = gradient(target.value)
@@ -58,7 +60,7 @@ def add_to(target: Target, text: str) -> list[str]:
 
 
 def _distributed(block: CallBlock) -> list[str]:
-    """Adds what was found to the gradients, in the order of the inputs."""
+    """Adds the computed gradients to those of the inputs, in the order of the inputs."""
     lines, at = [], 0
     dynamic = any(each.whole for each in block.arguments)
     if dynamic:
@@ -75,7 +77,7 @@ def _distributed(block: CallBlock) -> list[str]:
 
 
 def _to_list(block_argument: Argument) -> list[str]:
-    """Adds to the gradients of a list as long as it was."""
+    """Adds gradients to those of a list with a length known at run time."""
     target, into = block_argument.targets[0], gradient(block_argument.targets[0].value)
     if not target.needs:
         return []
@@ -94,8 +96,8 @@ def _needed(argument: Argument) -> str:
     return needs_text(argument.needs or argument.targets[0].needs if argument.targets else ())
 
 
-def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
-    """What the formulas ask for, by the names that they have for it."""
+def _attributes(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
+    """The variables that the formulas use, by the names of the Node's saved attributes."""
     node = plan.nodes[block.step.identity]
     by_name = {attribute.name: attribute for attribute in block.attributes}
     lines = []
@@ -110,12 +112,14 @@ def _attributes(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
         else:
             fields = [line.format(name=f"the_{saved.name}") for line in saved.how.fields if "_released_" not in line]
             lines += [line if "=" in line else f"{line.removesuffix(';')}{{}};" for line in fields]
-            if attribute.expr in block.step.arguments and "TypeAndSize" not in type_:  # of a tensor nobody needs
+            if (
+                attribute.expr in block.step.arguments and "TypeAndSize" not in type_
+            ):  # not computed for an unused tensor
                 lines.append(assign(plan, block.step, attribute.expr, f"the_{saved.name}", attribute.type, named))
     return lines
 
 
-def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: Held) -> str:
+def _variable(plan: GraphPlan, block: CallBlock, expression: str, type_: str, named: SavedValues) -> str:
     step = block.step
     value = step.arguments.get(expression)
     if value is None:
@@ -137,7 +141,7 @@ def _result_values(plan: GraphPlan, block: CallBlock) -> dict[str, Value]:
     return {name: Ref(result.name) for name, result in zip(names, results)}
 
 
-def _own(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+def _own(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     node = plan.nodes[block.step.identity]
     sizes = [_length(a) for a in block.arguments if a.listed]
     retains = ["retain"] if node.retains_variables else []
@@ -153,7 +157,7 @@ def _own(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     ]
 
 
-def _library(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+def _library(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     node = plan.nodes[block.step.identity]
     why = f"// libtorch's {block.node}: it keeps {', '.join(block.hidden)} to itself"
     lines = [why, *_attributes(plan, block, named), f"auto node = c10::make_intrusive<{_NODES}::{block.node}>();"]
@@ -170,7 +174,7 @@ def _library(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     return [*lines, "const variable_list found = node->apply(std::move(given));", *_distributed(block)]
 
 
-def _composite(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+def _composite(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     composite = COMPOSITES[plan.called[block.step.identity].struct]
     by_name = {argument.name: argument for argument in block.arguments}
     saved = [named.value(block.step.arguments[name]) for name, _ in composite.saved]
@@ -181,11 +185,11 @@ def _composite(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     return [f"const variable_list found = graph::{composite.gradients}({passed});", *_distributed(block)]
 
 
-def _recorded(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+def _recorded(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     return [f"const variable_list found = graph::replay(saved.{block.record}, given);", *_distributed(block)]
 
 
-def _view(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+def _view(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     step = block.step
     viewed = plan.viewed[step.identity]
     arguments = {**step.arguments, viewed: Ref("\0")}
@@ -197,17 +201,17 @@ def _view(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
     return add_to(target, f"graph::{function}({gradient(value)}, saved.{target.like}, {view})")
 
 
-def _cast(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+def _cast(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     target = block.arguments[0].targets[0]
     return add_to(target, gradient(block.grads[0][0]))
 
 
-def _missing(plan: GraphPlan, block: CallBlock, named: Held) -> list[str]:
+def _missing(plan: GraphPlan, block: CallBlock, named: SavedValues) -> list[str]:
     name = plan.called[block.step.identity].operator
     return [f'TORCH_CHECK_NOT_IMPLEMENTED(false, "derivative for aten::{name} is not implemented");']
 
 
-STYLES: dict[str, Callable[[GraphPlan, CallBlock, Held], list[str]]] = {
+STYLES: dict[str, Callable[[GraphPlan, CallBlock, SavedValues], list[str]]] = {
     "own": _own,
     "library": _library,
     "composite": _composite,

@@ -1,4 +1,4 @@
-"""The wrapper as C++: guards, history, what was written to is copied back, views are made again."""
+"""Generates the wrapper's code after the forward: history, copies into mutated inputs, recomputed views."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from pipeline.graphs.text.expressions.values import linked, number
 from pipeline.graphs.text.guards import numbers
 from pipeline.graphs.text.saved import needs_text, owned
 
-# ---- before
+# ---- before the forward
 
 
 def tangents(plan: GraphPlan) -> list[str]:
-    """Forward-mode AD is refused."""
+    """The check that refuses forward-mode AD."""
     named = ", ".join([quoted(plan.functional.function.name), *(place.name for place in plan.tensors)])
     return [f"graph::check_tangents({named});"] if plan.tensors else []
 
 
-# ---- afterwards
+# ---- after the forward
 
 
 def history(plan: GraphPlan) -> dict[str, list[str]]:
-    """How outputs get the Node as their history, and the Node what it keeps."""
+    """The statements that give outputs the Node as their history, and the Node its SavedVariables."""
     outputs = [
         f"graph::output(results.{each.name}, node, {needs_text(each.needs)});" for each in plan.returned if each.needs
     ]
     variables = []
-    for held in plan.backward.tensors:
-        if held.how in ("input", "output"):
-            source = f"results.{held.name}" if held.how == "output" else _input(plan, held.name, held.value)
-            flag = "true" if held.how == "output" else "false"
+    for saved in plan.backward.tensors:
+        if saved.how in ("input", "output"):
+            source = f"results.{saved.name}" if saved.how == "output" else _input(plan, saved.name, saved.value)
+            flag = "true" if saved.how == "output" else "false"
             lines = [
-                f"if ({needs_text(held.needs)}) {{",
-                f"  node->{held.name} = SavedVariable({source}, {flag});",
+                f"if ({needs_text(saved.needs)}) {{",
+                f"  node->{saved.name} = SavedVariable({source}, {flag});",
                 "}",
             ]
-            variables += lines if held.needs else []
+            variables += lines if saved.needs else []
     return {"outputs": outputs, "variables": variables}
 
 
@@ -51,7 +51,7 @@ def _input(plan: GraphPlan, name: str, value: object) -> str:
 
 
 def updates(plan: GraphPlan) -> list[str]:
-    """What was written to inputs is copied into them."""
+    """The statements that copy new values into mutated inputs."""
     lines = []
     for update in plan.functional.updates:
         text = f"graph::some({update.input}).copy_(results.{label(update.value)})"
@@ -67,7 +67,7 @@ def updates(plan: GraphPlan) -> list[str]:
 def _where(
     plan: GraphPlan, conditions: tuple[tuple[str, ...], ...], lines: list[str], otherwise: Sequence[str] = ()
 ) -> list[str]:
-    """Lines for where one of some conditions holds: what is written to may be a copy, each time."""
+    """Lines under an `if` for any of some conditions: each written tensor may be a copy, and then is not written to."""
     if () in conditions:
         return lines
     named = numbers(plan)
@@ -77,15 +77,16 @@ def _where(
 
 
 class _Views:
-    """Outputs that are views, each made once, a step at a time."""
+    """Recomputes outputs that are views; each step of a chain is made once."""
 
     def __init__(self, plan: GraphPlan) -> None:
         self.plan = plan
         self.lines: list[str] = []
-        self.late: list[str] = []  # after inputs look otherwise in place
+        self.late: list[str] = []  # statements after the metadata mutations of inputs
         self.names: dict[tuple[str, int], str] = {}
 
     def shown(self, shown: Shown) -> str:
+        """The expression for an output; adds the statements that it needs."""
         plan = self.plan
         if shown.is_input and not isinstance(shown.base, Ref):
             text = f"graph::item({shown.base.name}, {shown.base.index})"  # type: ignore[union-attr]
@@ -110,7 +111,7 @@ class _Views:
         return text
 
     def _looks(self, shown: Shown) -> int:
-        """How many of the first steps are what is done to the input itself: the view is then made afterwards."""
+        """The number of first links that are metadata mutations of the input itself; the view is made after them."""
         base = shown.base.name if shown.is_input and isinstance(shown.base, Ref) else ""
         done = tuple(link for name, link in self.plan.functional.metadata if name == base)
         return len(done) if done and shown.chain[: len(done)] == done else 0
@@ -127,7 +128,7 @@ class _Views:
 
 
 def views_and_return(plan: GraphPlan) -> tuple[list[str], list[str], str]:
-    """The views that outputs are, those that are made after inputs look otherwise, and the return statement."""
+    """The statements that make output views before and after metadata mutations of inputs; the return statement."""
     views = _Views(plan)
     texts = [_output(plan, views, output) for output in plan.functional.outputs]
     if not texts:
@@ -137,21 +138,21 @@ def views_and_return(plan: GraphPlan) -> tuple[list[str], list[str], str]:
     return views.lines, views.late, f"return {{{', '.join(texts)}}};"
 
 
-def _output(plan: GraphPlan, views: _Views, given: OutputValue) -> str:
+def _output(plan: GraphPlan, views: _Views, value: OutputValue) -> str:
     types = {plan.functional.names[each.name]: each.type for each in plan.functional.function.inputs}
-    if isinstance(given, Shared):
-        return f"std::vector<at::Tensor>{{{', '.join(views.shown(each) for each in given.items)}}}"
-    if isinstance(given, Shown):
-        return views.shown(given)
-    if isinstance(given, Many):
-        return f"{{{', '.join(number(v, numbers(plan)) for v in given.values)}}}"
-    if isinstance(given, Ref) and given.name in types:
-        return owned(given.name, types[given.name], None)
-    return "std::nullopt" if isinstance(given, Nothing) else number(given, numbers(plan))
+    if isinstance(value, Shared):
+        return f"std::vector<at::Tensor>{{{', '.join(views.shown(each) for each in value.items)}}}"
+    if isinstance(value, Shown):
+        return views.shown(value)
+    if isinstance(value, Many):
+        return f"{{{', '.join(number(v, numbers(plan)) for v in value.values)}}}"
+    if isinstance(value, Ref) and value.name in types:
+        return owned(value.name, types[value.name], None)
+    return "std::nullopt" if isinstance(value, Nothing) else number(value, numbers(plan))
 
 
 def edges(places: tuple[Place, ...]) -> list[str]:
-    """Which inputs the running backward wants gradients of."""
+    """The statements that ask which inputs the running backward computes gradients for."""
     lines = []
     for place in places:
         count = f"count_of_{place.name}" if place.type.endswith("]") else "1"

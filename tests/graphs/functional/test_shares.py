@@ -49,7 +49,7 @@ def test_views_of_several_tensors_are_views_of_each(plan: Planner) -> None:
 
 MISTAKES = {
     "x = torch.broadcast_tensors(x, y)[2]": "item 2 of a list of 2",
-    "a, b, c = torch.broadcast_tensors(x, y)": "a list of 3 is taken apart, and there are 2",
+    "a, b, c = torch.broadcast_tensors(x, y)": "3 names for a list of 2 tensors",
     "torch.atleast_2d(x).t_()": "write the operator that returns a view",
 }
 

@@ -1,1 +1,1 @@
-"""Values of a graph as C++ expressions."""
+"""C++ expressions for the values of a graph."""

@@ -1,4 +1,4 @@
-"""Numbers, texts and constants of torch as C++ expressions."""
+"""C++ expressions for numbers, strings and torch's constants."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMBER_TYPES = {
     "SymInt": "c10::SymInt",
     "Tensor": "at::Tensor",
 }
-# Numbers, texts and lists of these, as a variable holds them; those that may be None.
+# The C++ types of variables for numbers, strings and lists of these; also for optional ones.
 NUMBER_TYPES = _NUMBER_TYPES | {f"{type_}?": f"std::optional<{held}>" for type_, held in _NUMBER_TYPES.items()}
 _DTYPES = {
     "float32": "Float", "float": "Float", "float64": "Double", "double": "Double", "float16": "Half", "half": "Half",
@@ -47,12 +47,12 @@ _FORMATS = {
 
 
 def plain(name: str) -> str:
-    """A value by its own name."""
+    """The expression for a value that is a variable: its name."""
     return name
 
 
 def floating(value: float) -> str:
-    """A floating-point number; every bit of it."""
+    """A floating-point literal that is exact."""
     if math.isnan(value):
         return "std::numeric_limits<double>::quiet_NaN()"
     if math.isinf(value):
@@ -61,12 +61,12 @@ def floating(value: float) -> str:
 
 
 def whole(value: int) -> str:
-    """A whole number."""
+    """An integer literal of type int64_t."""
     return "std::numeric_limits<int64_t>::min()" if value == -(2**63) else f"int64_t({value})"
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, whatever is in it."""
+    """A string literal, with all special characters escaped."""
     escaped = "".join(
         c if c.isascii() and c.isprintable() and c not in '"\\?' else "".join(f"\\{b:03o}" for b in c.encode())
         for c in text

@@ -1,4 +1,4 @@
-"""What computes numbers, `python::…`, as C++ expressions."""
+"""C++ expressions for computations of numbers, `python::…`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _EXPRESSIONS = {
 
 
 def computed(step: Number, named: Named = plain) -> str:
-    """The expression for a number."""
+    """The expression for the number that a step computes."""
     name = step.op.partition("::")[2]
     values = {}
     for argument, value in step.arguments.items():

@@ -1,4 +1,4 @@
-"""Values of a graph as C++ expressions: arguments of calls, numbers, views."""
+"""C++ expressions for the values of a graph: arguments of calls, numbers, views."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.graphs.text.expressions.literals import Named, constant, floating,
 
 
 def number(value: Value, named: Named = plain) -> str:
-    """A number, or what stands for one."""
+    """A literal, or the expression for a number or tensor variable."""
     if isinstance(value, Bool):
         return "true" if value.value else "false"
     if isinstance(value, Int):
@@ -26,7 +26,7 @@ def number(value: Value, named: Named = plain) -> str:
 
 
 def tensor(value: Value, named: Named = plain) -> str:
-    """A tensor, or a list of tensors, or an item of one."""
+    """A tensor, a list of tensors, or an item of a list; None is an undefined tensor."""
     if isinstance(value, Ref):
         return named(value.name)
     if isinstance(value, Item):
@@ -57,7 +57,7 @@ def argument(value: Value, passed: str, named: Named = plain) -> str:
 
 
 def _optional(value: Value, type_: str, inner: str, named: Named) -> str:
-    """What is there, or may be: an input can be optional itself."""
+    """An argument of an optional type, for a value that is not None. An input may be optional itself."""
     if isinstance(value, (Ref, Item)):
         return f"{type_}(graph::optional<{inner}>({number(value, named)}))"
     return f"{type_}({argument(value, inner, named)})"
@@ -115,7 +115,7 @@ _ARGUMENTS: dict[str, Callable[[Value, Named], str]] = {
     "c10::List<::std::optional<at::Tensor>>": _optional_tensors,
     **{f"::std::array<bool,{n}>": _flags for n in range(1, 9)},
 }
-# Lists of numbers: how a list that is there is passed, and the type and text of an item.
+# Lists of numbers: the conversion of a list variable, and the type and expression of an item.
 _LISTS: dict[str, tuple[str, str, Callable[[Value, Named], str]]] = {
     "at::IntArrayRef": ("at::IntArrayRef", "int64_t", number),
     "c10::SymIntArrayRef": ("c10::fromIntArrayRefSlow", "c10::SymInt", _symint),
@@ -136,7 +136,7 @@ def _list(value: Value, list_type: tuple[str, str, Callable[[Value, Named], str]
 
 
 def call(signature: Signature, arguments: Mapping[str, Value], named: Named = plain) -> str:
-    """A call of an operator, past the overloads that C++ would choose from."""
+    """A call of an operator by its struct in `at::_ops`, without C++ overload resolution."""
     passed = [argument(arguments.get(p.name, Nothing()), p.type, named) for p in signature.parameters]
     return f"at::_ops::{signature.struct}::call({', '.join(passed)})"
 
@@ -144,7 +144,7 @@ def call(signature: Signature, arguments: Mapping[str, Value], named: Named = pl
 def linked(
     base: str, chain: Sequence[Link], signatures: Mapping[str, Signature], named: Named, *, modes: bool = False
 ) -> str:
-    """The view that a chain leads to, from the expression for its base. `modes`: under no_grad what was made so."""
+    """The expression for the view that a chain makes of `base`. `modes`: whether no_grad links run under no_grad."""
     for link in chain:
         if link.item is not None:
             base = f"graph::item({base}, {link.item})"
