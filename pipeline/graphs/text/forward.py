@@ -11,7 +11,7 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
-from pipeline.graphs.text.saved import saved_by_step, needs_text
+from pipeline.graphs.text.saved import needs_text, saved_by_step
 from pipeline.model.layers import entry_operator
 
 
