@@ -13,7 +13,7 @@ import pytest
 from never_wrong.mutations import HEADS, ODD_VALUES
 from project import CORE, ROOT
 
-from pipeline.problems.problem import Role, SpecError, TextMistake
+from pipeline.problems.problem import Role, SpecError, TextError
 from pipeline.specs import entries, plain
 from pipeline.specs.values import NodeBudget, load_document, plain_value
 
@@ -40,10 +40,10 @@ def texts(torch_specs: Path) -> dict[Role, list[str]]:
 
 
 def yaml_value(text: str) -> object:
-    """What PyYAML reads in one entry; a TextMistake where it cannot."""
+    """What PyYAML reads in one entry; a TextError where it cannot."""
     nodes = load_document(f"{text}\n") or []
     if len(nodes) != 1:
-        raise TextMistake("not one entry", "", 1, 1)
+        raise TextError("not one entry", "", 1, 1)
     return plain_value(nodes[0], NodeBudget(text), "native")
 
 
@@ -159,7 +159,7 @@ def test_text_whose_entries_may_depend_on_the_rest_is_not_cut(text: str) -> None
     ['- a: "b\n- c: d\n- e: f"\n', "- a: [b\n- c: d\n- e: f]\n", "- &a b: c\n- *a\n", "- a: b\n- a: b\n  a: c\n"],
 )
 def test_entries_that_cannot_stand_alone_are_not_read_one_by_one(text: str) -> None:
-    with pytest.raises(TextMistake):
+    with pytest.raises(TextError):
         cut_values(text)
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 
 from pipeline.problems.names import Hint, nearest
 
-__all__ = ["Problem", "Role", "SpecError", "TextMistake", "all_of", "nearest", "problem_of", "problems_of"]
+__all__ = ["Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of", "problems_of"]
 
 Role = Literal["native", "tags", "derivatives", "template", "graph", "set"]
 
@@ -55,7 +55,7 @@ class SpecError(Exception):
         self.follows = False
 
 
-class TextMistake(SpecError):
+class TextError(SpecError):
     """A text that cannot be read, at a known place. Lines and columns count from 1."""
 
     def __init__(self, problem: str, hint: str, line: int, column: int) -> None:

@@ -17,7 +17,7 @@ import msgspec
 
 from pipeline.model.entries import PAIRS
 from pipeline.model.regex import regex
-from pipeline.problems.problem import Role, SpecError, TextMistake
+from pipeline.problems.problem import Role, SpecError, TextError
 from pipeline.specs import plain
 from pipeline.specs.text import check_characters, conflict_marker, decode_text
 
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
 
 
 def read_text(data: bytes) -> str:
-    """Returns the text of a spec file; raises a TextMistake if the bytes are not valid text."""
+    """Returns the text of a spec file; raises a TextError if the bytes are not valid text."""
     text = decode_text(data)
     check_characters(text)
     if (conflict := conflict_marker(text)) is not None:
@@ -106,7 +106,7 @@ def parse_plain(text: str, role: Role) -> bytes | None:
 
 
 def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
-    """The value of each entry's text; raises a TextMistake if they cannot be parsed one by one.
+    """The value of each entry's text; raises a TextError if they cannot be parsed one by one.
 
     The place in this error is meaningless: `parse_whole` then reports the right one, or succeeds if only the cut was
     wrong.
@@ -121,7 +121,7 @@ def parse_pieces(texts: list[str], role: Role) -> list[bytes]:
 def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
     """All entries of a file with their values.
 
-    Raises a TextMistake at the place of an error in the text, and a SpecError if the file has no entries.
+    Raises a TextError at the place of an error in the text, and a SpecError if the file has no entries.
     """
     from pipeline.specs.values import check_written_out, load_document
 
@@ -133,14 +133,14 @@ def parse_whole(text: str, role: Role) -> list[tuple[Piece, bytes]]:
             check_written_out(text)
         build = _builder(text, role)
         return [(piece, encoded(build(node), role)) for piece, node in zip(_pieces_of(nodes, text), nodes)]
-    except TextMistake as error:
+    except TextError as error:
         from pipeline.problems.locate import own_place
 
         line, column = own_place(text, error.line - 1, error.column - 1)
-        raise TextMistake(error.problem, error.hint, line + 1, column + 1) from error
+        raise TextError(error.problem, error.hint, line + 1, column + 1) from error
 
 
-def unused_anchors(text: str) -> list[TextMistake]:
+def unused_anchors(text: str) -> list[TextError]:
     """An error for each scalar anchor without an alias: YAML reads a leading `&` as an anchor, not as text."""
     from pipeline.problems.locate import own_place
     from pipeline.specs.values import anchors
@@ -149,14 +149,14 @@ def unused_anchors(text: str) -> list[TextMistake]:
     for name, *place in anchors(text):
         line, column = own_place(text, *place)
         problem = f"YAML reads '&{name}' as an anchor, not as text, and no alias refers to it"
-        errors.append(TextMistake(problem, "put the text in quotes, or remove the anchor", line + 1, column + 1))
+        errors.append(TextError(problem, "put the text in quotes, or remove the anchor", line + 1, column + 1))
     return errors
 
 
 def _parse_with_yaml(pieces: list[str], role: Role) -> dict[str, object]:
     """The value of each piece by its text; the pieces must differ."""
     if any(map(refers, pieces)):
-        raise TextMistake("an entry refers to another one", "", 1, 1)
+        raise TextError("an entry refers to another one", "", 1, 1)
     text = "\n".join(pieces)
     build = _builder(text, role)
     batches = [pieces[start : start + _BATCH] for start in range(0, len(pieces), _BATCH)]
@@ -171,7 +171,7 @@ def _builder(text: str, role: Role) -> Callable[[Node], object]:
 
 
 def _nodes_of(pieces: list[str]) -> list[Node]:
-    """The YAML node of each piece; raises a TextMistake unless each piece is exactly one list item."""
+    """The YAML node of each piece; raises a TextError unless each piece is exactly one list item."""
     from pipeline.specs.values import load_document
 
     nodes = load_document("\n".join(pieces) + "\n") or []
@@ -180,7 +180,7 @@ def _nodes_of(pieces: list[str]) -> list[Node]:
         start <= node.start_mark.line <= start + piece.count("\n") for start, piece, node in zip(starts, pieces, nodes)
     )
     if len(nodes) != len(pieces) or not all(inside):
-        raise TextMistake("the text cannot be cut into entries", "", 1, 1)
+        raise TextError("the text cannot be cut into entries", "", 1, 1)
     return nodes
 
 

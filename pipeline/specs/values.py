@@ -14,7 +14,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.model.entries import ODD_SET, ODD_VALUE
 from pipeline.model.regex import regex
-from pipeline.problems.problem import Role, TextMistake
+from pipeline.problems.problem import Role, TextError
 from pipeline.specs.plain import WORDS
 from pipeline.specs.text import MAX_DEPTH, may_be_deep, too_deep
 
@@ -57,7 +57,7 @@ _OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary"
 
 
 def load_document(text: str) -> list[Node] | None:
-    """The items of the list in `text`; None if the text is empty. Raises a TextMistake if it is not a YAML list."""
+    """The items of the list in `text`; None if the text is empty. Raises a TextError if it is not a YAML list."""
     if may_be_deep(text):
         _check_depth(text)
     try:
@@ -65,12 +65,12 @@ def load_document(text: str) -> list[Node] | None:
     except yaml.MarkedYAMLError as error:
         raise _cut_off(text, error) or _syntax(error) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise TextMistake(f"not YAML: {error}", "", 1, 1) from error
+        raise TextError(f"not YAML: {error}", "", 1, 1) from error
     if node is None:
         return None
     if not isinstance(node, SequenceNode):
         mark = node.start_mark
-        raise TextMistake(
+        raise TextError(
             "the file is not a list of entries", "start every entry with '- '", mark.line + 1, mark.column + 1
         )
     _check_tag(node, "seq")
@@ -96,7 +96,7 @@ def check_written_out(text: str) -> None:
             mark = event.start_mark
             assert mark is not None
             problem = f"the entry is an alias, '*{event.anchor}', of another one"
-            raise TextMistake(problem, "write the entry out", mark.line + 1, mark.column + 1)
+            raise TextError(problem, "write the entry out", mark.line + 1, mark.column + 1)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
 
 
@@ -115,7 +115,7 @@ def anchors(text: str) -> list[tuple[str, int, int]]:
 _CUT_OFF = regex(r" *(?:- +)?[\w, ]+: +[^\s\"'|>#\[{][^#\n]*?( +#[^\n]*)|[^#:\n]*[^#:\s]( +#[^\n]*)")
 
 
-def _cut_off(text: str, error: yaml.MarkedYAMLError) -> TextMistake | None:
+def _cut_off(text: str, error: yaml.MarkedYAMLError) -> TextError | None:
     """An error for a plain text that a comment ends although the next line continues it; None if this is not so."""
     lines = text.split("\n")
     for mark in filter(None, (error.context_mark, error.problem_mark)):
@@ -124,11 +124,11 @@ def _cut_off(text: str, error: yaml.MarkedYAMLError) -> TextMistake | None:
             group = 1 if match[1] else 2
             column = match.start(group) + len(match[group]) - len(match[group].lstrip()) + 1
             problem = "not YAML: ' #' begins a comment, which ends the text that goes on in the next line"
-            return TextMistake(problem, "put the text in quotes, or remove the comment", mark.line, column)
+            return TextError(problem, "put the text in quotes, or remove the comment", mark.line, column)
     return None
 
 
-def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
+def _syntax(error: yaml.MarkedYAMLError) -> TextError:
     problem = str(error.problem)
     ended = "unexpected end of stream" in problem  # then its start is more useful than the end of the file
     mark = (error.context_mark if ended else None) or error.problem_mark or error.context_mark
@@ -136,7 +136,7 @@ def _syntax(error: yaml.MarkedYAMLError) -> TextMistake:
     text = f"{context} {problem}" if context.startswith("expected") else f"{problem} {context}".rstrip()
     hint = "quote the text, or line the key up with its neighbours" if "mapping values" in problem else ""
     line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-    return TextMistake(f"not YAML: {text}", hint, line, column)
+    return TextError(f"not YAML: {text}", hint, line, column)
 
 
 class NodeBudget:
@@ -146,7 +146,7 @@ class NodeBudget:
         self._left = len(text) + _ALIASED_NODES
 
     def take(self, node: Node, count: int) -> None:
-        """Takes `count` values from the budget for `node`; raises a TextMistake at the node if too few are left."""
+        """Takes `count` values from the budget for `node`; raises a TextError at the node if too few are left."""
         self._left -= count
         if self._left < 0:
             raise _at(node, "aliases expand without end", "write the values out")
@@ -249,7 +249,7 @@ def _has_text_keys(node: MappingNode) -> bool:
     return all(key.tag == _STR for key, _ in node.value)
 
 
-def duplicate(node: ScalarNode, key: object) -> TextMistake:
+def duplicate(node: ScalarNode, key: object) -> TextError:
     """The error for a duplicate key in a mapping."""
     return _at(node, f"duplicate key '{key}' in one mapping", "remove one of them")
 
@@ -259,8 +259,8 @@ def _check_tag(node: Node, expected: str) -> None:
         raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
 
 
-def _at(node: Node, problem: str, hint: str) -> TextMistake:
-    return TextMistake(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
+def _at(node: Node, problem: str, hint: str) -> TextError:
+    return TextError(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 _constructor = yaml.constructor.SafeConstructor()

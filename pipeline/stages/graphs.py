@@ -15,7 +15,7 @@ from pipeline.graphs.python.function import read_function
 from pipeline.graphs.python.source import NOTHING, Context, Source, read_source
 from pipeline.graphs.schema import schema_text
 from pipeline.model.layers import entry_operator
-from pipeline.problems.problem import Problem, TextMistake, nearest
+from pipeline.problems.problem import Problem, TextError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.stages.schemas import buckets, entry_of, heads
@@ -133,7 +133,7 @@ def lean(db: Database, file: str, name: str) -> Function | None:
     return None if function is None else decompose(function, _Ops(db))
 
 
-def problem_in(file: str, name: str, mistake: TextMistake) -> Problem:
+def problem_in(file: str, name: str, mistake: TextError) -> Problem:
     """A mistake in a function, whose lines count from the function's own first line."""
     return _problem(file, name, mistake.problem, mistake.hint, mistake.line, mistake.column)
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pipeline.model.entries import grouped, numbered
 from pipeline.model.layers import role_of
-from pipeline.problems.problem import Role, SpecError, TextMistake
+from pipeline.problems.problem import Role, SpecError, TextError
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.query.row import digest, encode
@@ -67,7 +67,7 @@ def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
     """The value of an entry that takes a YAML parser to read, None where it cannot be parsed on its own."""
     try:
         return parse_pieces([text], role)[0]
-    except TextMistake:
+    except TextError:
         return None
 
 

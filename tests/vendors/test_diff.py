@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.problems.problem import TextMistake
+from pipeline.problems.problem import TextError
 from pipeline.specs.layers.diff import apply, lines_of
 
 PROGRAMS = [name for name in ("diff", "patch") if shutil.which(name) is None]
@@ -18,7 +18,7 @@ PROGRAMS = [name for name in ("diff", "patch") if shutil.which(name) is None]
 def changed(text: str, diff: str) -> str | None:
     try:
         return "\n".join(line.text for line in apply(lines_of(text), diff, 1))
-    except TextMistake:
+    except TextError:
         return None
 
 

@@ -26,7 +26,7 @@ from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place,
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
 from pipeline.graphs.resolve.operands import Known, Operand
-from pipeline.problems.problem import SpecError, TextMistake
+from pipeline.problems.problem import SpecError, TextError
 
 _AGAIN = "export the model again"
 
@@ -44,7 +44,7 @@ def decode(data: bytes) -> Model:
         raise SpecError(f"the model cannot be read: {error}", _AGAIN) from None
 
 
-def read_model(name: str, data: bytes, ops: Ops) -> tuple[Function | None, list[TextMistake]]:
+def read_model(name: str, data: bytes, ops: Ops) -> tuple[Function | None, list[TextError]]:
     """The model as the function `name`, or None and its errors."""
     try:
         model = decode(data)
@@ -53,7 +53,7 @@ def read_model(name: str, data: bytes, ops: Ops) -> tuple[Function | None, list[
     except SpecError as error:
         return None, [nodes.error_at("", error)]
     except RecursionError:
-        return None, [TextMistake("the model's graphs are nested too deeply", _AGAIN, 0, 0)]
+        return None, [TextError("the model's graphs are nested too deeply", _AGAIN, 0, 0)]
     return (None, reading.errors) if reading.errors else (function, [])
 
 
@@ -63,7 +63,7 @@ class _Reading:
     def __init__(self, model: Model, ops: Ops) -> None:
         self.module = model.graph_module
         self.graph: Graph = self.module.graph
-        self.errors: list[TextMistake] = []
+        self.errors: list[TextError] = []
         _check_symbols(self.graph)
         self.scope: dict[str, Operand] = {}
         self.names: set[str] = set()

@@ -11,7 +11,7 @@ from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong
 from pipeline.graphs.resolve.overloads import filled
-from pipeline.problems.problem import SpecError, TextMistake, nearest
+from pipeline.problems.problem import SpecError, TextError, nearest
 
 _OPS = "torch.ops."
 _HIGHER = "torch.ops.higher_order."
@@ -20,16 +20,16 @@ _COPY, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.detach_.def
 _CONTROL = {"cond", "while_loop", "map_impl", "scan", "associative_scan", "switch"}
 
 
-def error_at(node: str, error: SpecError) -> TextMistake:
+def error_at(node: str, error: SpecError) -> TextError:
     """The error with the name of its node; a `.pt2` file has no lines."""
     problem = f"node '{node}': {error.problem}" if node else error.problem
-    return TextMistake(problem, error.hint, 0, 0)
+    return TextError(problem, error.hint, 0, 0)
 
 
 class Run:
     """Adds the nodes of graphs to a builder, and collects the errors of all nodes."""
 
-    def __init__(self, builder: GraphBuilder, errors: list[TextMistake]) -> None:
+    def __init__(self, builder: GraphBuilder, errors: list[TextError]) -> None:
         self.builder = builder
         self.errors = errors
         self.copied: set[str] = set()  # copies of constants that need no gradient

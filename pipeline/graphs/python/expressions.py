@@ -36,7 +36,7 @@ from pipeline.graphs.resolve.operands import (
     number_in,
     of_number,
 )
-from pipeline.problems.problem import SpecError, TextMistake, nearest
+from pipeline.problems.problem import SpecError, TextError, nearest
 
 
 class Expressions:
@@ -53,17 +53,17 @@ class Expressions:
     # ---- reading and places
 
     def read(self, node: ast.expr, hint: str = "") -> Operand:
-        """The value of an expression; its calls are added to the builder. Raises a TextMistake at an erroneous node."""
+        """The value of an expression; its calls are added to the builder. Raises a TextError at an erroneous node."""
         try:
             reader = self.readers.get(type(node))
             if reader is None:
                 what, advice = EXPRESSIONS.get(type(node), (f"'{ast.unparse(node)}'", "write operators of tensors"))
                 raise SpecError(f"{what} is not supported in a graph", advice)
             return reader(self, node, hint)
-        except TextMistake:
+        except TextError:
             raise
         except SpecError as error:
-            raise TextMistake(error.problem, error.hint, *self.where(node)) from None
+            raise TextError(error.problem, error.hint, *self.where(node)) from None
 
     def at(self, node: ast.expr | ast.stmt) -> None:
         """Sets the place of the next calls."""
@@ -163,7 +163,7 @@ class Expressions:
                 items.append(item)
                 runs = True
             elif isinstance(node, ast.Starred) and not isinstance(item, Wrong):
-                raise TextMistake(f"'*' before {described(item)}", "write out each item", *self.where(node))
+                raise TextError(f"'*' before {described(item)}", "write out each item", *self.where(node))
             else:
                 items.append(item)
         if not runs:

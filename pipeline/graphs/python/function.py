@@ -14,7 +14,7 @@ from pipeline.graphs.python.statements import TOO_DEEP, Body
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.conversion import converted
 from pipeline.graphs.resolve.operands import Known, Wrong, described
-from pipeline.problems.problem import SpecError, TextMistake, nearest
+from pipeline.problems.problem import SpecError, TextError, nearest
 
 ALIAS = "alias:"  # `Annotated[Tensor, "alias:base"]`: inputs of one name may share their storage
 
@@ -43,12 +43,12 @@ class Definition:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.inputs: list[Input] = []
-        self.errors: list[TextMistake] = []
+        self.errors: list[TextError] = []
         self.groups: dict[str, list[str]] = {}
 
     def say(self, node: ast.expr | ast.stmt, problem: str, hint: str = "") -> None:
         """Adds an error at a node."""
-        self.errors.append(TextMistake(problem, hint, *self.reader.where(node)))
+        self.errors.append(TextError(problem, hint, *self.reader.where(node)))
 
     def read(self, parameters: ast.arguments) -> None:
         """Reads all parameters. Those with errors are put into the scope as well, with the value WRONG."""
@@ -68,7 +68,7 @@ class Definition:
         try:
             type_ = self._annotated(parameter)
             value = self._default(parameter, default, type_)
-        except TextMistake as error:
+        except TextError as error:
             self.errors.append(error)
             return
         except SpecError as error:
@@ -85,7 +85,7 @@ class Definition:
         value = converted(operand, type_)
         if value is None and not isinstance(operand, Wrong):
             what = f"the default of '{parameter.arg}' is {described(operand)}, not {type_}"
-            raise TextMistake(what, "", *self.reader.where(default))
+            raise TextError(what, "", *self.reader.where(default))
         return value
 
     def _annotated(self, parameter: ast.arg) -> str:
@@ -116,11 +116,11 @@ class Definition:
         return path or (node.id if isinstance(node, ast.Name) and node.id not in self.reader.imports else "")
 
     def type_of(self, node: ast.expr) -> str:
-        """The schema type of an annotation. Raises a TextMistake if an input cannot have it."""
+        """The schema type of an annotation. Raises a TextError if an input cannot have it."""
         type_ = self._type_of(node)
         inner = type_[: -len("[]")] if type_.endswith("[]") else type_
         if (type_.endswith("?") and type_[:-1] not in _OPTIONAL) or (inner != type_ and inner not in _LISTED):
-            raise TextMistake(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
+            raise TextError(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
         return type_
 
     def _type_of(self, node: ast.expr) -> str:
@@ -137,7 +137,7 @@ class Definition:
                 return self._union(node, [self.type_of(item) for item in node.slice.elts])
             if outer in _LISTS:
                 return f"{self.type_of(node.slice)}[]"
-        raise TextMistake(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
+        raise TextError(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
 
     def _union(self, node: ast.expr, types: list[str]) -> str:
         plain = [type_ for type_ in types if type_ != "None"]
@@ -146,7 +146,7 @@ class Definition:
             return plain[0] + optional
         if set(plain) <= {"int", "float", "bool", "Scalar"}:
             return "Scalar" + optional
-        raise TextMistake(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
+        raise TextError(f"'{ast.unparse(node)}' is not a supported input type", _HINT, *self.reader.where(node))
 
 
 def _parsed(node: ast.Constant) -> ast.expr:
@@ -160,19 +160,19 @@ def _parsed(node: ast.Constant) -> ast.expr:
     return annotation
 
 
-def read_function(text: str, context: Context, ops: Ops) -> tuple[Function | None, list[TextMistake]]:
+def read_function(text: str, context: Context, ops: Ops) -> tuple[Function | None, list[TextError]]:
     """The function that `text` defines, or None and its errors. Places count from the first line of `text`."""
     node = ast.parse(text).body[0]
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     try:
         return _read(node, context, ops)
     except RecursionError:
-        return None, [TextMistake(*TOO_DEEP, 1, 1)]
+        return None, [TextError(*TOO_DEEP, 1, 1)]
 
 
 def _read(
     node: ast.FunctionDef | ast.AsyncFunctionDef, context: Context, ops: Ops
-) -> tuple[Function | None, list[TextMistake]]:
+) -> tuple[Function | None, list[TextError]]:
     parameters = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     builder = GraphBuilder(ops, parameters)
     reader = Reader(builder, {k: v for k, v in context.imports.items() if k not in parameters}, {})
@@ -215,7 +215,7 @@ def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Defini
             definition.say(decorator, "a decorator is not supported in a graph", "write the function without it")
 
 
-def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader: Reader) -> list[TextMistake]:
+def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader: Reader) -> list[TextError]:
     """The error of a function that returns something else than its annotation declares; empty if there is none."""
     if node.returns is None or body.errors or body.spoiled:
         return []
@@ -223,21 +223,19 @@ def _of_outputs(node: ast.FunctionDef | ast.AsyncFunctionDef, body: Body, reader
     none = isinstance(annotation, ast.Constant) and annotation.value is None
     place = reader.where(body.returned or node)
     if none and body.outputs:
-        return [TextMistake("this returns a value, but the annotation is None", "write -> Tensor", *place)]
+        return [TextError("this returns a value, but the annotation is None", "write -> Tensor", *place)]
     if not none and not body.outputs:
-        return [
-            TextMistake("nothing is returned, but the annotation is not None", "write -> None, or return it", *place)
-        ]
+        return [TextError("nothing is returned, but the annotation is not None", "write -> None, or return it", *place)]
     name = reader.path(annotation) or getattr(annotation, "id", "")
     if not body.single and _TYPES.get(name) == "Tensor":
         hint = "drop the comma at its end" if len(body.outputs) == 1 else "write -> tuple[Tensor, ...]"
-        return [TextMistake("a tuple is returned, but the annotation is Tensor", hint, *place)]
+        return [TextError("a tuple is returned, but the annotation is Tensor", hint, *place)]
     return []
 
 
 def _groups(
     node: ast.FunctionDef | ast.AsyncFunctionDef, definition: Definition, aliasing: Aliasing
-) -> tuple[tuple[tuple[str, ...], ...], list[TextMistake]]:
+) -> tuple[tuple[tuple[str, ...], ...], list[TextError]]:
     groups = [tuple(group) for group in definition.groups.values()]
     groups += [tuple(group) for group in aliasing.get(node.name, ())]
     tensors = [each.name for each in definition.inputs if each.type.startswith("Tensor")]
@@ -245,5 +243,5 @@ def _groups(
     for name in dict.fromkeys(name for group in groups for name in group):
         if name not in tensors:
             hint = nearest(name, tensors) or "name inputs that are tensors"
-            errors.append(TextMistake(f"'{name}' is declared to alias, but is not a tensor input", hint, 1, 1))
+            errors.append(TextError(f"'{name}' is declared to alias, but is not a tensor input", hint, 1, 1))
     return tuple(group for group in groups if len(group) > 1), errors

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pipeline.problems.problem import SpecError, TextMistake, nearest
+from pipeline.problems.problem import SpecError, TextError, nearest
 from pipeline.specs.text import conflict_marker, decode_text
 
 MAY_ALIAS = "MAY_ALIAS"  # {"f": [("x", "y")]}: inputs of f that may share their storage
@@ -51,15 +51,15 @@ class Source(Struct, frozen=True):
 
 
 def parsed(text: str) -> ast.Module:
-    """The syntax tree of a file. Raises a TextMistake if the file is not valid Python."""
+    """The syntax tree of a file. Raises a TextError if the file is not valid Python."""
     try:
         return ast.parse(text)
     except SyntaxError as error:
         if (conflict := conflict_marker(text)) is not None:
             raise conflict from None
-        raise TextMistake(f"this is not valid Python: {error.msg}", "", error.lineno or 1, error.offset or 1) from None
+        raise TextError(f"this is not valid Python: {error.msg}", "", error.lineno or 1, error.offset or 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise TextMistake(f"this Python cannot be parsed: {error}", "", 1, 1) from None
+        raise TextError(f"this Python cannot be parsed: {error}", "", 1, 1) from None
 
 
 def read_source(data: bytes) -> Source:
@@ -67,7 +67,7 @@ def read_source(data: bytes) -> Source:
     try:
         text = decode_text(data)
         module = parsed(text)
-    except TextMistake as error:
+    except TextError as error:
         mistake = Mistake(error.problem, error.hint, error.line, error.column)
         return Source({}, {}, NOTHING, [mistake])
     source = Source({}, {}, Context({}, {}, {}, []), [])

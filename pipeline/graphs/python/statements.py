@@ -24,7 +24,7 @@ from pipeline.graphs.resolve.operands import (
     items_of,
     number_in,
 )
-from pipeline.problems.problem import SpecError, TextMistake
+from pipeline.problems.problem import SpecError, TextError
 
 TOO_DEEP = ("an expression is nested too deeply", "write it in several statements")
 
@@ -36,7 +36,7 @@ class Body:
     def __init__(self, reader: Reader, parameters: Mapping[str, str]) -> None:
         self.reader = reader
         self.parameters = parameters  # name to type
-        self.errors: list[TextMistake] = []
+        self.errors: list[TextError] = []
         self.returned: ast.Return | None = None
         self.outputs: tuple[Output, ...] = ()
         self.single = False
@@ -53,7 +53,7 @@ class Body:
     def _try(self, node: ast.stmt, do: Callable[[Any], None]) -> None:
         try:
             do(node)
-        except TextMistake as error:
+        except TextError as error:
             self.errors.append(error)
             self._spoil(node)
         except SpecError as error:
@@ -64,7 +64,7 @@ class Body:
             self._spoil(node)
 
     def _say(self, node: ast.stmt | ast.expr, problem: str, hint: str) -> None:
-        self.errors.append(TextMistake(problem, hint, *self.reader.where(node)))
+        self.errors.append(TextError(problem, hint, *self.reader.where(node)))
 
     def _spoil(self, node: ast.stmt) -> None:
         """Marks the names that a statement would have assigned as WRONG."""
@@ -150,7 +150,7 @@ class Body:
 
     def _check_items(self, target: ast.Subscript, base: Operand) -> None:
         if not is_tensor(base):
-            raise TextMistake(
+            raise TextError(
                 f"items of {described(base)} cannot be assigned to", "write a new list", *self.reader.where(target)
             )
 

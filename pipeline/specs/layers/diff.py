@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pipeline.model.regex import regex
-from pipeline.problems.problem import TextMistake
+from pipeline.problems.problem import TextError
 
 _HUNK = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FILE = regex(r"\+\+\+ (\S+)")
@@ -35,7 +35,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def apply(lines: list[Line], diff: str, number: int, name: str = "") -> list[Line]:
-    """The lines after the nth diff. Raises a TextMistake at a line of the diff if it does not apply.
+    """The lines after the nth diff. Raises a TextError at a line of the diff if it does not apply.
 
     If the diff changes several files, only its part for the file `name` is applied.
     """
@@ -87,7 +87,7 @@ def _place(lines: list[Line], hunk: _Hunk, expected: int) -> tuple[int, int, int
                 return at, before, after
     shown = next((text.strip() for text in hunk.old if text.strip()), "")
     problem = f"this part of the diff does not apply: the file has no such lines as '{shown}'"
-    raise TextMistake(problem, "recreate the diff from the base's file", hunk.line, 1)
+    raise TextError(problem, "recreate the diff from the base's file", hunk.line, 1)
 
 
 def _matches(lines: list[Line], old: tuple[str, ...], at: int) -> bool:
@@ -113,11 +113,11 @@ def _hunks(diff: str, name: str) -> list[_Hunk]:
         hunks.append(hunk)
         at = end
     if not hunks and len(files) > 1:
-        raise TextMistake(
+        raise TextError(
             f"none of the files of this diff is called '{name}'", f"they are {', '.join(sorted(files))}", 1, 1
         )
     if not hunks:
-        raise TextMistake("this is not a unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
+        raise TextError("this is not a unified diff", "write what `diff -u` or `git diff` writes", 1, 1)
     return hunks
 
 
@@ -132,7 +132,7 @@ def _hunk(lines: list[str], at: int, start: int, size: list[int]) -> tuple[int, 
         kind, text = (line[:1] or " "), line[1:]
         if kind not in " +-\\" or (place == len(lines) - 1 and not line):
             problem = f"a part of {size[0]} old and {size[1]} new lines ends after {len(old)} and {len(new)}"
-            raise TextMistake(problem, "the diff is cut off, or was edited by hand", at + 1, 1)
+            raise TextError(problem, "the diff is cut off, or was edited by hand", at + 1, 1)
         if kind in " -":
             old.append(text)
         if kind in " +":

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from pipeline.model.regex import regex
-from pipeline.problems.problem import Role, SpecError, TextMistake, nearest
+from pipeline.problems.problem import Role, SpecError, TextError, nearest
 from pipeline.specs.entries import Piece, encoded
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _is_item(line: str) -> bool:
 
 
 def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Piece, bytes]]:
-    """All entries with their values, read by a YAML parser; raises a TextMistake at the place of an error."""
+    """All entries with their values, read by a YAML parser; raises a TextError at the place of an error."""
     from yaml.nodes import ScalarNode, SequenceNode
 
     from pipeline.specs.values import NodeBudget, plain_value
@@ -97,7 +97,7 @@ def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Pie
             continue
         if not isinstance(items, SequenceNode):
             mark = items.start_mark
-            raise TextMistake(f"'{name}' is not a list of entries", "start every entry with '- '", mark.line + 1, 1)
+            raise TextError(f"'{name}' is not a list of entries", "start every entry with '- '", mark.line + 1, 1)
         for item in items.value:
             start, end = item.start_mark.line, max(item.end_mark.line, item.start_mark.line + 1)
             shown = "\n".join(lines[start:end]).rstrip("\n ")
@@ -107,7 +107,7 @@ def whole_lists(text: str, lists: tuple[str, ...], role: Role) -> list[tuple[Pie
 
 
 def value_of(text: str, key: str) -> object:
-    """The value of a key of the mapping; None if it has no such key. Raises a TextMistake at the place of an error."""
+    """The value of a key of the mapping; None if it has no such key. Raises a TextError at the place of an error."""
     sections = _sections(text)
     if sections is not None:
         if key not in sections:
@@ -121,7 +121,7 @@ def value_of(text: str, key: str) -> object:
 
 
 def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
-    """The values of the mapping in `text`; a TextMistake if it is not a mapping, or has a `wanted` key twice."""
+    """The values of the mapping in `text`; a TextError if it is not a mapping, or has a `wanted` key twice."""
     import yaml
     from yaml.nodes import MappingNode, ScalarNode
 
@@ -132,12 +132,12 @@ def _mapping(text: str, wanted: Collection[str]) -> dict[str, Node]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-        raise TextMistake(f"not YAML: {error.problem or error.context}", "", line, column) from error
+        raise TextError(f"not YAML: {error.problem or error.context}", "", line, column) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise TextMistake(f"not YAML: {error}", "", 1, 1) from error
+        raise TextError(f"not YAML: {error}", "", 1, 1) from error
     if not isinstance(node, MappingNode):
         hint = "leave `list` out if the file is a list"
-        raise TextMistake("the file is not a mapping with lists of entries", hint, 1, 1)
+        raise TextError("the file is not a mapping with lists of entries", hint, 1, 1)
     values: dict[str, Node] = {}
     for key, value in node.value:
         if isinstance(key, ScalarNode):

@@ -5,7 +5,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from pipeline.model.layers import role_of
-from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
+from pipeline.problems.problem import Problem, Role, SpecError, TextError
 from pipeline.query.database import Database
 from pipeline.query.query import unkept
 from pipeline.query.row import NAMES
@@ -47,7 +47,7 @@ def name_of(value: bytes, role: Role) -> str:
 
 def of_file(key: str, error: SpecError) -> Problem:
     """A mistake of a file as a whole, or at a line of it. The role of a plain set's file says which it is."""
-    line, column = (error.line, error.column) if isinstance(error, TextMistake) else (1, 1)
+    line, column = (error.line, error.column) if isinstance(error, TextError) else (1, 1)
     role = role_of(key)
     file = key if is_layered(key) else ""
     return Problem(role, "", "", error.problem, error.hint, line=line, column=column, file=file, rule=error.rule)

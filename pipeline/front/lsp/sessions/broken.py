@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 
 from pipeline.problems.causes import causes
-from pipeline.problems.problem import Problem, Role, SpecError, TextMistake
+from pipeline.problems.problem import Problem, Role, SpecError, TextError
 from pipeline.specs.entries import cut, parse_pieces, parse_plain, parse_whole, read_text
 from pipeline.specs.text import MAX_BYTES
 
@@ -66,7 +66,7 @@ def _changed(data: bytes, good: bytes) -> bytes:
 def _stands_alone(piece: str, role: Role) -> bool:
     try:
         return parse_plain(piece, role) is not None or bool(parse_pieces([piece], role))
-    except TextMistake:
+    except TextError:
         return False
 
 
