@@ -1,4 +1,4 @@
-"""The files of a family as a description has them: names, templates, slots, shards."""
+"""The files of a family, changed by a description: names, templates, slots, shards."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from pipeline.families.dressing import About, key_of
 from pipeline.families.family import ATEN, Layout, library_piece
 from pipeline.families.family import Family as Kind
 from pipeline.families.file import File
+from pipeline.families.overrides import FunctionFacts, key_of
 from pipeline.families.sharded import DEFINITION, REGISTRATION
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
@@ -19,18 +19,18 @@ from pipeline.specs.layers.description import Family, OutputFile, Slot
 
 _EVERYTHING = "Everything"
 
-Tell = Callable[[Unit], About]
+FactsOf = Callable[[Unit], FunctionFacts]
 
 
 def makes_blocks(kind: Kind, rules: Family) -> bool:
-    """Whether a family makes the blocks of its registrations, one a dispatch key: its template has none."""
+    """Whether a family writes the blocks of its registrations, one per dispatch key: its template has none."""
     to = kind.registered
     return to is not None and to.by_key and not rules.slots and not rules.file.get(to.template, OutputFile()).slots
 
 
 def stands_apart(kind: Kind, rules: Family, own: Iterable[str]) -> bool:
-    """Whether registrations of other namespaces than PyTorch's get a block of their own: where the description does not
-    say where they are to be. `own`: the templates that the set has of its own."""
+    """Whether registrations of other namespaces than PyTorch's get separate blocks: they do if the description does
+    not place them. `own`: the names of the set's own templates."""
     to = kind.registered
     if to is None or rules.library or to.hole in rules.slots:
         return False
@@ -38,7 +38,7 @@ def stands_apart(kind: Kind, rules: Family, own: Iterable[str]) -> bool:
 
 
 def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layout:
-    """A layout, with the shards and libraries of a description. `namespaces`: those that have blocks of their own."""
+    """A layout with the shards and libraries of a description. `namespaces`: those with separate blocks."""
     libraries = (rules.library,) if rules.library else tuple(namespaces) or (ATEN,)
     return replace(
         layout,
@@ -51,36 +51,36 @@ def layout_of(layout: Layout, rules: Family, namespaces: Sequence[str]) -> Layou
 
 
 def described_files(
-    kind: Kind, units: Sequence[Unit], layout: Layout, release: Release, rules: Family, tell: Tell
+    kind: Kind, units: Sequence[Unit], layout: Layout, release: Release, rules: Family, facts_of: FactsOf
 ) -> list[File]:
-    """The files of a family. `tell` says what holds of the function of a unit."""
-    made = kind.files(units, layout, release)
-    chosen = [file for file in made if _is_made(file, rules)]
-    found = [_file(kind, file, rules, units, layout, tell) for file in chosen]
-    renamed = {file.name: new.name for file, new in zip(chosen, found)}
-    found = [replace(file, before=_including(file.before, renamed)) for file in found]
-    upstreams = {file.made_of for file in made}
+    """The files of a family under a description. `facts_of` returns the facts of a unit's function."""
+    upstream_files = kind.files(units, layout, release)
+    chosen = [file for file in upstream_files if _is_generated(file, rules)]
+    files = [_file(kind, file, rules, units, layout, facts_of) for file in chosen]
+    renamed = {file.name: new.name for file, new in zip(chosen, files)}
+    files = [replace(file, before=_including(file.before, renamed)) for file in files]
+    upstreams = {file.made_of for file in upstream_files}
     for name in [name for name in rules.file if name not in upstreams]:
-        own = rules.file[name]
-        shards = kind.shards(units, layout, release) if own.sharded and kind.shards else {}
+        output = rules.file[name]
+        shards = kind.shards(units, layout, release) if output.sharded and kind.shards else {}
         shards = shards or {"": tuple(unit.name for unit in units)}
-        kept = {shard: members for shard, members in shards.items() if rules.everything or shard != _EVERYTHING}
-        found += _added(kind, name, own, kept, units, rules, layout, tell)
-    return found
+        selected = {shard: members for shard, members in shards.items() if rules.everything or shard != _EVERYTHING}
+        files += _added(kind, name, output, selected, units, rules, layout, facts_of)
+    return files
 
 
 def located(file: File, templates: Mapping[str, str]) -> File:
-    """A file with the set's own template in the place of upstream's, and the comment that names it."""
+    """A file with the set's own template instead of upstream's, and the comment that names it."""
     comment = file.comment.replace("${template}", file.made_of.rpartition("/")[2])
     return replace(file, template=templates.get(file.template, file.template), comment=comment)
 
 
-def _is_made(file: File, rules: Family) -> bool:
+def _is_generated(file: File, rules: Family) -> bool:
     return (not rules.files or file.made_of in rules.files) and (rules.everything or file.shard != _EVERYTHING)
 
 
-def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: Layout, tell: Tell) -> File:
-    """One file as upstream has it, changed."""
+def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: Layout, facts_of: FactsOf) -> File:
+    """One of upstream's files, changed."""
     own = rules.file.get(file.made_of, OutputFile())
     if not file.template:
         return replace(
@@ -88,13 +88,13 @@ def _file(kind: Kind, file: File, rules: Family, units: Sequence[Unit], layout: 
         )
     slots, constants, asked = _slots({**rules.slots, **own.slots}, own, kind.name, file.template)
     libraries = _copies(file, slots, layout)
-    is_template = "/" in file.name  # made of the same template, to make the shards of
+    is_template = "/" in file.name  # generated from the same template, and the template of the shards
     return replace(
         file,
         name=_named(own.name, file.shard, layout) if own.name and not is_template else file.name,
         slots={hole: piece for hole, piece in {**file.slots, **slots, **libraries}.items() if hole not in constants},
         constants={**file.constants, **constants},
-        units=_selected(file.units, own, units, tell),
+        units=_selected(file.units, own, units, facts_of),
         comment=own.comment or rules.comment,
         raw=own.raw,
         between=_between(own),
@@ -116,12 +116,12 @@ _INCLUDED = regex(r'(?<=#include ")[^"]+(?=")')
 
 
 def _including(text: str, renamed: Mapping[str, str]) -> str:
-    """A text that includes files by the names that they have."""
+    """A text with the new names of renamed files in its `#include` lines."""
     return _INCLUDED.sub(lambda match: renamed.get(match[0], match[0]), text)
 
 
 def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, str]:
-    """The holes for registrations in other libraries than the first, of a template that upstream fills once."""
+    """The holes for registrations in libraries after the first. Upstream fills the template for one library."""
     hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
     if not hole or hole in slots:
         return {}
@@ -129,10 +129,10 @@ def _copies(file: File, slots: Mapping[str, str], layout: Layout) -> dict[str, s
 
 
 def edits_of(rules: Family) -> tuple[tuple[str, str], ...]:
-    """What is replaced in the text of templates; first of all the libraries and keys of registrations."""
-    found = [(f"TORCH_LIBRARY_IMPL({ATEN}, ", f"TORCH_LIBRARY_IMPL({rules.library}, ")] if rules.library else []
-    found += [(f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()]
-    return (*found, *((edit.from_, edit.to) for edit in rules.in_templates))
+    """Pairs of old and new text in templates. Libraries and keys of registrations come first."""
+    edits = [(f"TORCH_LIBRARY_IMPL({ATEN}, ", f"TORCH_LIBRARY_IMPL({rules.library}, ")] if rules.library else []
+    edits += [(f", {key}, m)", f", {other}, m)") for key, other in rules.keys.items()]
+    return (*edits, *((edit.from_, edit.to) for edit in rules.in_templates))
 
 
 def library_hole(hole: str, library: str) -> str:
@@ -144,7 +144,7 @@ _LIBRARY = regex(r"TORCH_LIBRARY_IMPL\((\w+), ([^\n]*)\n(?:(?!\}).*\n)*\}\n")
 
 
 def edited(text: str, file: File) -> str:
-    """The text of a template with what a description replaces in it, and with a block for each library."""
+    """The text of a template with the description's replacements, and with a block for each library."""
     for old, new in file.edits:
         text = text.replace(old, new)
     hole = next((hole for hole, piece in file.slots.items() if piece == REGISTRATION), "")
@@ -168,9 +168,9 @@ def _added(
     units: Sequence[Unit],
     rules: Family,
     layout: Layout,
-    tell: Tell,
+    facts_of: FactsOf,
 ) -> list[File]:
-    """A file that upstream does not have: one, or one for each shard."""
+    """The files of a template that upstream lacks: one file, or one per shard."""
     slots, constants, asked = _slots(own.slots, own, kind.name, name)
     return [
         File(
@@ -178,7 +178,7 @@ def _added(
             name,
             {**constants, "shard_id": shard},
             slots,
-            _selected(members, own, units, tell),
+            _selected(members, own, units, facts_of),
             shard=shard,
             comment=own.comment or rules.comment,
             raw=own.raw,
@@ -190,12 +190,12 @@ def _added(
 
 
 def _slots(
-    given: Mapping[str, str | Slot], own: OutputFile, family: str, template: str
+    values: Mapping[str, str | Slot], own: OutputFile, family: str, template: str
 ) -> tuple[dict[str, str], dict[str, str], tuple[tuple[str, ...], ...]]:
-    """The holes that take a piece of each unit, those that take fixed text, those that the file's own rules name."""
+    """The holes that take a piece of each unit, those that take fixed text, and the keys of the file's own slots."""
     slots: dict[str, str] = {}
     constants: dict[str, str] = {}
-    for hole, each in given.items():
+    for hole, each in values.items():
         slot = Slot(each) if isinstance(each, str) else each
         if slot.text is not None or not slot.piece:
             constants[hole] = slot.text or ""
@@ -204,11 +204,11 @@ def _slots(
     return slots, constants, tuple(("family", family, "file", template, "slots", hole) for hole in own.slots)
 
 
-def _selected(members: tuple[str, ...], own: OutputFile, units: Sequence[Unit], tell: Tell) -> tuple[str, ...]:
+def _selected(members: tuple[str, ...], own: OutputFile, units: Sequence[Unit], facts_of: FactsOf) -> tuple[str, ...]:
     if own.functions == "all":
         return members
     by_name = {unit.name: unit for unit in units}
-    return tuple(name for name in members if tell(by_name[name]).holds(own.functions))
+    return tuple(name for name in members if facts_of(by_name[name]).matches(own.functions))
 
 
 def _between(own: OutputFile) -> dict[str, str]:
@@ -216,7 +216,7 @@ def _between(own: OutputFile) -> dict[str, str]:
 
 
 def _named(name: str, shard: str, layout: Layout) -> str:
-    """What a file is called. Where the split layout makes many of one, its shard stands before the ending."""
+    """The name of a file. In the split layout, where one file becomes many, the shard precedes the suffix."""
     if layout.name == "split" and "${shard}" not in name:
         stem, dot, ending = name.rpartition(".")
         return f"{stem}{shard}{dot}{ending}" if dot else f"{name}{shard}"

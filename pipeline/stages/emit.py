@@ -51,18 +51,18 @@ def marked(db: Database, family: str, name: str) -> dict[str, str]:
 
 def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
     """The text of a unit as it stands within a line; none where there is something wrong."""
-    pieces = undressed(db, family, name, marks=marks)
+    pieces = upstream_pieces(db, family, name, marks=marks)
     described = FAMILIES[family].described and release(db).described
     found = unit(db, family, name) if pieces and described else None
     if found is None:
         return pieces
-    from pipeline.stages.layered.asking import dressed_unit
+    from pipeline.stages.layered.asking import overridden_unit
 
-    return dressed_unit(db, family, found, pieces)
+    return overridden_unit(db, family, found, pieces)
 
 
-def undressed(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
-    """The same whatever a description says of it."""
+def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
+    """The pieces of a unit before any override of a description."""
     kind, facts = FAMILIES[family], release(db)
     subject = _SUBJECTS[kind.subject](db, name)
     if subject is None:

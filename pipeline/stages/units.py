@@ -61,7 +61,7 @@ def units(db: Database, family: str) -> list[Unit]:
     of = rules_of(db, family).functions
     taken = {name for name, _ in all_participants(db)}
     kind = FAMILIES[family].unit
-    return [unit for unit in found if (kind == "Node" or unit.function in taken) and about_unit(db, unit).holds(of)]
+    return [unit for unit in found if (kind == "Node" or unit.function in taken) and about_unit(db, unit).matches(of)]
 
 
 class UnitTitles(Struct, frozen=True, array_like=True):

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from project import ROOT
 
-from pipeline.families.dressing import WORDS
 from pipeline.families.family import Family, Layout
+from pipeline.families.overrides import WORDS
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Rewrite, Versions
 from pipeline.releases import resolve

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from pipeline.families.described import stands_apart
-from pipeline.families.dressing import About, dressed
 from pipeline.families.family import ATEN
+from pipeline.families.overrides import FunctionFacts, overridden
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import GAP
 from pipeline.model.native import FunctionHead
@@ -21,7 +21,7 @@ from pipeline.stages.set import described, own_templates
 
 
 @table
-def about(db: Database) -> dict[str, About]:
+def about(db: Database) -> dict[str, FunctionFacts]:
     """What a description may ask of each function."""
     known = set(base_names(db))
     served = {pair.function for pair in all_pairs(db) if pair.source}
@@ -31,7 +31,9 @@ def about(db: Database) -> dict[str, About]:
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
         other = taken.setdefault(kernel, head.namespace)
         words = _words(name, head, known, name in served)
-        found[name] = About(head.name, head.base, head.namespace, words, kernel if other != head.namespace else "")
+        found[name] = FunctionFacts(
+            head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
+        )
     return found
 
 
@@ -63,14 +65,14 @@ def rules_of(db: Database, family: str) -> Family:
     return given if given.comment else replace(given, comment=said.comment)
 
 
-def about_unit(db: Database, unit: Unit) -> About:
+def about_unit(db: Database, unit: Unit) -> FunctionFacts:
     """What a description may ask of the function of a unit."""
-    return about.item(db, unit.function) or About(unit.op, unit.op.partition(".")[0], ATEN, ())
+    return about.item(db, unit.function) or FunctionFacts(unit.op, unit.op.partition(".")[0], ATEN, ())
 
 
-def dressed_unit(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
-    """The pieces of a unit as the description has them."""
+def overridden_unit(db: Database, family: str, unit: Unit, pieces: Mapping[str, str]) -> dict[str, str]:
+    """The pieces of a unit after the description's overrides."""
     rules, kind = rules_of(db, family), FAMILIES[family]
     apart = stands_apart(kind, rules, own_templates(db, family))
-    found = dressed(kind, pieces, rules, about_unit(db, unit), apart=apart)
+    found = overridden(kind, pieces, rules, about_unit(db, unit), apart=apart)
     return {piece: text.replace(GAP, "") for piece, text in found.items()}

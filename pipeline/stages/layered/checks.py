@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pipeline.families.described import edits_of
-from pipeline.families.dressing import REST, WORDS, About
+from pipeline.families.overrides import REST, WORDS, FunctionFacts
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words, listed
 from pipeline.model.regex import regex
@@ -163,7 +163,7 @@ def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Wrong]:
 
 
 _HOLE = regex(r"\$\{(\w*)\}")
-_NAMES = tuple(About("", "", "", ()).names)
+_NAMES = tuple(FunctionFacts("", "", "", ()).names)
 
 
 def _wrong_texts(at: Path, rules: Family) -> Iterator[Wrong]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.families.described import makes_blocks
-from pipeline.families.dressing import REST, touched, touching
 from pipeline.families.family import ATEN
+from pipeline.families.overrides import REST, applied_rules, override_rules
 from pipeline.families.table import FAMILIES
 from pipeline.model.layers import Words
 from pipeline.problems.problem import nearest
@@ -19,7 +19,7 @@ from pipeline.releases import KNOWN, Release, resolve
 from pipeline.rules.layers.facts import holds, is_collection
 from pipeline.specs.layers.description import Description, Facts, Family, Layer, Slot
 from pipeline.specs.layers.validation import minor_of
-from pipeline.stages.emit import undressed
+from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
 from pipeline.stages.layered.keys import missing_lists, unused
@@ -70,19 +70,19 @@ def unmatched(db: Database, said: Description) -> Iterator[Wrong]:
 @query
 def touched_by(db: Database, family: str, name: str) -> list[str]:
     """Which replacements and wraps touch a unit; all of them where its text cannot be made."""
-    rules, found, pieces = rules_of(db, family), unit(db, family, name), undressed(db, family, name)
+    rules, found, pieces = rules_of(db, family), unit(db, family, name), upstream_pieces(db, family, name)
     if found is None or not pieces:
-        return [each for each, _ in touching(rules)]
-    return touched(FAMILIES[family], pieces, rules, about_unit(db, found))
+        return [each for each, _ in override_rules(rules)]
+    return applied_rules(FAMILIES[family], pieces, rules, about_unit(db, found))
 
 
 @query
 def idle(db: Database, family: str) -> list[str]:
     """The replacements and wraps that touch no unit. No more units are looked at than it takes."""
-    left = dict(touching(rules_of(db, family)))
+    left = dict(override_rules(rules_of(db, family)))
     for each in units(db, family) if left else ():
         about = about_unit(db, each)
-        if any(about.holds(rule.of) for rule in left.values()):
+        if any(about.matches(rule.of) for rule in left.values()):
             for name in touched_by(db, family, each.name):
                 left.pop(name, None)
         if not left:
@@ -96,7 +96,7 @@ def empty(db: Database, family: str) -> list[Path]:
     left = dict(_selections(rules_of(db, family)))
     for each in units(db, family) if left else ():
         about = about_unit(db, each)
-        left = {path: of for path, of in left.items() if not about.holds(of)}
+        left = {path: of for path, of in left.items() if not about.matches(of)}
         if not left:
             break
     return list(left)
@@ -105,7 +105,7 @@ def empty(db: Database, family: str) -> list[Path]:
 def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
     """What is chosen from the units of a family, and where the description says so."""
     yield ("functions",), rules.functions
-    for name, rule in touching(rules):
+    for name, rule in override_rules(rules):
         yield (*name.split(), "of"), rule.of
     for name, own in rules.file.items():
         yield ("file", name, "functions"), own.functions
