@@ -12,8 +12,8 @@ from pipeline.cpp.declared import ANY, Overload
 from pipeline.cpp.expression import Node, parse, tokens_of
 from pipeline.cpp.header import read_header
 from pipeline.problems.problem import SpecError
-from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import CALL, METHOD
+from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.rules.derivatives.uses import UNCOUNTED, read_uses
 
 # ---- parsing
@@ -68,7 +68,7 @@ def test_a_long_formula_takes_little_time_and_no_recursion(part: str) -> None:
     for formula in (part * (100_000 // len(part)), part * 1_500 + "a"):
         found = parse(formula, tokens_of(formula), {"a"})
         if found is not None:
-            list(judged(formula, found, {"a": "Tensor"}, Few()))
+            list(check_types(formula, found, {"a": "Tensor"}, Few()))
     assert time.perf_counter() - start < 10
 
 
@@ -183,7 +183,7 @@ TYPES = {
 
 def said(formula: str) -> list[SpecError]:
     found = parse(formula, tokens_of(formula), TYPES)
-    return [] if found is None else list(judged(formula, found, TYPES, Few()))
+    return [] if found is None else list(check_types(formula, found, TYPES, Few()))
 
 
 @pytest.mark.parametrize(

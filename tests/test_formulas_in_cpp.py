@@ -13,7 +13,7 @@ from pipeline.cpp.conversions import CONVERSIONS
 from pipeline.cpp.expression import parse, tokens_of
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
-from pipeline.rules.derivatives.judged import judged
+from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.stages.formulas.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.slow
@@ -94,7 +94,9 @@ def test_what_is_told_of_is_refused(tmp_path: Path, torch_specs: Path) -> None:
     build.problems()
     types, vocabulary = {name: type_ for name, (type_, _) in VARIABLES.items()}, Vocabulary(build.db)
     parsed = {formula: parse(formula, tokens_of(formula), types) for formula in formulas}
-    told = [formula for formula, found in parsed.items() if found and list(judged(formula, found, types, vocabulary))]
+    told = [
+        formula for formula, found in parsed.items() if found and list(check_types(formula, found, types, vocabulary))
+    ]
     build.close()
     assert told == [*WRONG, *refused]
 

@@ -10,7 +10,7 @@ from project import Project, assert_clean
 from pipeline.cpp.expression import tokens_of
 from pipeline.rules.derivatives.suspicion import unknown_names
 from pipeline.rules.derivatives.uses import read_uses
-from pipeline.rules.matching.lost import slips
+from pipeline.rules.matching.lost import near_misses
 
 LENGTH = 200_000
 
@@ -95,7 +95,7 @@ def test_a_long_formula_takes_little_time(part: str) -> None:
 def test_a_name_is_a_slip_where_it_is_nearly_that_of_an_operator_without_this_variant(
     called: str, derived: list[str], close: list[str]
 ) -> None:
-    assert list(slips([("f", called)], derived)) == [("f", called, name) for name in close]
+    assert list(near_misses([("f", called)], derived)) == [("f", called, name) for name in close]
 
 
 @pytest.mark.parametrize("around", ["grad *|result", "grad|", "f(grad,|self)", "|grad"])

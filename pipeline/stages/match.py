@@ -12,7 +12,7 @@ from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
-from pipeline.rules.matching.lost import Suspect, lost, slips, suspects
+from pipeline.rules.matching.lost import Suspect, lost, near_misses, suspects
 from pipeline.stages import foreach, infos
 from pipeline.stages.layered.taking import ordered, participants
 from pipeline.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, schema_of
@@ -204,7 +204,7 @@ def lost_derivatives(db: Database) -> int:
     known = [derived(db, bucket) for bucket in db.names(buckets)]
     names = dict.fromkeys(sorted(name for each in known for name in each.names))
     found = 0
-    for name, called, close in slips((suspect for each in known for suspect in each.suspects), names):
+    for name, called, close in near_misses((suspect for each in known for suspect in each.suspects), names):
         native, bucket = function(db, name), bucket_of(close)
         served = {pair.function for pair in _written(db, bucket) if pair.source is not None}
         others = [head.schema for other, head in heads(db, bucket) if other in served and head.unqualified == close]

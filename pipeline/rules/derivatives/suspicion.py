@@ -18,8 +18,8 @@ from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.calls import COMMENT, COUNT, TYPE, UNREADABLE, mistakes
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
-from pipeline.rules.derivatives.judged import judged
 from pipeline.rules.derivatives.known import Known
+from pipeline.rules.derivatives.typecheck import check_types
 from pipeline.rules.derivatives.uses import Read, declared, read_uses
 
 _WORDS = frozenset(
@@ -193,7 +193,7 @@ def _unknown(
     if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of it
         suspicions = [*unknown, *suspicions]
     if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
-        suspicions += judged(formula, parsed, known, vocabulary, optional)
+        suspicions += check_types(formula, parsed, known, vocabulary, optional)
     for suspicion in suspicions:
         suspicion.field = (row.key,)
     return suspicions

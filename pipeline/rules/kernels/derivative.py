@@ -1,4 +1,4 @@
-"""From the derivatives of a function to the part that its autograd kernel depends on."""
+"""The part of a function's derivatives that its autograd kernel depends on."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MASK = regex(r"grad_input_mask\[(\d+)\]")
 def kernel_derivative(
     key: str, node: str | None, info: Info, reference: NativeFunction | None, *, out: bool = False
 ) -> KernelDerivative:
-    """What the kernel for a dispatch key needs of `info`. `reference`: of an in-place foreach function. `out`: kernels
-    with out arguments save nothing, and of tangents they only ask whether there are any."""
+    """The part of `info` that the kernel for a dispatch key needs. `reference`: that of an in-place foreach function.
+    `out`: kernels with out arguments save nothing, and only check whether tangents exist."""
     by_member = reference is not None
     return KernelDerivative(
         key,
@@ -37,7 +37,7 @@ def kernel_derivative(
 
 
 def differentiability_of(info: Info) -> Differentiability:
-    """What `info` says of inputs and outputs."""
+    """Which inputs and outputs are differentiable according to `info`."""
     return Differentiability(
         info.non_differentiable_arg_names,
         any(identifiers.uses(d.formula, "grad") for d in info.derivatives),
@@ -54,10 +54,10 @@ def _saved(attribute: SavedAttribute, guard: str | None) -> KernelSaved:
 
 
 def needed_if(saved: SavedAttribute, info: Info, *, by_member: bool) -> str | None:
-    """The condition under which a tensor is worth saving: whoever uses it computes something. None for no condition.
+    """The C++ condition under which a tensor is saved: a formula that uses it is computed. None for no condition.
 
-    Edges are counted by inputs, so that a list among them keeps them from being known; the members that an in-place
-    foreach op is applied to are none. Rules: torchgen.packaged.autograd.gen_variable_type.
+    Edges are numbered by inputs, so they are unknown if one of these is a list. An in-place foreach op is applied
+    member by member and has no such list. Rules: torchgen.packaged.autograd.gen_variable_type.
     """
     inputs = info.args_with_derivatives
     if "backward" in info.name or len(inputs) < 2 or saved.type != TENSOR:
@@ -69,13 +69,13 @@ def needed_if(saved: SavedAttribute, info: Info, *, by_member: bool) -> str | No
         return None
     if len(users[0].var_names) > 1:
         return _wrapped_if(saved.name, users[0])
-    edge = [given.name for given in inputs].index(users[0].var_names[0])
+    edge = [i.name for i in inputs].index(users[0].var_names[0])
     return f"grad_fn->should_compute_output({edge})"
 
 
 def _wrapped_if(name: str, derivative: Derivative) -> str | None:
-    """What the formula of several inputs says with `wrap_opt_if(name, condition)`. The character after the comma is
-    not looked at, and the condition ends at the first parenthesis."""
+    """The condition in `wrap_opt_if(name, condition)` of a formula for several inputs. The character after the comma is
+    skipped, and the condition ends at the first closing parenthesis, as upstream has it."""
     begin, formula = f"wrap_opt_if({name}", derivative.formula
     at = formula.find(begin)
     if at < 0:
@@ -84,7 +84,7 @@ def _wrapped_if(name: str, derivative: Derivative) -> str | None:
     condition, closed, _ = formula[start:].partition(")")
     if formula[start - 1 : start] != "," or not closed or "\n" in condition:
         raise SpecError(
-            f"what is written as wrap_opt_if({name} … has no condition",
+            f"wrap_opt_if({name} … has no condition",
             f"write wrap_opt_if({name}, condition)",
             field=(", ".join(derivative.var_names),),
             needle=begin,

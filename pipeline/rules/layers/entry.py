@@ -1,4 +1,4 @@
-"""What a layer does to one of its entries before it is read: keys that count for others, namespaces, rewrites."""
+"""How a layer changes one of its entries before it is parsed: dropped keys, namespaces, rewrites."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ Entry = dict[str, object]
 
 
 def operator_of(text: object) -> str:
-    """The operator that a schema is of, with its overload: `toy::add.Tensor`."""
+    """The operator of a schema, with its overload: `toy::add.Tensor`; "" for what is no text."""
     return text.partition("(")[0].strip() if isinstance(text, str) else ""
 
 
-def looked_at(entry: Mapping[str, object], source: Source) -> Entry:
-    """The keys of an entry that count, as the layer says."""
+def kept_keys(entry: Mapping[str, object], source: Source) -> Entry:
+    """The entry with the keys that the layer keeps: without `drop`, the keys of releases, and all but `keep`."""
     versions = source.versions.named if source.versions is not None else ()
-    left = {*source.drop, *versions}
-    return {key: value for key, value in entry.items() if key not in left and (not source.keep or key in source.keep)}
+    dropped = {*source.drop, *versions}
+    return {
+        key: value for key, value in entry.items() if key not in dropped and (not source.keep or key in source.keep)
+    }
 
 
 def in_namespace(entry: Entry, namespace: str) -> Entry:
-    """A function in the layer's namespace, where it names none."""
+    """The entry with its function in the layer's namespace, unless the function names a namespace."""
     func = entry.get("func")
     if not namespace or not isinstance(func, str) or "::" in func.partition("(")[0]:
         return entry
@@ -31,11 +33,11 @@ def in_namespace(entry: Entry, namespace: str) -> Entry:
 
 
 def rewritten(entry: Entry, rewrites: tuple[Rewrite, ...]) -> Entry:
-    """A function of the base whose schema is changed; a SpecError where it has not what is to be changed."""
+    """The entry of a base function with its schema rewritten. Raises a SpecError if the text is missing."""
     for rewrite in rewrites:
         func = entry.get("func")
         if isinstance(func, str) and operator_of(func) == rewrite.func:
             if rewrite.from_ not in func:
-                raise SpecError(f"the schema that is to be changed has no '{rewrite.from_}': {func}")
+                raise SpecError(f"the schema to rewrite has no '{rewrite.from_}': {func}")
             entry = {**entry, "func": func.replace(rewrite.from_, rewrite.to)}
     return entry

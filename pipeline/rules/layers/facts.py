@@ -1,4 +1,4 @@
-"""What a description adds to the facts of a release."""
+"""The changes that a description makes to the facts of a release."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ _WHY = "the description says so"
 
 
 def changes_of(description: Description, version: str) -> list[Change]:
-    """The changes of a release's facts that a description asks for, of those that are known."""
+    """The changes that a description makes to a release's facts; `wrong_facts` reports fields that do not exist."""
     known = set(Release.__struct_fields__)
-    found = [Change(version, "described", _WHY, set=True)]
+    changes = [Change(version, "described", _WHY, set=True)]
     for facts in description.facts:
-        if holds(version, facts.since, facts.until):
+        if applies(version, facts.since, facts.until):
             for field in (*facts.add, *(name for name in facts.remove if name not in facts.add)):
                 if field in known:
-                    given = facts.add.get(field, ())
-                    found.append(Change(version, field, _WHY, given, facts.remove.get(field, ())))
+                    members = facts.add.get(field, ())
+                    changes.append(Change(version, field, _WHY, members, facts.remove.get(field, ())))
     for rules in description.family.values():
         for field, words in (("left_out", rules.leave_out), ("not_unpacked", rules.not_unpacked)):
             if words:
-                found.append(Change(version, field, _WHY, words))
+                changes.append(Change(version, field, _WHY, words))
         if rules.slots or rules.keys or any(file.slots for file in rules.file.values()):
-            found.append(Change(version, "left_out", "kernels are registered for a backend", (OWN_KERNEL,)))
-    return found
+            changes.append(Change(version, "left_out", "kernels are registered for a backend", (OWN_KERNEL,)))
+    return changes
 
 
 def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], SpecError]]:
-    """What no release has a fact of, and parts that no kernel has; with where the description says so."""
+    """Errors for facts that no release has and parts that no kernel has, each with its path in the description."""
     lists = [field for field in Release.__struct_fields__ if is_collection(field)]
     for place, facts in enumerate(description.facts):
         for verb, fields in (("add", facts.add), ("remove", facts.remove)):
@@ -40,8 +40,8 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
                 if field not in lists:
                     hint = nearest(field, lists) or "docs/vendors.md lists them"
                     yield ("facts", str(place), verb, field), SpecError(f"there is no list of facts '{field}'", hint)
-        for field, given in facts.add.items():
-            if field in lists and isinstance(given, dict) != is_table(field):
+        for field, members in facts.add.items():
+            if field in lists and isinstance(members, dict) != is_table(field):
                 hint = "write {name = value}" if is_table(field) else 'write ["name", …]'
                 yield ("facts", str(place), "add", field), SpecError(f"'{field}' is added to in another form", hint)
     for family, rules in description.family.items():
@@ -52,18 +52,18 @@ def wrong_facts(description: Description) -> Iterator[tuple[tuple[str, ...], Spe
 
 
 def is_collection(field: str) -> bool:
-    """Whether a fact is a list or a table of things."""
+    """Whether the field is a list or a table."""
     type_ = str(Release.__annotations__[field])
     return re.match(r"(frozenset|tuple)\[|dict\[str, str\]", type_.replace("<class '", "")) is not None
 
 
 def is_table(field: str) -> bool:
-    """Whether it is a table."""
+    """Whether the field is a table."""
     return str(Release.__annotations__[field]).startswith("dict")
 
 
-def holds(version: str, since: str, until: str) -> bool:
-    """Whether a release is within two others, "" for no bound."""
+def applies(version: str, since: str, until: str) -> bool:
+    """Whether a release is between two others, both included; "" for no bound."""
     at = _key(version)
     return (not since or _key(since) <= at) and (not until or at <= _key(until))
 

@@ -1,7 +1,7 @@
-"""Entries that hold for some releases only: what their keys say, as vendors write it.
+"""Entries that apply to some releases only: the values of their version keys, as vendors write them.
 
-`all_version` is every release that the file lists; `[v2.1, newest]` and `[v2.1, v2.5]` are all from one to another;
-`v2.1, v2.3` and `[v2.1, v2.2, v2.4]` are these; `>=v2.1`, `v2.1+` and the like are not known, and refused.
+`all_version` is every release that the file lists. `[v2.1, newest]` and `[v2.1, v2.5]` are ranges, ends included.
+`v2.1, v2.3` and `[v2.1, v2.2, v2.4]` are lists. `>=v2.1`, `v2.1+` and the like are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HINT = "write all_version, v2.1, [v2.1, v2.5], [v2.1, newest], or several with 
 
 
 def listed_versions(value: object, key: str) -> tuple[Key, ...]:
-    """The releases that a file lists under `key`; a SpecError for what is no list of them."""
+    """The releases that a file lists under `key`. Raises a SpecError if `value` is no list of releases."""
     items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else None
     if not items:
         raise SpecError(f"the file has no list of releases '{key}'", "write [v2.1, v2.2]; or leave `all` out")
@@ -29,35 +29,36 @@ def listed_versions(value: object, key: str) -> tuple[Key, ...]:
 
 
 def is_listed(release: str, known: tuple[Key, ...]) -> bool:
-    """Whether a release is one of those that a file lists."""
+    """Whether a file lists the release."""
     return _version(release, "") in known
 
 
-def holds(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], release: str) -> bool:
-    """Whether an entry holds for a release. `known`: the releases that its file lists; none where it lists none.
+def applies(entry: Mapping[str, object], rules: Versions, known: tuple[Key, ...], release: str) -> bool:
+    """Whether an entry applies to a release. `known`: the releases that its file lists, if it lists any.
 
-    Where several keys are there, one that says so is enough. A SpecError for what is no release.
+    If the entry has several version keys, one that includes the release is enough. Raises a SpecError for a value that
+    is no release, and for an entry without a version key if the layer requires one.
     """
     wanted = _version(release, "")
-    said = [key for key in rules.named if entry.get(key) is not None]
-    if not said:
+    keys = [key for key in rules.named if entry.get(key) is not None]
+    if not keys:
         if rules.missing == "error":
             missing = " or ".join(rules.named)
-            raise SpecError(f"the entry does not say for which releases it holds: it has no {missing}", _HINT)
+            raise SpecError(f"the entry does not name its releases: it has no {missing}", _HINT)
         return rules.missing == "held"
-    found = [_says(entry[key], key, known, wanted) for key in said]  # all are looked at: one may be wrong
-    return any(found)
+    matches = [_includes(entry[key], key, known, wanted) for key in keys]  # all are checked: one may be an error
+    return any(matches)
 
 
 def looks_like(value: object) -> bool:
-    """Whether a value is surely meant to say for which releases an entry holds: `all_version`, `[v2.1, newest]`."""
+    """Whether a value certainly names releases: `all_version`, `[v2.1, newest]`."""
     items = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else []
     words = [str(item).strip() for item in items]
     known = (word in (*_EVERY[:2], *_NEWEST) or (word[:1] in "vV" and _VERSION.fullmatch(word)) for word in words)
     return bool(words) and all(known)
 
 
-def _says(value: object, key: str, known: tuple[Key, ...], wanted: Key) -> bool:
+def _includes(value: object, key: str, known: tuple[Key, ...], wanted: Key) -> bool:
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value.strip() in _EVERY:
@@ -72,10 +73,10 @@ def _says(value: object, key: str, known: tuple[Key, ...], wanted: Key) -> bool:
 
 def _in_range(value: list[object], key: str, known: tuple[Key, ...], wanted: Key) -> bool:
     first, last = (None if str(end).strip() in _NEWEST else _version(end, key) for end in value)
-    for end, said in ((first, value[0]), (last, value[1])):
+    for end, text in ((first, value[0]), (last, value[1])):
         if known and end is not None and end not in known:
             names = ", ".join(f"v{major}.{minor}" for major, minor in known)
-            raise SpecError(f"the file does not list the release '{said}'", f"it lists {names}", field=(key,))
+            raise SpecError(f"the file does not list the release '{text}'", f"it lists {names}", field=(key,))
     if first is not None and last is not None and last < first:
         raise SpecError(f"no release is from {value[0]} to {value[1]}", "swap them", field=(key,))
     first = first if first is not None else max(known, default=wanted)

@@ -1,4 +1,4 @@
-"""What autograd makes of a matched function: how its kernel is called, and which outputs are differentiable.
+"""Autograd facts of a matched function: how its kernel is called, and which outputs are differentiable.
 
 Rules: torchgen.api.autograd, dispatch_strategy, is_differentiable and gen_differentiable_outputs.
 """
@@ -31,19 +31,22 @@ class DifferentiableOutput(Struct, frozen=True, gc=False):
 
 
 def dispatch_strategy(function: NativeFunction, infos: Iterable[Info]) -> Strategy:
-    """`use_derived`: autograd calls the kernel below itself. `use_type`: the op is made of differentiable ones."""
+    """`use_derived`: autograd calls the kernel below itself. `use_type`: the op is composed of differentiable ops."""
     return "use_derived" if function.is_abstract or any(i.args_with_derivatives for i in infos) else "use_type"
 
 
 def is_differentiable(name: str, type_: str, declared: Differentiability | None) -> bool:
-    """True of tensors and lists of them, unless the definition says otherwise."""
+    """True for tensors and lists of tensors, unless the definition declares the output non-differentiable."""
     return is_tensor_like(type_) and (declared is None or name not in declared.non_differentiable)
 
 
 def differentiable_outputs(
     function: NativeFunction, declared: Differentiability | None, release: Release
 ) -> tuple[DifferentiableOutput, ...]:
-    """The outputs with history. A definition that uses a single `grad` has one."""
+    """The outputs with history, in order. A definition that uses a single `grad` has one.
+
+    Raises a SpecError when output_differentiability does not fit the outputs.
+    """
     returns = function.func.returns
     outputs = [
         DifferentiableOutput(name, r.type, return_type(r, function, release))
@@ -51,8 +54,8 @@ def differentiable_outputs(
     ]
     counts = declared.outputs if declared is not None else None
     if counts is None:
-        found = tuple(o for o in outputs if is_differentiable(o.name, o.type, declared))
-        return found[:1] if declared is not None and declared.single_gradient else found
+        differentiable = tuple(o for o in outputs if is_differentiable(o.name, o.type, declared))
+        return differentiable[:1] if declared is not None and declared.single_gradient else differentiable
     if len(counts) != len(outputs):
         raise SpecError(
             f"output_differentiability has {len(counts)} values for {len(outputs)} outputs",

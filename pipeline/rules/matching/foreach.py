@@ -1,6 +1,6 @@
 """Derivatives of foreach functions, synthesized from those of the op that is applied to each member.
 
-`reference` finds that op; `synthesize` maps its formulas. Rules, exceptions included: torchgen.api.autograd.
+`reference` finds that op; `synthesize` maps its formulas. Rules and their exceptions: torchgen.api.autograd.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ PREFIX = "_foreach_"
 
 
 def is_reference(foreach: Schema, candidate: Schema, release: Release) -> bool:
-    """Whether `candidate` is what the foreach op applies to each member of its list."""
+    """Whether the foreach op applies `candidate` to each member of its list."""
     name = str(foreach.name)
     if foreach.name.base.split(PREFIX)[-1] != candidate.name.base:
         return False
-    given, taken = foreach.inputs, candidate_inputs(candidate)
-    if len(given) != len(taken) and name not in release.foreach_skip_length:
+    inputs, reference_inputs = foreach.inputs, candidate_inputs(candidate)
+    if len(inputs) != len(reference_inputs) and name not in release.foreach_skip_length:
         return False
-    return all(r.type in (a.type, element(a.type)) for a, r in zip(given, taken))
+    return all(r.type in (a.type, element(a.type)) for a, r in zip(inputs, reference_inputs))
 
 
 def candidate_inputs(candidate: Schema) -> tuple[Argument, ...]:
-    """The arguments by which a reference is compared: those of its signature."""
+    """The arguments of a candidate's signature, which `is_reference` compares."""
     positional, kwarg_only = signature_inputs(candidate)
     return positional + kwarg_only
 
@@ -44,17 +44,20 @@ def find_reference(
     fits: Callable[[str], bool],
     release: Release,
 ) -> str | None:
-    """The function whose derivatives serve `foreach`: the first that fits.
+    """The function whose derivatives serve `foreach`: the first for which `fits` is true; None if there is none.
 
-    `functional` and `others` are the functions with derivatives whose base name fits: the functional ones, and the
-    rest, which only a few in-place foreach ops may refer to.
+    `functional` and `others` are the functions with derivatives and a matching base name. Only a few in-place foreach
+    ops may refer to `others`, the functions that are not functional.
     """
     inplace = foreach.kind == "inplace" and foreach.name in release.foreach_inplace_reference
     return next(filter(fits, (*functional, *(others if inplace else ()))), None)
 
 
 def synthesize(function: NativeFunction, reference: NativeFunction, info: Info, release: Release) -> Info:
-    """The info of an out-of-place foreach function, from `info`, that of its reference."""
+    """The info of an out-of-place foreach function, from `info`, that of its reference.
+
+    Raises a SpecError when the foreach function has no argument for one that the reference's formulas save.
+    """
     schema = function.func
     mapping = _Mapping(function, candidate_inputs(reference.func), release)
     derivatives = tuple(mapping.derivative(d) for d in info.derivatives)
@@ -87,10 +90,10 @@ def _sorted(saved: set[SavedAttribute]) -> tuple[SavedAttribute, ...]:
 class _Mapping:
     """From the reference's arguments to those of the foreach function."""
 
-    def __init__(self, function: NativeFunction, taken: Sequence[Argument], release: Release) -> None:
+    def __init__(self, function: NativeFunction, reference_inputs: Sequence[Argument], release: Release) -> None:
         self._name = str(function.func.name)
         self._how = passing_of(function, release, symint=False)
-        self._arguments: Mapping[str, Argument] = {r.name: a for a, r in zip(function.func.inputs, taken)}
+        self._arguments: Mapping[str, Argument] = {r.name: a for a, r in zip(function.func.inputs, reference_inputs)}
 
     def passed(self, argument: Argument) -> str:
         return argument_type(argument.type, self._how, mutable=argument.is_write).passed
@@ -108,11 +111,11 @@ class _Mapping:
     def derivative(self, derivative: Derivative) -> Derivative:
         formula = derivative.formula.replace("grad", "grads[i]").replace("result", "result[i]")
         saved = []
-        for given in derivative.saved_inputs:
-            name = given.expr.split(".")[0]
-            argument = self.argument(name, given.name.removesuffix("_sym_strides"))
+        for saved_input in derivative.saved_inputs:
+            name = saved_input.expr.split(".")[0]
+            argument = self.argument(name, saved_input.name.removesuffix("_sym_strides"))
             each = f"{argument.name}[i]" if is_list(argument.type) else argument.name
-            formula = formula.replace(given.name, given.expr.replace(name, each))
+            formula = formula.replace(saved_input.name, saved_input.expr.replace(name, each))
             type_ = argument_type(argument.type, self._how, mutable=argument.is_write).value
             saved.append(SavedAttribute(argument.name, type_, argument.name))
         for output in derivative.saved_outputs:
@@ -132,13 +135,13 @@ def _forward(derivative: ForwardDerivative, foreach: Schema, reference: Schema, 
     var_types = list(derivative.var_types)
     tangents = list(derivative.required_inputs_fw_grad or ())
     primals = list(derivative.required_inputs_primal or ())
-    for given, taken in zip(foreach.inputs, reference.inputs):
-        formula = _map_argument(formula, given, taken, foreach, release)
+    for argument, original in zip(foreach.inputs, reference.inputs):
+        formula = _map_argument(formula, argument, original, foreach, release)
         for i, name in enumerate(var_names):
-            if name == taken.name:
-                var_names[i], var_types[i] = given.name, given.type
-        tangents = [given.name if name == taken.name else name for name in tangents]
-        primals = [given.name if name == taken.name else name for name in primals]
+            if name == original.name:
+                var_names[i], var_types[i] = argument.name, argument.type
+        tangents = [argument.name if name == original.name else name for name in tangents]
+        primals = [argument.name if name == original.name else name for name in primals]
     return ForwardDerivative(
         formula,
         tuple(var_names),
@@ -150,15 +153,15 @@ def _forward(derivative: ForwardDerivative, foreach: Schema, reference: Schema, 
     )
 
 
-def _map_argument(formula: str, given: Argument, taken: Argument, foreach: Schema, release: Release) -> str:
-    if is_list(given.type) and not is_tensor_like(given.type):
-        return formula.replace(taken.name, f"{given.name}[i]")
-    if not is_tensor_like(given.type):
-        return formula if given.name == taken.name else formula.replace(taken.name, given.name)
-    if not is_list(given.type) and not (
-        given.type == "Tensor" and str(foreach.name) in release.foreach_tensor_overload
+def _map_argument(formula: str, argument: Argument, original: Argument, foreach: Schema, release: Release) -> str:
+    if is_list(argument.type) and not is_tensor_like(argument.type):
+        return formula.replace(original.name, f"{argument.name}[i]")
+    if not is_tensor_like(argument.type):
+        return formula if argument.name == original.name else formula.replace(original.name, argument.name)
+    if not is_list(argument.type) and not (
+        argument.type == "Tensor" and str(foreach.name) in release.foreach_tensor_overload
     ):
-        raise SpecError(f"foreach op '{foreach.name}' takes '{given}', which cannot be mapped to each member")
+        raise SpecError(f"foreach op '{foreach.name}' takes '{argument}', which cannot be mapped to each member")
     for suffix in ("_p", "_t"):
-        formula = formula.replace(taken.name + suffix, given.name + suffix)
+        formula = formula.replace(original.name + suffix, argument.name + suffix)
     return formula

@@ -1,7 +1,7 @@
 """Forward derivatives of in-place ops, rewritten from those of their functional variant.
 
-In place, the result is self, so a formula reads `self_p` for `result`; what it reads of the old self must be cloned
-first; and the tangent is updated in place. Rules: torchgen.api.autograd, match_differentiability_info.
+In place, the result is self, so a formula uses `self_p` for `result`. The old value of self must be cloned before it
+is overwritten. The tangent is updated in place. Rules: torchgen.api.autograd, match_differentiability_info.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ _METHOD_ON_TANGENT = regex(r"self_t.([\w]*)\((.*)\)")
 
 
 def check_strides(info: Info, inplace: str) -> None:
-    """Refuses a formula for self that asks for strides: it would serve an in-place op, whose self is overwritten."""
+    """Refuses a formula for self that uses strides: the in-place op that it would serve overwrites self."""
     for derivative in info.derivatives:
         if "self" in derivative.var_names and any("strides_or_error" in s.expr for s in derivative.saved_inputs):
             raise SpecError(
-                f"the formula for self asks for strides, and serves the in-place op '{inplace}', whose self is"
-                " overwritten",
+                f"the formula for self uses strides, and serves the in-place op '{inplace}', which overwrites self",
                 "define the in-place op's derivative itself",
                 field=(", ".join(derivative.var_names),),
                 needle="strides",
@@ -28,7 +27,7 @@ def check_strides(info: Info, inplace: str) -> None:
 
 
 def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool) -> ForwardDerivative:
-    """`derivative` for the in-place variant of `operator`; `exact` when it was written for that variant."""
+    """`derivative` rewritten for the in-place variant of `operator`. `exact`: it was written for that variant."""
     formula = derivative.formula
     if identifiers.uses(formula, "self_p"):
         if exact:
@@ -58,7 +57,7 @@ def rewrite_inplace(derivative: ForwardDerivative, operator: str, *, exact: bool
 
 
 def _update_tangent(formula: str, operator: str) -> str:
-    """Writes into an existing tangent: by the in-place op itself where the formula is one call of it on self_t."""
+    """Writes into an existing tangent: with the in-place op itself if the formula is one call of it on self_t."""
     match = _METHOD_ON_TANGENT.fullmatch(formula)
     if match is not None and match.group(1) == operator and _one_call(match.group(2)):
         return f"self_t_raw.defined() ? self_t_raw.{operator}_({match.group(2)}) : {formula}"
@@ -66,7 +65,7 @@ def _update_tangent(formula: str, operator: str) -> str:
 
 
 def _one_call(arguments: str) -> bool:
-    """Whether what stands between the first and the last parenthesis never closes the first."""
+    """Whether the text between the first and the last parenthesis never closes the first one."""
     depth = 1
     for character in arguments:
         if character == ")":

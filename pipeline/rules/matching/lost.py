@@ -1,8 +1,8 @@
-"""Functions that lost their derivative because one of two names changed: variants find each other by name.
+"""Functions that lost their derivative because one of two names changed: variants are matched by name.
 
-An in-place function takes over the derivative of the functional one of its signature, a foreach function that of its
-reference. Upstream says nothing where there is none, as many functions have no derivative. It is surely a slip where no
-function has the name that is missing, and it is nearly that of one which has a derivative.
+An in-place function inherits the derivative of the functional one with its signature, a foreach function that of its
+reference. Upstream reports nothing if there is none, as many functions have no derivative. It is an error if no
+function has the missing name, and a function with a derivative has nearly that name.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from pipeline.problems.names import EDITS_OF_LONG, Hint, nearest
 from pipeline.problems.problem import SpecError
 
 _FOREACH = "_foreach_"
-_WRITES = regex(r"\(\w+!\)")  # how a schema says that an argument is written to
+_WRITES = regex(r"\(\w+!\)")  # the annotation of an argument that the function writes to
 
 
 Suspect = tuple[str, str]  # a function, its name
-Slip = tuple[str, str, str]  # the same, and the name of the operator that it is nearly a variant of
+NearMiss = tuple[str, str, str]  # a function, its name, and the operator with nearly the name of its functional variant
 
 
 def suspects(without: Iterable[tuple[str, str]], names: Collection[str]) -> Iterator[Suspect]:
-    """The functions for whose names that of another one is missing, of those `without` derivatives, which are given
-    with what they are called. `names` are of all functions that may be variants of these, and that somebody wrote."""
+    """The functions `without` derivatives, as pairs of identity and name, that lack a function to inherit one from.
+    `names` are those of all declared functions that may be their variants."""
     for function, name in without:
         named = name.startswith(_FOREACH) or (name.endswith("_") and not name.endswith("__"))
         if named and _base(name) not in names:
             yield function, name
 
 
-def slips(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterator[Slip]:
-    """The suspects whose names are nearly those of functions that would have derivatives. `derived` are the names of
-    all functions with derivatives that somebody wrote, not of those that are generated."""
+def near_misses(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterator[NearMiss]:
+    """The suspects with nearly the name of a function that has a derivative. `derived` are the names of all declared
+    functions with derivatives, without the generated ones."""
     letters: dict[int, list[tuple[str, int]]] = {}  # by length
     for other in derived:
         letters.setdefault(len(other), []).append((other, _letters(other)))
@@ -43,8 +43,8 @@ def slips(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterator[Sli
         near = [
             other
             for length in lengths
-            for other, found in letters.get(length, ())
-            if (own ^ found).bit_count() <= 2 * EDITS_OF_LONG  # no more may differ after so few slips
+            for other, bits in letters.get(length, ())
+            if (own ^ bits).bit_count() <= 2 * EDITS_OF_LONG  # so few edits change no more letters
         ]
         hint = nearest(base, near) if near else ""
         close = hint.fix[1] if isinstance(hint, Hint) and hint.fix is not None else ""
@@ -53,18 +53,18 @@ def slips(suspects: Iterable[Suspect], derived: Collection[str]) -> Iterator[Sli
 
 
 def lost(name: str, close: str, schema: str, others: Iterable[str]) -> SpecError | None:
-    """What is wrong with a function that is nearly a variant of an operator. `others` are the schemas of the functions
-    of that operator that have derivatives and that somebody wrote."""
+    """The error for a function that is nearly a variant of the operator `close`; None if their arguments differ.
+    `others` are the schemas of that operator's declared functions with derivatives."""
     if not name.startswith(_FOREACH) and _arguments(schema) not in map(_arguments, others):
         return None
     base = _base(name)
-    problem = f"'{name}' has no derivative: there is no '{base}' whose derivative it could take over"
+    problem = f"'{name}' has no derivative: there is no '{base}' that it could inherit one from"
     meant = Hint(f"did you mean '{name.replace(base, close)}'?", (name, name.replace(base, close)))
     return SpecError(problem, meant, field=("func",), needle=name, rule="lost-derivative")
 
 
 def _base(name: str) -> str:
-    """The operator whose derivative a function could take over."""
+    """The operator that a function could inherit a derivative from."""
     return name.removeprefix(_FOREACH).removesuffix("_")
 
 
@@ -77,5 +77,5 @@ def _letters(name: str) -> int:
 
 
 def _arguments(schema: str) -> str:
-    """The arguments of a function, whether it writes to them or not."""
+    """The arguments in a schema, without the annotations of those that are written to."""
     return _WRITES.sub("", schema.partition("(")[2].rpartition(" -> ")[0])

@@ -14,10 +14,10 @@ _NAMESPACE = regex(r"(\w+)::")
 
 
 class Operators:
-    """Functions that may share a definition, to be looked up by schema and by signature.
+    """Functions that may share a definition, for lookup by schema and by signature.
 
-    `grouped` are indices in the order of view groups. Who asks for what is not there is told what is near: `names`
-    gives what all functions are called, `everything` their heads.
+    `grouped` are indices in the order of view groups. A lookup that fails suggests a near name: `names` returns the
+    names of all functions, `everything` their heads.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Operators:
         self._names = names
         self._everything = everything
         self.by_schema = {head.schema: i for i, head in enumerate(heads)}
-        # A schema that names no namespace is of PyTorch's, where there is one.
+        # A schema without a namespace is PyTorch's, if PyTorch has it.
         self.by_schema |= {head.schema: i for i, head in enumerate(heads) if head.namespace == "aten"}
         self.by_signature: dict[str, list[int]] = {}
         for i in grouped:
@@ -40,8 +40,8 @@ class Operators:
     def canonical(self, schema: str, name: str) -> int:
         """Index of the function that a definition is for: `schema` is the one it names, `name` the operator's.
 
-        The entry names a schema; of all functions that share its signature, the one of the entry's own name stands
-        for them, or the in-place variant where there is nothing else.
+        Of all functions that share the schema's signature, the one with the entry's own name represents them, or the
+        in-place variant if it is alone. Raises a SpecError if no function matches.
         """
         index = self.by_schema.get(schema)
         if index is None:
@@ -66,7 +66,7 @@ class Operators:
 
     @cached_property
     def _named(self) -> dict[str, int]:
-        """The functions by schemas that name their namespace, as few definitions do."""
+        """The functions by schema with namespace, which few definitions use."""
         return {f"{head.namespace}::{head.schema}": i for i, head in enumerate(self.heads)}
 
     def _unknown(self, schema: str, name: str) -> SpecError:
@@ -86,12 +86,12 @@ class Operators:
         return SpecError(problem, hint, field=("name",))
 
     def _in_namespace(self, namespace: str, name: str) -> str:
-        """What may be meant by an operator of a namespace that has none such."""
+        """A hint for an operator that its namespace does not have."""
         heads = self._everything()
         spaces = sorted({head.namespace for head in heads})
         if namespace not in spaces:
             hint = nearest(namespace, spaces, what="did you mean the namespace")
-            return hint or f"no function is of the namespace '{namespace}': there are {', '.join(spaces)}"
+            return hint or f"no function is in the namespace '{namespace}': there are {', '.join(spaces)}"
         own = [head for head in heads if head.namespace == namespace]
         schemas = [f"{namespace}::{head.schema}" for head in own if head.cpp_name == name]
         if schemas:
@@ -102,31 +102,31 @@ class Operators:
 
 
 _WORD = regex(r"\w+|\W")
-_BEHIND = ([","], [")"], ["="])  # what follows the name of an argument
+_AFTER_NAME = ([","], [")"], ["="])  # what follows the name of an argument
 
 
 def _renamed(schema: str, other: str) -> list[tuple[str, str]]:
-    """The arguments that two schemas name differently, in both; none where they differ in anything else."""
+    """The names of arguments that differ between two schemas, in pairs; none if the schemas differ in anything else."""
     words, others = _WORD.findall(schema), _WORD.findall(other)
     if len(words) != len(others):
         return []
-    found = []
+    renamed = []
     for i, (word, named) in enumerate(zip(words, others)):
         if word != named:
-            # Behind a type there is a space; a name with a default is followed by `=`.
-            if not (word.isidentifier() and words[i - 1] == " " and words[i + 1 : i + 2] in _BEHIND):
+            # A type is followed by a space, a name with a default by `=`.
+            if not (word.isidentifier() and words[i - 1] == " " and words[i + 1 : i + 2] in _AFTER_NAME):
                 return []
-            found.append((word, named))
-    return found if all(words.count(word) == 1 for word, _ in found) else []
+            renamed.append((word, named))
+    return renamed if all(words.count(word) == 1 for word, _ in renamed) else []
 
 
 def _other_names(renamed: Sequence[tuple[str, str]], head: FunctionHead, hint: str) -> SpecError:
-    """The error for a definition whose schema names arguments otherwise than the function's does."""
+    """The error for a definition that names arguments differently from the function's schema."""
     word, named = renamed[0]
-    called = ", ".join(f"'{theirs}', not '{ours}'" for ours, theirs in renamed)
+    names = ", ".join(f"'{theirs}', not '{ours}'" for ours, theirs in renamed)
     certain = isinstance(hint, Hint) and hint.fix is not None and len(renamed) == 1
     error = SpecError(
-        f"native_functions.yaml names the argument{'s' if len(renamed) > 1 else ''} {called}",
+        f"native_functions.yaml names the argument{'s' if len(renamed) > 1 else ''} {names}",
         "rename it in one of the two files, and in the formulas",
         field=("name",),
         needle=word,

@@ -11,12 +11,12 @@ from pipeline.model.schema import Argument
 from pipeline.problems.problem import LAST, Problem, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.rules.layers.facts import holds, wrong_facts
+from pipeline.rules.layers.facts import applies, wrong_facts
 from pipeline.specs.layers.description import Description, Family, OutputFile, Replace, Slot, Wrap
+from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.taking import base_names, qualified
 from pipeline.stages.layered.templates import template_texts, templates_of
 from pipeline.stages.layered.unmatched import unmatched
-from pipeline.stages.layered.wrong import Path, Wrong
 from pipeline.stages.schemas import all_heads, function
 from pipeline.stages.set import RELEASE, described, release
 
@@ -37,9 +37,9 @@ def checked(db: Database) -> bool:
     return True
 
 
-def _wrong(db: Database, said: Description) -> Iterator[Wrong]:
+def _wrong(db: Database, said: Description) -> Iterator[Finding]:
     for path, error in wrong_facts(said):
-        yield Wrong(path, error.problem, error.hint, error.needle or path[-1])
+        yield Finding(path, error.problem, error.hint, error.needle or path[-1])
     yield from _wrong_views(db, said)
     yield from _wrong_base(db, said)
     names = _Names(db)
@@ -54,12 +54,12 @@ def _wrong(db: Database, said: Description) -> Iterator[Wrong]:
         yield from unknown or _wrong_rules(db, at, name, rules, names)
 
 
-def _wrong_views(db: Database, said: Description) -> Iterator[Wrong]:
+def _wrong_views(db: Database, said: Description) -> Iterator[Finding]:
     """Views of arguments that their functions do not have; those of no function may be another release's."""
     version = (db.input(RELEASE) or b"").decode()
     for place, facts in enumerate(said.facts):
         given = facts.add.get("views", {})
-        if not isinstance(given, dict) or not holds(version, facts.since, facts.until):
+        if not isinstance(given, dict) or not applies(version, facts.since, facts.until):
             continue
         for base, argument in given.items():
             arguments = {
@@ -68,7 +68,7 @@ def _wrong_views(db: Database, said: Description) -> Iterator[Wrong]:
             if arguments and argument not in arguments:
                 path = ("facts", str(place), "add", "views", base)
                 hint = nearest(argument, sorted(arguments)) or f"arguments: {', '.join(sorted(arguments))}"
-                yield Wrong(path, f"'{base}' has no argument '{argument}'", hint, argument, follows=True)
+                yield Finding(path, f"'{base}' has no argument '{argument}'", hint, argument, follows=True)
 
 
 def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
@@ -76,7 +76,7 @@ def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
     return () if found is None else found.func.inputs
 
 
-def _wrong_base(db: Database, said: Description) -> Iterator[Wrong]:
+def _wrong_base(db: Database, said: Description) -> Iterator[Finding]:
     known = base_names(db)
     rows: list[tuple[Path, str]] = [
         (("base", "rewrite", str(i), "func"), each.func) for i, each in enumerate(said.base.rewrite)
@@ -85,13 +85,13 @@ def _wrong_base(db: Database, said: Description) -> Iterator[Wrong]:
     for path, name in rows:
         if name not in known:
             hint = nearest(name, known) or "name an operator with its overload, as in add.Tensor"
-            yield Wrong(path, f"the base has no function '{name}'", hint, name)
+            yield Finding(path, f"the base has no function '{name}'", hint, name)
 
 
-def _wrong_family(path: Path, name: str) -> Iterator[Wrong]:
+def _wrong_family(path: Path, name: str) -> Iterator[Finding]:
     if name not in FAMILIES:
         hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
-        yield Wrong(path, f"there is no family '{name}'", hint, name)
+        yield Finding(path, f"there is no family '{name}'", hint, name)
 
 
 class _Names:
@@ -102,12 +102,12 @@ class _Names:
         self._known = {name for head in heads for name in (head.name, qualified(head))}
         self._namespaces = {f"{head.namespace}::" for head in heads}
 
-    def wrong(self, path: Path, name: str) -> Iterator[Wrong]:
+    def wrong(self, path: Path, name: str) -> Iterator[Finding]:
         if name not in self._known:
             hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
-            yield Wrong(path, f"there is no function '{name}'", hint, name, follows=True)
+            yield Finding(path, f"there is no function '{name}'", hint, name, follows=True)
 
-    def wrong_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Wrong]:
+    def wrong_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Finding]:
         if isinstance(of, tuple):
             for name in of:
                 yield from self.wrong(path, name)
@@ -116,10 +116,10 @@ class _Names:
         for word in of.split():
             if word not in words and word not in self._namespaces:
                 hint = nearest(word, words) or f"words: {', '.join(words)}; or aten::, or a list of names"
-                yield Wrong(path, f"no function is '{word}'", hint, word, follows=word.endswith("::"))
+                yield Finding(path, f"no function is '{word}'", hint, word, follows=word.endswith("::"))
 
 
-def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Wrong]:
+def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Finding]:
     yield from names.wrong_selection((*at, "functions"), rules.functions)
     for operator in rules.not_unpacked:
         yield from names.wrong((*at, "not_unpacked"), operator)
@@ -132,25 +132,25 @@ def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names
     for place, wrap in enumerate(rules.wrap):
         if "${text}" not in wrap.text:
             hint = "write ${text} where the piece is to stand"
-            yield Wrong((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
+            yield Finding((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
     if rules.in_templates:
         yield from _wrong_edits(db, at, rules)
     keys = release(db).dispatch_keys
     for key, other in rules.keys.items():
         if other not in keys:
             hint = nearest(other, sorted(keys)) or "write a dispatch key such as AutogradPrivateUse1"
-            yield Wrong((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
+            yield Finding((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
     yield from _wrong_slots((*at, "slots"), name, rules.slots, names, OutputFile())
     known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
     for file in [file for file in rules.files if file not in known]:
         hint = nearest(file, known) or f"{name} has {', '.join(known)}"
-        yield Wrong((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
+        yield Finding((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
     yield from _wrong_texts(at, rules)
     for file, own in rules.file.items():
         yield from _wrong_file((*at, "file", file), name, own, names)
 
 
-def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Wrong]:
+def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Finding]:
     """Text that is in no template when its turn comes: those of another release may have it."""
     texts = template_texts(db, at[-1])
     edits = edits_of(rules)
@@ -158,7 +158,7 @@ def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Wrong]:
     for place, (old, new) in enumerate(edits, -own):
         if place >= 0 and not any(old in text for text in texts):
             path = (*at, "in_templates", str(place), "from")
-            yield Wrong(path, "no template has the text", "write it as the template has it", old, suspected=True)
+            yield Finding(path, "no template has the text", "write it as the template has it", old, suspected=True)
         texts = [text.replace(old, new) for text in texts]
 
 
@@ -166,7 +166,7 @@ _HOLE = regex(r"\$\{(\w*)\}")
 _NAMES = tuple(FunctionFacts("", "", "", ()).names)
 
 
-def _wrong_texts(at: Path, rules: Family) -> Iterator[Wrong]:
+def _wrong_texts(at: Path, rules: Family) -> Iterator[Finding]:
     """Names in text that stand for nothing."""
     texts: list[tuple[Path, str, tuple[str, ...]]] = [((*at, "comment"), rules.comment, ("template",))]
     for place, edit in enumerate(rules.replace):
@@ -183,40 +183,40 @@ def _wrong_texts(at: Path, rules: Family) -> Iterator[Wrong]:
         yield from wrong_text(where, text, names)
 
 
-def wrong_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Wrong]:
+def wrong_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Finding]:
     """What in a text is written as a name and stands for nothing."""
     for name in dict.fromkeys(_HOLE.findall(text)):
         if name not in names:
             hint = nearest(name, names) or "names: " + ", ".join(f"${{{each}}}" for each in names)
-            yield Wrong(path, f"'${{{name}}}' stands for nothing here", hint, f"${{{name}}}")
+            yield Finding(path, f"'${{{name}}}' stands for nothing here", hint, f"${{{name}}}")
 
 
-def _wrong_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Wrong]:
+def _wrong_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Finding]:
     yield from names.wrong_selection((*at, "functions"), own.functions)
     yield from _wrong_slots((*at, "slots"), family, own.slots, names, own)
     if own.sharded and "${shard}" not in (own.name or at[-1]):
-        yield Wrong(
+        yield Finding(
             (*at, "name" if own.name else "sharded"), "all shards would have one name", "write ${shard} in it: name = …"
         )
 
 
 def _wrong_slots(
     at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile
-) -> Iterator[Wrong]:
+) -> Iterator[Finding]:
     for hole, given in slots.items():
         slot, path = (Slot(given) if isinstance(given, str) else given), (*at, hole)
         if bool(slot.piece) == (slot.text is not None) and given != "":
-            yield Wrong(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
+            yield Finding(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
         yield from _wrong_pieces(path, family, (slot.piece,) if slot.piece else ())
         yield from names.wrong_selection(path, slot.of, rest=True)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a `wrap` puts text around pieces"
-            yield Wrong(path, "before, after and between are for raw files", hint, hole)
+            yield Finding(path, "before, after and between are for raw files", hint, hole)
 
 
-def _wrong_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[Wrong]:
+def _wrong_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[Finding]:
     known = FAMILIES[family].pieces
     for piece in pieces:
         if piece.partition(" ")[0] not in known:
             hint = nearest(piece, known) or f"pieces: {', '.join(known)}"
-            yield Wrong(path, f"'{family}' has no piece '{piece}'", hint, piece)
+            yield Finding(path, f"'{family}' has no piece '{piece}'", hint, piece)

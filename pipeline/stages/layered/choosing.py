@@ -11,8 +11,8 @@ from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.query.row import encode
-from pipeline.rules.layers.entry import in_namespace, looked_at, operator_of, rewritten
-from pipeline.rules.layers.versions import Key, holds, is_listed, listed_versions
+from pipeline.rules.layers.entry import in_namespace, kept_keys, operator_of, rewritten
+from pipeline.rules.layers.versions import Key, applies, is_listed, listed_versions
 from pipeline.specs.layers.lists import keys_of, value_of
 from pipeline.stages.layered.files import Chosen, Named, name_of, of_file, text
 from pipeline.stages.layered.keys import rules
@@ -66,9 +66,9 @@ def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | No
     try:
         if of.versions is not None:
             listed = releases_of(db, key, of.versions.all)
-            if not holds(value, of.versions, listed, _release(db)):
+            if not applies(value, of.versions, listed, _release(db)):
                 return None
-        entry = in_namespace(looked_at(value, of), of.namespace)
+        entry = in_namespace(kept_keys(value, of), of.namespace)
         return Raw(encode(rewritten(entry, of.rewrites)))
     except SpecError as error:
         op = operator_of(name)
@@ -84,7 +84,7 @@ def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | No
                 file=key,
             )
         )
-        return Raw(encode(looked_at(value, of)))
+        return Raw(encode(kept_keys(value, of)))
 
 
 def _release(db: Database) -> str:

@@ -16,16 +16,16 @@ from pipeline.problems.problem import nearest
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.releases import KNOWN, Release, resolve
-from pipeline.rules.layers.facts import holds, is_collection
+from pipeline.rules.layers.facts import applies, is_collection
 from pipeline.specs.layers.description import Description, Facts, Family, Layer, Slot
 from pipeline.specs.layers.validation import minor_of
 from pipeline.stages.emit import upstream_pieces
 from pipeline.stages.kernels import used_keys
 from pipeline.stages.layered.asking import about_unit, rules_of
+from pipeline.stages.layered.finding import Finding, Path
 from pipeline.stages.layered.keys import missing_lists, unused
 from pipeline.stages.layered.taking import all_participants, qualified
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
-from pipeline.stages.layered.wrong import Path, Wrong
 from pipeline.stages.schemas import all_heads
 from pipeline.stages.set import RELEASE, release, sources
 from pipeline.stages.specs import keys_of_file
@@ -46,18 +46,18 @@ _OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
 _IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types")  # whose members schemas have as text
 
 
-def unmatched(db: Database, said: Description) -> Iterator[Wrong]:
+def unmatched(db: Database, said: Description) -> Iterator[Finding]:
     """All that meets nothing."""
     yield from _bounds(said)
     if not all_participants(db) and all_heads(db):
-        yield Wrong(("functions", "take"), "no function takes part", "take others: all, own, defined", suspected=True)
+        yield Finding(("functions", "take"), "no function takes part", "take others: all, own, defined", suspected=True)
     yield from _facts(db, said)
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
             problem = f"no entry has the key '{name}'"
-            yield Wrong((*source.at, key), problem, hint, name, follows=True, suspected=True)
+            yield Finding((*source.at, key), problem, hint, name, follows=True, suspected=True)
         for name, hint in missing_lists(db, source.key):
-            yield Wrong((*source.at, "list"), f"the file has no list '{name}'", hint, name, suspected=True)
+            yield Finding((*source.at, "list"), f"the file has no list '{name}'", hint, name, suspected=True)
     for name, rules in said.family.items():
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
@@ -115,14 +115,14 @@ def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
                 yield (*at, "slots", hole), slot.of
 
 
-def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
     none = set(empty(db, family))
     for path in sorted(none):
         of = dict(_selections(rules))[path]
         shown = of if isinstance(of, str) else ", ".join(of)
         if of != "all":
             problem = f"no function of {family} is '{shown}'"
-            yield Wrong((*at, *path), problem, "choose others, or remove it", shown, follows=True, suspected=True)
+            yield Finding((*at, *path), problem, "choose others, or remove it", shown, follows=True, suspected=True)
     for name in idle(db, family):
         kind, place = name.split()
         if (kind, place, "of") not in none:
@@ -130,62 +130,62 @@ def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong
             problem = f"nothing that {family} prints has the text" if text else f"nothing of {family} is wrapped"
             hint = "compare it with what is printed (show emit): this release may print something else"
             path = (*at, kind, place, "from" if text else "pieces")
-            yield Wrong(path, problem, hint, text, follows=True, suspected=True)
+            yield Finding(path, problem, hint, text, follows=True, suspected=True)
     yield from _keys(db, at, family, rules)
     yield from _templates(db, at, family, rules)
 
 
-def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
     """Holes that no template has, and a library and keys that none registers anything in."""
     there, texts = sorted(holes(db, family)), template_texts(db, family)
     for hole in [hole for hole in rules.slots if hole not in there]:
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
-        yield Wrong((*at, "slots", hole), problem, hint, hole, suspected=True)
+        yield Finding((*at, "slots", hole), problem, hint, hole, suspected=True)
     if makes_blocks(FAMILIES[family], rules):
         return  # the template has no blocks of its own: they are made of keys and libraries
     if rules.library and not any(f"TORCH_LIBRARY_IMPL({ATEN}, " in text for text in texts):
         problem, hint = f"no template of {family} registers anything in {ATEN}", "remove it"
-        yield Wrong((*at, "library"), problem, hint, rules.library, suspected=True)
+        yield Finding((*at, "library"), problem, hint, rules.library, suspected=True)
     for key in rules.keys:
         if not any(f", {key}, m)" in text for text in texts):
             problem = f"no template of {family} registers anything for '{key}'"
-            yield Wrong((*at, "keys", key), problem, "name a key that stands in one", key, suspected=True)
+            yield Finding((*at, "keys", key), problem, "name a key that stands in one", key, suspected=True)
 
 
-def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
     known = used_keys(db) if makes_blocks(FAMILIES[family], rules) else list(rules.keys)
     for key in [key for key in rules.keys if key not in known]:
         problem = f"no derivatives are for '{key}'"
         hint = nearest(key, known) or f"there are {', '.join(known[:5])}"
-        yield Wrong((*at, "keys", key), problem, hint, key, follows=True, suspected=True)
+        yield Finding((*at, "keys", key), problem, hint, key, follows=True, suspected=True)
 
 
-def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Wrong]:
+def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
     """Settings that change nothing in a family."""
     kind = FAMILIES[family]
     for key, given in (("shards", rules.shards), ("everything", not rules.everything)):
         if given and kind.shards is None:
-            yield Wrong((*at, key), f"{family} has no shards", "remove it", suspected=True)
+            yield Finding((*at, key), f"{family} has no shards", "remove it", suspected=True)
     if rules.foreach_bindings and kind.unit != "Node":
-        yield Wrong((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected=True)
+        yield Finding((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected=True)
     upstreams = templates_of(db, family)
     for name, own in rules.file.items():
         if own.sharded and (kind.shards is None or name in upstreams):
             why = f"{family} has no shards" if kind.shards is None else f"'{name}' is PyTorch's"
             problem = f"{why}: `sharded` changes nothing"
-            yield Wrong((*at, "file", name, "sharded"), problem, "remove it", suspected=True)
+            yield Finding((*at, "file", name, "sharded"), problem, "remove it", suspected=True)
 
 
 # ---- facts
 
 
-def _facts(db: Database, said: Description) -> Iterator[Wrong]:
+def _facts(db: Database, said: Description) -> Iterator[Finding]:
     version = (db.input(RELEASE) or b"").decode()
     names: set[str] | None = None
     before = resolve(version)
     for place, facts in enumerate(said.facts):
-        if not holds(version, facts.since, facts.until):
+        if not applies(version, facts.since, facts.until):
             continue
         for field, given in facts.add.items():
             if field in _OF_FUNCTIONS and names is None:
@@ -195,7 +195,7 @@ def _facts(db: Database, said: Description) -> Iterator[Wrong]:
                 if hint is not None:
                     path = ("facts", str(place), "add", field)
                     problem = f"{_WHAT.get(field, 'there is no function')} '{member}'"
-                    yield Wrong(path, problem, hint, member, follows=True, suspected=True)
+                    yield Finding(path, problem, hint, member, follows=True, suspected=True)
         yield from _removed(before, place, facts)
 
 
@@ -239,13 +239,13 @@ def _names(db: Database) -> set[str]:
     return found
 
 
-def _removed(before: Release, place: int, facts: Facts) -> Iterator[Wrong]:
+def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
     for field, members in facts.remove.items():
         known = getattr(before, field) if field in _FIELDS and is_collection(field) else members
         for member in [member for member in members if member not in known]:
             hint = nearest(member, sorted(known)) or "remove it"
             path = ("facts", str(place), "remove", field)
-            yield Wrong(path, f"'{field}' has no '{member}' in this release", hint, member, suspected=True)
+            yield Finding(path, f"'{field}' has no '{member}' in this release", hint, member, suspected=True)
 
 
 # ---- releases
@@ -253,15 +253,15 @@ def _removed(before: Release, place: int, facts: Facts) -> Iterator[Wrong]:
 _KNOWN = f"known releases: {', '.join(KNOWN)}"
 
 
-def _bounds(said: Description) -> Iterator[Wrong]:
+def _bounds(said: Description) -> Iterator[Finding]:
     """Layers and facts that are there for no release that exists."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
     for key in [key for key in said.base.releases if minor_of(key) > newest]:
-        yield Wrong(("base", "releases", key), "this is no release that is known", _KNOWN, key, suspected=True)
+        yield Finding(("base", "releases", key), "this is no release that is known", _KNOWN, key, suspected=True)
     kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": said.layers, "facts": said.facts}
     for kind, items in kinds.items():
         for place, item in enumerate(items):
             if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:
                 key = "since" if minor_of(item.since) > newest else "until"
                 problem = "this holds for no release that is known"
-                yield Wrong((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected=True)
+                yield Finding((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected=True)

@@ -5,7 +5,7 @@ from msgspec import Struct
 Path = tuple[str, ...]
 
 
-class Wrong(Struct, frozen=True):
+class Finding(Struct, frozen=True):
     """One mistake: where the description has it, and the text to point at."""
 
     path: Path

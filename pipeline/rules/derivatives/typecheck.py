@@ -52,7 +52,7 @@ _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 Types = Mapping[str, str]  # the names that a formula may use, and their types, where these are known
 
 
-def judged(
+def check_types(
     formula: str, found: Parsed, types: Types, known: Known, optional: Collection[str] = ()
 ) -> Iterator[SpecError]:
     """The suspicions about a formula, as it is parsed, over variables of these `types`. `optional` are the names of
