@@ -169,10 +169,10 @@ REFUSED = [
     ("f(Tensor self, *, Tensor(a!) out) -> Tensor(b!)", "different alias annotations"),
     ("f(Tensor self, *, Tensor(a!) out, int n) -> Tensor(a!)", "not mutable but follows the out arguments"),
     ("f(Tensor self, *, Tensor(a!) out) -> ()", "1 out arguments but 0 returns"),
-    ("f(Tensor(a!) x, Tensor self) -> Tensor", "stands before self and is mutable"),
+    ("f(Tensor(a!) x, Tensor self) -> Tensor", "precedes self and is mutable"),
     ("f(Tensor self, Tensor(a!) x) -> Tensor(a!)", "mutable positional argument 'x' is returned"),
     ("f(Tensor(a1) self) -> Tensor", "unrecognized alias annotation"),
-    ("f.functional(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "says functional"),
+    ("f.functional(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "is named functional"),
 ]
 
 

@@ -1,1 +1,1 @@
-"""From operator schemas to the public C++ API: names, types, bindings."""
+"""The C++ API of operators (names, types, bindings), and the parsing of C++ formulas and headers."""

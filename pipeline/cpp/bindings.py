@@ -1,4 +1,4 @@
-"""How the C++ function of an operator is called, and what it returns: names and bindings."""
+"""The C++ function of an operator: its name, its bindings of arguments, and its returns. Rules: torchgen.api.cpp."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pipeline.model.schema import Argument, Schema, has_symint
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
-# Next to TensorOptions a memory_format argument may be redundant: upstream binds it under this name, which no
-# formula uses, so that it is never saved.
+# Next to TensorOptions a memory_format argument may be redundant: upstream binds it under this name. No formula uses
+# the name, so the argument is never saved.
 REDUNDANT_MEMORY_FORMAT = "SpecialArgName.possibly_redundant_memory_format"
 
 
@@ -19,18 +19,18 @@ class Binding(Struct, frozen=True, gc=False):
     """One argument of the C++ function."""
 
     name: str
-    bound: str  # the name under which a saved attribute is made of it
+    bound: str  # the name that a saved attribute of this argument has
     cpp: CppType
     type: str  # the schema type; "" for TensorOptions
 
 
 def cpp_name(schema: Schema, *, symint: bool = False) -> str:
-    """Name of the C++ function: `add_`, `add_out`. `symint`: of the overload that takes SymInt, `zeros_symint`."""
+    """The name of the C++ function: `add_`, `add_out`; with `symint` of the SymInt overload, `zeros_symint`."""
     return schema.name.unqualified + ("_symint" if symint else "") + ("_out" if schema.out else "")
 
 
 def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> Passing:
-    """How the C++ function of an operator takes its arguments. `symint`: SymInt stays SymInt, else it is int64_t."""
+    """How the C++ function of an operator takes its arguments. SymInt is SymInt if `symint`, else int64_t."""
     return Passing(
         release.base_types,
         symint=symint,
@@ -40,9 +40,10 @@ def passing_of(function: NativeFunction, release: Release, *, symint: bool) -> P
 
 
 def bindings(function: NativeFunction, release: Release, *, symint: bool = True) -> tuple[Binding, ...]:
-    """The arguments of the C++ function: out arguments first, TensorOptions as one, SymInt where there is any.
+    """The arguments of the C++ function: out arguments first, TensorOptions as one argument.
 
-    `symint` is False for the overload that takes int64_t in place of SymInt.
+    `symint` is False for the overload that takes int64_t in place of SymInt. Raises a SpecError for a default without
+    C++, and for a type without C++.
     """
     schema = function.func
     how = passing_of(function, release, symint=symint and has_symint(schema))
@@ -69,7 +70,10 @@ def _binding(argument: Argument, function: NativeFunction, how: Passing, grouped
 
 
 def check_default(argument: Argument, how: Passing) -> None:
-    """Refuses a default without C++: an unsized list takes a list as default; a sized one takes a scalar too."""
+    """Raises a SpecError for a default without C++: the default of an unsized list must be a list or None.
+
+    A sized list also takes a scalar, and an unsized list of SymInt a number.
+    """
     default = argument.default
     assert default is not None
     type_ = argument.type
@@ -86,21 +90,25 @@ def check_default(argument: Argument, how: Passing) -> None:
 
 
 def return_names(schema: Schema) -> tuple[str, ...]:
-    """Names of the outputs: `self` in-place, the out arguments, their own names, else `result` or `result0`…"""
+    """The names of the outputs.
+
+    They are `self` for an in-place op, the names of out arguments, the names in the schema, or else `result` or
+    `result0`, `result1`, …
+    """
     if schema.name.inplace:
         if len(schema.returns) > 1:
             raise SpecError("an in-place op returns more than one value")
         return ("self",) * len(schema.returns)
     if schema.out:
         return tuple(a.name for a in schema.out[: len(schema.returns)])
-    taken = {a.name for a in schema.arguments}
+    arguments = {a.name for a in schema.arguments}
     one = len(schema.returns) == 1
     return tuple(
-        (f"{r.name}_return" if r.name in taken else r.name) if r.name else "result" if one else f"result{i}"
+        (f"{r.name}_return" if r.name in arguments else r.name) if r.name else "result" if one else f"result{i}"
         for i, r in enumerate(schema.returns)
     )
 
 
 def return_types(schema: Schema, release: Release) -> tuple[str, ...]:
-    """C++ types of the returns, const and reference removed."""
+    """The C++ types of the returns, without const and reference."""
     return tuple(return_value_type(r.type, release.base_types, mutable=r.is_write) for r in schema.returns)

@@ -1,18 +1,18 @@
-"""Which types of arguments C++ converts to which, by the types of schemas that they are the C++ of.
+"""Implicit conversions between the C++ types of arguments, each represented by its schema type.
 
-A type stands for all that a formula may have of it: `SymInt[]` for a vector and for a reference to one, `int` for a
-variable and for a literal. What is not certain is taken to convert; "" is any type. tests/in_torch/test_conversions.py
-asks the compiler.
+A type represents all its C++ forms in a formula: `SymInt[]` a vector and a reference to one, `int` a variable and a
+literal. An uncertain conversion counts as possible; "" is any type. tests/in_torch/test_conversions.py verifies the
+table with a compiler.
 """
 
 from __future__ import annotations
 
 from pipeline.model.regex import regex
 
-# Each type, and the others that it converts to.
+# Each type, and the types that it converts to.
 CONVERSIONS: dict[str, frozenset[str]] = {
-    given: frozenset((given, *taken.split()))
-    for given, taken in (
+    source: frozenset((source, *targets.split()))
+    for source, targets in (
         ("Tensor", "Tensor? Tensor[]"),
         ("Tensor?", ""),
         ("Tensor[]", ""),
@@ -103,15 +103,15 @@ _OF_CPP = {
 }
 
 
-def accepts(given: str, taken: str) -> bool:
-    """Whether a parameter of the type `taken` may take an argument of the type `given`; "" may be any type."""
-    if given == taken or not given or not taken:
+def accepts(argument: str, parameter: str) -> bool:
+    """Whether a parameter of the type `parameter` may accept an argument of the type `argument`; "" is any type."""
+    if argument == parameter or not argument or not parameter:
         return True
-    return taken in CONVERSIONS[given]
+    return parameter in CONVERSIONS[argument]
 
 
 def of_schema(type_: str, *, symint: bool = True) -> str:
-    """What stands for a schema type. `symint`: whether SymInt is one in C++, too, and no int64_t."""
+    """The type in CONVERSIONS for a schema type, "" if unknown. If not `symint`, SymInt is int64_t in C++."""
     if "[" in type_:
         type_ = _SIZED.sub("[]", type_)
     if not symint and type_.startswith("SymInt"):
@@ -120,5 +120,5 @@ def of_schema(type_: str, *, symint: bool = True) -> str:
 
 
 def of_cpp(type_: str) -> str:
-    """What stands for a C++ type as a header has it."""
+    """The type in CONVERSIONS for a C++ type in a header, "" if unknown."""
     return _OF_CPP.get(_QUALIFIED.sub("", type_), "")

@@ -1,33 +1,32 @@
-"""What a C++ header declares, as data."""
+"""The declarations of a C++ header, as data."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-ANY = 255  # arguments of a function that takes however many
+ANY = 255  # maximum number of arguments of a variadic function
 
 
 class Arity(Struct, frozen=True, array_like=True):
-    """How many arguments a function takes, whichever of its overloads is meant."""
+    """The minimum and maximum number of arguments over all overloads of a function."""
 
     least: int
     most: int
 
 
 class Overload(Struct, frozen=True, array_like=True):
-    """One way to call a function: the types of its arguments, of which so many must be given, and what it returns.
-    Types are those of `pipeline.cpp.conversions`."""
+    """One overload of a function. Types are those of `pipeline.cpp.conversions`."""
 
-    least: int
-    types: tuple[str, ...]
+    least: int  # number of required arguments
+    types: tuple[str, ...]  # of all arguments
     returns: str
     view: bool = False  # whether it returns a view of its tensor
 
 
 class Header(Struct, frozen=True, array_like=True):
-    """What a header declares in its namespaces, not inside of classes and functions."""
+    """The declarations of a header in its namespaces, without those inside classes and functions."""
 
     functions: dict[str, Arity]
     constants: list[str]
-    others: list[str]  # names that it takes from elsewhere
-    overloads: dict[str, list[Overload]] = {}  # the functions
+    others: list[str]  # names from using-declarations
+    overloads: dict[str, list[Overload]] = {}  # of the functions

@@ -18,7 +18,7 @@ _ESCAPED = {"\\'": "'", "\\": "'", '"': '\\"'}  # a backslash before the closing
 
 
 def binding_default(binding: Binding, function: NativeFunction, release: Release, *, symint: bool) -> str | None:
-    """The default of one C++ argument of `function`, None where it has none. `symint`: of the SymInt overload."""
+    """The C++ default of one argument of `function`, None if it has none; of the SymInt overload if `symint`."""
     schema = function.func
     if not binding.type:
         at = schema.options_index
@@ -31,14 +31,14 @@ def binding_default(binding: Binding, function: NativeFunction, release: Release
 
 
 def _options_default(grouped: tuple[Argument, ...], release: Release) -> str | None:
-    """Upstream knows two defaults of TensorOptions: all four None, and a dtype that is long, whatever the others."""
+    """The default of TensorOptions. Upstream knows two: all four None, and a dtype of long, whatever the others are."""
     if all(a.default == "None" for a in grouped):
         return "{}"
     return release.cpp_defaults["long"] if grouped[0].default == "long" else None
 
 
 def default_expression(default: str, type_: str, release: Release, *, symint: bool) -> str:
-    """C++ for a default of an argument of schema type `type_`."""
+    """The C++ expression for `default`, the default in a schema of an argument of type `type_`."""
     if default == "None" and type_ == "Tensor?":
         return "{}"
     inner = element(type_)
@@ -55,5 +55,5 @@ def default_expression(default: str, type_: str, release: Release, *, symint: bo
 
 
 def _quoted(text: str) -> str:
-    """Text that stood in single quotes, in double quotes."""
+    """The content of a single-quoted string as a double-quoted string."""
     return '"' + _ESCAPE.sub(lambda match: _ESCAPED.get(match.group(), match.group()), text) + '"'

@@ -1,6 +1,6 @@
-"""An operator as its kernels see it: names, types of arguments and returns, how the next kernel is called.
+"""The C++ signature of an operator's kernels: names, types of arguments and returns, the call of the next kernel.
 
-The dispatcher takes arguments in the order of the schema, SymInt as it is, and each of the tensor options by itself.
+The dispatcher takes arguments in the order of the schema, SymInt as SymInt, and each tensor option as its own argument.
 Rules: torchgen.api.dispatcher, torchgen.api.cpp and torchgen.packaged.autograd.gen_trace_type.
 """
 
@@ -15,38 +15,38 @@ from pipeline.model.native import FunctionNames, NativeFunction
 from pipeline.model.schema import Return, Schema, schema_kind
 from pipeline.releases.model import Release
 
-DEFAULT_KEY = "Default"  # of derivatives that no dispatch key has others for
+DEFAULT_KEY = "Default"  # the key of derivatives for all dispatch keys without their own
 
 
 class Parameter(Struct, frozen=True, gc=False, array_like=True):
     """One parameter of a kernel."""
 
     name: str
-    type: str  # as it is passed: `const at::Tensor &`
+    type: str  # as passed: `const at::Tensor &`
 
 
 class Signature(Struct, frozen=True, gc=False, array_like=True):
-    """What all kernels of an operator have in common."""
+    """The signature of all kernels of an operator."""
 
-    operator: str  # as it is registered: `add_.Tensor`
-    struct: str  # of `at::_ops`: `add__Tensor`
+    operator: str  # as registered: `add_.Tensor`
+    struct: str  # in `at::_ops`: `add__Tensor`
     kernel: str  # the kernel's own name: `add__Tensor`, `add_out_out`
-    header: str  # that declares the struct: `ATen/ops/add_ops.h`
+    header: str  # declares the struct: `ATen/ops/add_ops.h`
     returns: str  # `at::Tensor &`
     parameters: tuple[Parameter, ...]
 
     @property
     def declared(self) -> str:
-        """The parameters of a kernel, the keys that are left to dispatch to in front."""
+        """The parameters of a kernel, after the set of remaining dispatch keys."""
         return ", ".join(("c10::DispatchKeySet ks", *(f"{p.type} {p.name}" for p in self.parameters)))
 
     def passed(self, keys: str) -> str:
-        """The arguments with which the next kernel among `keys` is called."""
+        """The arguments of a call of the next kernel, with `keys` as the set of remaining dispatch keys."""
         return ", ".join((keys, *(p.name for p in self.parameters)))
 
 
 def signature_of(function: NativeFunction, release: Release) -> Signature:
-    """The signature of a function; a SpecError for a type that C++ does not have."""
+    """The signature of a function; raises a SpecError for a type without C++."""
     schema, how = function.func, passing_of(function, release, symint=True)
     return Signature(
         str(schema.name),
@@ -59,12 +59,12 @@ def signature_of(function: NativeFunction, release: Release) -> Signature:
 
 
 def kernel_name(schema: Schema, dispatch_key: str = DEFAULT_KEY) -> str:
-    """The name of a kernel: overload and dispatch key, where there is one, make it unambiguous."""
+    """The name of a kernel. Its overload and its dispatch key, unless DEFAULT_KEY, make the name unambiguous."""
     return _kernel_name(cpp_name(schema), schema.name.overload, dispatch_key)
 
 
 def kernel_title(names: FunctionNames, namespace: str) -> str:
-    """What a kernel is called from outside of its namespace: `TraceType::add__Tensor`."""
+    """The qualified name of a kernel: `TraceType::add__Tensor`."""
     return f"{namespace}::{_kernel_name(names.cpp_name, names.name.partition('.')[2], DEFAULT_KEY)}"
 
 
@@ -73,15 +73,15 @@ def _kernel_name(name: str, overload: str, dispatch_key: str) -> str:
 
 
 def returns_type(function: NativeFunction, release: Release) -> str:
-    """The C++ type of all returns together."""
-    found = [return_type(r, function, release) for r in function.func.returns]
-    if len(found) == 1:
-        return found[0]
-    return f"::std::tuple<{','.join(found)}>" if found else "void"
+    """The C++ type of all returns together: void, the only type, or a tuple."""
+    types = [return_type(r, function, release) for r in function.func.returns]
+    if len(types) == 1:
+        return types[0]
+    return f"::std::tuple<{','.join(types)}>" if types else "void"
 
 
 def return_type(returned: Return, function: NativeFunction, release: Release) -> str:
-    """The C++ type of one return. A tensor that was written to is returned as it was passed."""
+    """The C++ type of one return. A tensor that the function writes to is returned as it was passed."""
     value = return_value_type(returned.type, release.base_types, mutable=returned.is_write)
     if not returned.is_write or returned.type not in ("Tensor", "Tensor?"):
         return value
@@ -91,14 +91,14 @@ def return_type(returned: Return, function: NativeFunction, release: Release) ->
 
 
 def declared_results(schema: Schema) -> str:
-    """The variables that take what the operator returns: `auto result`, `auto [values, indices]`."""
+    """The declaration of variables for the results of the operator: `auto result`, `auto [values, indices]`."""
     if len(schema.returns) == 1:
         return f"auto {schema.returns[0].name or 'result'}"
     return f"auto [{', '.join(return_names(schema))}]"
 
 
 def returned_results(schema: Schema) -> str:
-    """What a kernel returns, once these variables have their values; "" for nothing."""
+    """The expression that a kernel returns, from these variables; "" for nothing."""
     names = return_names(schema)
     if len(names) < 2:
         return names[0] if names else ""

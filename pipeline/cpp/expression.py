@@ -1,8 +1,8 @@
-"""C++ expressions, as formulas are: text to a list of nodes, operands before what is made of them.
+"""Parses C++ expressions of formulas into a list of nodes, each after its operands.
 
-A node's operands are nodes earlier in the list, so that whoever goes through it needs no recursion. What is no plain
-expression (statements, casts in brackets, deep nesting) is not parsed, and what is within a lambda is passed over.
-Python's operators `**`, `@` and `if`-`else` are parsed as Python does: a formula that has one is surely wrong.
+Operands come earlier in the list than their node, so a walk over the list needs no recursion. Other text than plain
+expressions (statements, C-style casts, deep nesting) is not parsed, and the body of a lambda is skipped. Python's
+operators `**`, `@` and `if`-`else` are parsed as in Python: they are certain errors in a formula.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from pipeline.model.regex import regex
 
 __all__ = ["TYPES", "Node", "Parsed", "Token", "parse", "tokens_of"]
 
-# Whatever is repeated here is taken at once and never given back, so that time grows with the text's length and no
-# faster. What is not closed goes on to the end.
+# All repetitions are possessive, so matching takes linear time. An unclosed string or comment extends to the end.
 _TOKEN = regex(
     r"""
     \s*+
@@ -32,7 +31,7 @@ _TOKEN = regex(
     re.VERBOSE | re.DOTALL,
 )
 _KINDS = ("", "comment", "name", "number", "string", "char", "open", "mark")  # the groups
-# What follows the name of a template: its types, up to what is called or made.
+# The types after the name of a template, before its call or construction.
 TYPES = regex(r"\s*+<(?:[^<>()\[\]{};\"']|<(?:[^<>()\[\]{};\"']|<[^<>()\[\]{};\"']*+>)*+>)*+>\s*+(?=[({])")
 _LEVELS = {
     operator: level
@@ -50,18 +49,21 @@ _STATEMENTS = frozenset(
     """.split()
 )
 _ENDS = frozenset((",", ")", "]", "}"))
-# What may be a part of more than is parsed here; what may end a type.
+# Tokens that may belong to C++ which is not parsed here; tokens that may end a type.
 _UNCERTAIN = frozenset(("", ".", "<", ">", "<=", ">=", "<<", ">>", "=", "#", "{"))
 _TYPED = frozenset(("&", "*", "&&", "?"))
-_NONE: list[Node] = []  # operands of what has none
-_MOST = 5000  # characters of a formula that is parsed
-_DEEPEST = 40  # brackets and operators within one another
+_NONE: list[Node] = []  # shared by nodes without operands
+_MOST = 5000  # maximum length of a parsed formula, in characters
+_DEEPEST = 40  # maximum nesting of brackets and operators
 
 
 class Node:
-    """A piece of an expression. `kind` is name, number, string, char, call, member, index, group, braces, unary,
-    binary, assign, conditional, python (a conditional of Python's), power, or lambda; `name` what is named or done:
-    of a call and a member the name alone. `type` is for whoever goes through the nodes."""
+    """A node of an expression.
+
+    `kind` is name, number, string, char, call, member, index, group, braces, unary, binary, assign, conditional,
+    python (a conditional in Python's syntax), power, or lambda. `name` is the name or the operator, without arguments
+    and object. `parts` are the operands. A pass over the nodes may set `type`.
+    """
 
     __slots__ = ("end", "kind", "name", "parts", "start", "type")
 
@@ -71,26 +73,28 @@ class Node:
 
 
 class Parsed:
-    """The nodes of an expression, the whole of it last. `missing`: what it lacks where it ends too early. `stray`: a
-    token that no expression has there, and the one before it. `whole`: nothing is passed over that names something."""
+    """The nodes of an expression; the last one is the whole expression.
+
+    `missing`: the token that a truncated expression lacks. `stray`: a token that cannot be there, and the one before
+    it. `whole`: no skipped part may contain names.
+    """
 
     __slots__ = ("missing", "nodes", "stray", "whole")
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.whole = True
-        self.missing: tuple[str, int] | None = None  # what, and the place of the piece that lacks it
+        self.missing: tuple[str, int] | None = None  # the token, and the start of the part that lacks it
         self.stray: tuple[Token, Token] | None = None
 
     @property
     def broken(self) -> bool:
-        """Whether the text is not parsed to its end."""
+        """Whether parsing stopped before the end of the text."""
         return self.missing is not None or self.stray is not None
 
 
 class Token(NamedTuple):
-    """A piece of a text: a comment, a name with its scopes, a number, a string, a character, what begins one and is not
-    closed (`open`), a mark."""
+    """A token: a comment, a name with its scopes, a number, a string, a char, an unclosed quote (`open`), or a mark."""
 
     kind: str
     text: str
@@ -99,40 +103,43 @@ class Token(NamedTuple):
 
 
 class _NoExpression(Exception):
-    """The text is not parsed."""
+    """The text is not an expression that is parsed here."""
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of a text, whatever it is; nothing behind what is not closed."""
+    """The tokens of any text; an unclosed string or comment is the last one."""
     return [
-        Token(_KINDS[group], found[group], *found.span(group))
-        for found in _TOKEN.finditer(text)
-        if (group := found.lastindex)
+        Token(_KINDS[group], match[group], *match.span(group))
+        for match in _TOKEN.finditer(text)
+        if (group := match.lastindex)
     ]
 
 
 def parse(text: str, tokens: Sequence[Token], variables: Collection[str]) -> Parsed | None:
-    """The nodes of an expression; None where the text is none that is parsed. `variables` are no templates."""
+    """Parses an expression; None if the text is not an expression that is parsed here.
+
+    `tokens` are those of `text`. `variables` are names that are not templates: a `<` after one is an operator.
+    """
     if len(text) > _MOST:
         return None
     parser = _Parser(text, tokens, variables)
     try:
         parser.assignment()
         if parser.text == "":
-            return parser.found
+            return parser.parsed
         parser.stop()
     except _NoExpression:
         pass
-    return parser.found if parser.found.broken else None
+    return parser.parsed if parser.parsed.broken else None
 
 
 class _Parser:
-    """Reads tokens from the left, by recursive descent; operators by their levels."""
+    """A recursive-descent parser; operators by precedence climbing."""
 
     def __init__(self, source: str, tokens: Sequence[Token], variables: Collection[str]) -> None:
         self.source = source
         self.variables = variables
-        self.found = Parsed()
+        self.parsed = Parsed()
         self.depth = 0
         self.tokens = [token for token in tokens if token.kind != "comment"]
         self.tokens += [Token("end", "", len(source), len(source))] * 2
@@ -144,7 +151,7 @@ class _Parser:
         self.kind, self.text, self.start, self.end = self.tokens[self.at]
 
     def expect(self, mark: str) -> int:
-        """Passes over a mark; gives where it ends."""
+        """Consumes a mark, and returns the offset of its end; stops at any other token."""
         if self.text != mark:
             self.stop()
             raise _NoExpression
@@ -153,16 +160,18 @@ class _Parser:
         return end
 
     def stop(self) -> None:
-        """Keeps the token at which the text is no expression, where that is sure: no part of a statement, of types
-        in angle brackets or of a literal with a prefix or a suffix."""
+        """Records the current token as stray if it is certainly an error.
+
+        It may instead be part of a statement, of types in angle brackets, or of a literal with a prefix or suffix.
+        """
         token = self.tokens[self.at]
         before = self.tokens[self.at - 1] if self.at else token
         joined = before.end == token.start and "string" in (before.kind, token.kind)
         uncertain = token.text in _UNCERTAIN or token.text.startswith("::") or before.text in _TYPED or joined
-        if uncertain or self.found.missing or "<" in self.source[: token.start]:
+        if uncertain or self.parsed.missing or "<" in self.source[: token.start]:
             return
         if not any(text in _STATEMENTS or text == ";" for _, text, _, _ in self.tokens):
-            self.found.stray = token, before
+            self.parsed.stray = token, before
 
     def deeper(self) -> None:
         self.depth += 1
@@ -170,13 +179,13 @@ class _Parser:
             raise _NoExpression
 
     def node(self, kind: str, start: int, end: int, name: str, *parts: Node) -> Node:
-        made = Node(kind, start, end, name, list(parts))
-        self.found.nodes.append(made)
-        return made
+        node = Node(kind, start, end, name, list(parts))
+        self.parsed.nodes.append(node)
+        return node
 
     def assignment(self) -> Node:
         if self.kind == "name" and self.tokens[self.at + 1][1] in _ENDS and self.text not in _STATEMENTS:
-            return self.plain()  # as most arguments are
+            return self.plain()  # most arguments are plain names
         self.deeper()
         left = self.conditional()
         if self.text in _ASSIGNMENTS and self.kind == "mark":
@@ -193,7 +202,7 @@ class _Parser:
             self.next()
             yes = self.assignment()
             if self.text in ("", ")", "]", "}", ","):
-                self.found.missing = self.found.missing or (":", left.start)
+                self.parsed.missing = self.parsed.missing or (":", left.start)
             self.expect(":")
             no = self.assignment()
             return self.node("conditional", left.start, no.end, "?", left, yes, no)
@@ -235,16 +244,16 @@ class _Parser:
         return base
 
     def postfix(self) -> Node:
-        made = self.primary()
+        node = self.primary()
         while True:
             mark = self.text
             if mark == "(":
                 arguments, end = self.listed(")")
-                made = self.node("call", made.start, end, made.name, made, *arguments)
+                node = self.node("call", node.start, end, node.name, node, *arguments)
             elif mark == "[":
                 self.next()
                 inner = self.assignment()
-                made = self.node("index", made.start, self.expect("]"), "", made, inner)
+                node = self.node("index", node.start, self.expect("]"), "", node, inner)
             elif mark == "." or mark == "->":
                 self.next()
                 if self.text == "template":
@@ -253,33 +262,33 @@ class _Parser:
                     raise _NoExpression
                 name, end = self.text, self.end
                 self.next()
-                made = self.node("member", made.start, end, name, made)
+                node = self.node("member", node.start, end, name, node)
                 if self.text == "<":
                     self.types()
-            elif mark == "{" and made.kind == "name":
+            elif mark == "{" and node.kind == "name":
                 items, end = self.listed("}")
-                made = self.node("braces", made.start, end, made.name, *items)
+                node = self.node("braces", node.start, end, node.name, *items)
             elif mark == "++" or mark == "--":
-                made = self.node("unary", made.start, self.expect(mark), mark, made)
+                node = self.node("unary", node.start, self.expect(mark), mark, node)
             else:
-                return made
+                return node
 
     def plain(self) -> Node:
         """A name alone."""
-        made = Node("name", self.start, self.end, self.text, _NONE)
-        self.found.nodes.append(made)
+        node = Node("name", self.start, self.end, self.text, _NONE)
+        self.parsed.nodes.append(node)
         self.next()
-        return made
+        return node
 
     def primary(self) -> Node:
         kind, text, start, end = self.kind, self.text, self.start, self.end
         if kind == "name":
             if text in _STATEMENTS:
                 raise _NoExpression
-            made = self.plain()
+            node = self.plain()
             if self.text == "<":
                 self.types()
-            return made
+            return node
         if kind in ("number", "string", "char"):
             self.next()
             while kind == "string" and self.kind == "string":
@@ -289,10 +298,10 @@ class _Parser:
         if text == "(":
             self.next()
             inner = self.assignment()
-            made = self.node("group", start, self.expect(")"), "", inner)
+            node = self.node("group", start, self.expect(")"), "", inner)
             if self.kind in ("name", "number", "string", "char") and self.text not in _LEVELS and self.text != "if":
                 raise _NoExpression  # a cast
-            return made
+            return node
         if text == "{":
             items, end = self.listed("}")
             return self.node("braces", start, end, "", *items)
@@ -302,15 +311,15 @@ class _Parser:
         raise _NoExpression
 
     def types(self) -> None:
-        """Passes over the types of a template."""
-        found = TYPES.match(self.source, self.start)
-        if found is not None and self.tokens[self.at - 1][1] not in self.variables:
-            self.found.whole = False
-            while self.start < found.end():
+        """Skips the types of a template."""
+        match = TYPES.match(self.source, self.start)
+        if match is not None and self.tokens[self.at - 1][1] not in self.variables:
+            self.parsed.whole = False
+            while self.start < match.end():
                 self.next()
 
     def listed(self, mark: str) -> tuple[list[Node], int]:
-        """What is listed in brackets, and where they end."""
+        """The items in brackets, and the offset of the end of the closing one."""
         self.next()
         items: list[Node] = []
         while self.text != mark:
@@ -320,15 +329,15 @@ class _Parser:
         return items, self.expect(mark)
 
     def closure(self) -> Node:
-        """A lambda, passed over."""
+        """A lambda, skipped."""
         start = self.start
-        self.found.whole = False
+        self.parsed.whole = False
         while self.text != "{":
             self.skip()
         return self.node("lambda", start, self.skip(), "")
 
     def skip(self) -> int:
-        """Passes over a token, or all in brackets; gives where that ends."""
+        """Skips a token, or everything in brackets; returns the offset of the end."""
         depth = 0
         while True:
             end, text = self.end, self.text

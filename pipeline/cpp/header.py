@@ -1,6 +1,6 @@
-"""C++ headers to what they declare: functions with how many arguments they take, and constants.
+"""Reads the declarations of C++ headers: functions with their numbers of arguments, and constants.
 
-The header is not compiled, only read: conditions of the preprocessor are taken to hold, macros are not expanded.
+The header is not compiled: all preprocessor conditions count as true, and macros are not expanded.
 """
 
 from __future__ import annotations
@@ -30,57 +30,59 @@ _OPEN, _CLOSE = "([{<", ")]}>"
 
 
 def read_header(text: str) -> Header:
-    """What the text of a header declares."""
+    """The declarations in the text of a header."""
     text = _blanked(text)
-    found = Header({}, [], [], {})
+    header = Header({}, [], [], {})
     for statement in _statements(text):
         if statement.name:
             parameters = text[statement.opening + 1 : statement.end - 1]
             arity = arity_of(parameters)
             returns = text[statement.start : statement.opening].rpartition(statement.name)[0]
             overload = Overload(arity.least, _types(parameters, arity.most), of_cpp(_RETURNED.sub("", returns)))
-            found.overloads.setdefault(statement.name, []).append(overload)
-            known = found.functions.get(statement.name, arity)
-            found.functions[statement.name] = Arity(min(arity.least, known.least), max(arity.most, known.most))
+            header.overloads.setdefault(statement.name, []).append(overload)
+            known = header.functions.get(statement.name, arity)
+            header.functions[statement.name] = Arity(min(arity.least, known.least), max(arity.most, known.most))
         else:
-            _other(text[statement.start : statement.end], found)
-    return found
+            _other(text[statement.start : statement.end], header)
+    return header
 
 
 def declared_at(text: str) -> dict[str, list[tuple[int, str]]]:
-    """The functions that the text of a header declares: for each overload the line that it is called on, counted from
-    1, and the declaration on one line."""
+    """The functions in the text of a header: for each overload the line of its name, from 1, and its declaration.
+
+    Each declaration is on one line.
+    """
     plain = _blanked(text)
-    found: dict[str, list[tuple[int, str]]] = {}
+    overloads: dict[str, list[tuple[int, str]]] = {}
     for statement in _statements(plain):
         if statement.name:
             line = plain.count("\n", 0, statement.opening) + 1
             declaration = " ".join(plain[statement.start : statement.end].split())
-            found.setdefault(statement.name, []).append((line, declaration))
-    return found
+            overloads.setdefault(statement.name, []).append((line, declaration))
+    return overloads
 
 
 class _Statement(NamedTuple):
-    """A piece of a header: a function up to its arguments, with its name and where these begin, or something else."""
+    """A function up to the end of its parameters, or another statement. Offsets are in the text of the header."""
 
     start: int
     end: int
-    name: str = ""
-    opening: int = 0
+    name: str = ""  # of the function; "" for other statements
+    opening: int = 0  # offset of the bracket before the parameters
 
 
 def _blanked(text: str) -> str:
-    """The text without comments, directives and the insides of strings, on the same lines."""
+    """The text without comments, directives and the contents of strings, on the same lines."""
 
     def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        return ('""' if found[0] in ('"', "'") else " ") + "\n" * found.count("\n")
+        matched = match.group()
+        return ('""' if matched[0] in ('"', "'") else " ") + "\n" * matched.count("\n")
 
     return _BLANK.sub(blank, text)
 
 
 def _statements(text: str) -> Iterator[_Statement]:
-    start = position = 0  # of the statement, and of what has not been read
+    start = position = 0  # start of the statement, and of the unread text
     while (token := _TOKEN.search(text, position)) is not None:
         position, opening = token.end(), token.start()
         mark = token.group()
@@ -99,7 +101,7 @@ def _statements(text: str) -> Iterator[_Statement]:
 
 
 def _function(before: str) -> str:
-    """The name of the function whose declaration begins so; "" where it is none."""
+    """The name of the function in `before`, the text before a bracket; "" if this is not a function."""
     name = _LAST_NAME.search(before)
     if name is None or "=" in before or "(" in before or name.group(1) in _NO_FUNCTION:
         return ""
@@ -109,18 +111,19 @@ def _function(before: str) -> str:
     )  # else a macro or a constructor
 
 
-def _other(statement: str, found: Header) -> None:
+def _other(statement: str, header: Header) -> None:
+    """Adds the constant or the name of a using-declaration in a statement to `header`."""
     constant, using = _CONSTANT.search(statement), _USING.search(statement)
     if "(" in statement:
         return
     if constant is not None:
-        found.constants.append(constant.group(1))
+        header.constants.append(constant.group(1))
     elif using is not None:
-        found.others.append(using.group(1))
+        header.others.append(using.group(1))
 
 
 def _closed(text: str, opening: int) -> int:
-    """Where the bracket at `opening` is closed: behind it; the end of the text where it is not."""
+    """The offset after the bracket that closes the one at `opening`; the end of the text if it is unclosed."""
     pair = {"(": ")", "{": "}"}[text[opening]]
     depth = 0
     for match in re.compile(f"[{text[opening]}{pair}]").finditer(text, opening):
@@ -131,7 +134,7 @@ def _closed(text: str, opening: int) -> int:
 
 
 def arity_of(parameters: str) -> Arity:
-    """How many arguments a list of parameters takes: those with a default may be left out."""
+    """The number of arguments for a list of parameters; those with a default are optional."""
     if parameters.strip() in ("", "void"):
         return Arity(0, 0)
     depth = defaults = 0
@@ -145,7 +148,7 @@ def arity_of(parameters: str) -> Arity:
 
 
 def _types(parameters: str, count: int) -> tuple[str, ...]:
-    """What stands for the types of parameters; "" for each of so many where the list is hard to read."""
+    """The types of `count` parameters, as in `pipeline.cpp.conversions`; all "" if the list cannot be split safely."""
     if count in (0, ANY):
         return ("",) * count
     depth, start, pieces = 0, 0, []

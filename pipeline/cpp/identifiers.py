@@ -1,8 +1,8 @@
-"""Identifiers in C++ formulas, found the way upstream finds them.
+"""Searches identifiers in C++ formulas as upstream does.
 
-Upstream searches for a name with `(^|\\W)name($|\\W)`, which consumes the character on either side. Replacing
-therefore misses the second of two uses with a single character between them (`grad*grad`), and byte equality
-needs the same. An argument may be called otherwise than by a word, `x.y` or `x+`: its name is then part of the pattern.
+Upstream searches for a name with `(^|\\W)name($|\\W)`, which consumes the character on either side. Its replacement
+therefore misses the second of two uses with a single character between them (`grad*grad`). Byte equality requires the
+same. The name of an argument may not be a word, such as `x.y` or `x+`: it is then part of the pattern.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WHOLE = r"(^|\W){}($|\W)"
 
 
 def small_int(digits: str) -> int:
-    """The number that `digits` write; one too large for an index stays too large, whatever it is."""
+    """The number in `digits`. One that is too large for any index becomes another one that is too large."""
     return int(digits.lstrip("0")[:9] or "0")
 
 
@@ -28,12 +28,12 @@ def words(text: str) -> frozenset[str]:
 
 
 def is_word(name: str) -> bool:
-    """Whether a name means itself in a pattern."""
+    """Whether a name has only letters, digits and underscores, and so matches itself in a pattern."""
     return name.replace("_", "0").isalnum()
 
 
 def pattern(text: str, name: str) -> re.Pattern[str]:
-    """The pattern `text` with `name` for its `{}`; a SpecError when the name makes none."""
+    """The pattern `text` with `name` for its `{}`; raises a SpecError if the result is not a valid pattern."""
     filled = text.replace("{}", name)
     if is_word(name):
         return re.compile(filled)
@@ -42,12 +42,12 @@ def pattern(text: str, name: str) -> re.Pattern[str]:
             return re.compile(filled)
     except re.error as error:
         raise SpecError(
-            f"'{name}' cannot be searched for: {error}", "call the argument by letters, digits and underscores"
+            f"'{name}' cannot be searched for: {error}", "name the argument with letters, digits and underscores"
         ) from error
 
 
 def uses(text: str, name: str) -> bool:
-    """Whether `name` stands in `text` as a whole word."""
+    """Whether `text` contains `name` as a whole word."""
     if not is_word(name):
         return pattern(_WHOLE, name).search(text) is not None
     at = text.find(name)
@@ -60,30 +60,30 @@ def uses(text: str, name: str) -> bool:
 
 
 def _goes_on(character: str) -> bool:
-    """Whether a word does not end beside a character; "" stands for an end of the text."""
+    """Whether a word continues at a character; "" is the start or end of the text."""
     return character == "_" or character.isalnum()
 
 
 def occurrences(text: str, name: str) -> list[int]:
-    """Where upstream's search sees `name`: the start of each use, those that it misses left out."""
+    """The offset of each use of `name` that upstream's search sees."""
     if name not in text:
         return []
-    found = []
+    starts = []
     consumed = 0
     last = len(text)
     for match in _WORD.finditer(text):
         start, end = match.span()
         if match.group() != name or (start > 0 and start - 1 < consumed):
             continue
-        found.append(start)
+        starts.append(start)
         at_end = end == last or (end == last - 1 and text[end] == "\n")
         consumed = end if at_end else end + 1
-    return found
+    return starts
 
 
 def replace(text: str, name: str, replacement: str) -> str:
-    """`text` with the uses of `name` that upstream's search sees replaced."""
-    if not is_word(name):  # which may have groups of its own
+    """The text with each use of `name` that upstream's search sees replaced by `replacement`."""
+    if not is_word(name):  # its pattern may have more groups
         return pattern(_WHOLE, name).sub(lambda match: f"{match.group(1)}{replacement}{match.group(2)}", text)
     starts = occurrences(text, name)
     if not starts:

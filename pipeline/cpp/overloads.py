@@ -1,4 +1,4 @@
-"""The ways to call an operator in C++, as formulas do: as a function of `at`, as a method of a tensor."""
+"""The C++ overloads of operators, as formulas call them: functions in `at` and methods of tensors."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pipeline.cpp.declared import Overload
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import has_symint
 
-SYMINT = "_symint"  # behind the name of an operator: its overload for symbolic sizes
+SYMINT = "_symint"  # suffix of an operator's overload for symbolic sizes
 
-# ATen has more functions and methods of these names than the schemas say, in some release from 2.4 to 2.15.
+# For these names some release from 2.4 to 2.15 has more methods or functions in ATen than in the schemas.
 OTHER_METHODS = frozenset(
     """
     conj contiguous copy_ data detach dim div_ empty fill_ get_device index index_put_ is_complex is_conj is_contiguous
@@ -33,38 +33,38 @@ OTHER_FUNCTIONS = frozenset(
 
 
 class Called(Struct, frozen=True, array_like=True):
-    """All operators of one C++ name. None where there are other ways to call it than schemas say."""
+    """All overloads of one C++ name; None if ATen has overloads that are not in the schemas."""
 
     functions: list[Overload] | None
     methods: list[Overload] | None
 
 
 def calls_of(functions: Iterable[NativeFunction], others: Iterable[str]) -> dict[str, Called]:
-    """The operators by what they are called in C++, sorted. `others` are names that nothing more is asked of."""
-    found: dict[str, tuple[list[Overload], list[Overload]]] = {}
-    odd = set(others)  # of these not all overloads are known
+    """The overloads of operators by C++ name, sorted. `others` are further names without known overloads."""
+    overloads: dict[str, tuple[list[Overload], list[Overload]]] = {}
+    odd = set(others)  # names with unknown overloads
     for native in functions:
         name = native.func.name
         if native.func.out or native.manual_cpp_binding or native.namespace != "aten" or name.base[:9] == "_foreach_":
             odd.add(cpp_name(native.func))
         else:
-            _add(found, native)
+            _add(overloads, native)
     return {
         name: Called(
-            None if name in odd or name in OTHER_FUNCTIONS else found[name][0],
-            None if name in odd or name in OTHER_METHODS else found[name][1],
+            None if name in odd or name in OTHER_FUNCTIONS else overloads[name][0],
+            None if name in odd or name in OTHER_METHODS else overloads[name][1],
         )
-        for name in sorted({*found, *odd})
+        for name in sorted({*overloads, *odd})
     }
 
 
-def _add(found: dict[str, tuple[list[Overload], list[Overload]]], native: NativeFunction) -> None:
-    """Adds the overloads of an operator, under the one or two names that it has."""
+def _add(overloads: dict[str, tuple[list[Overload], list[Overload]]], native: NativeFunction) -> None:
+    """Adds the overloads of an operator under its C++ name, and under its SymInt name if it takes SymInt."""
     schema = native.func
     arguments = schema.positional + schema.kwarg_only
     returns = of_schema(schema.returns[0].type) if len(schema.returns) == 1 else ""
     view = bool(schema.returns) and schema.returns[0].annotation is not None and not schema.returns[0].is_write
-    least = 0  # all up to the last one that is needed
+    least = 0  # number of arguments up to the last required one
     for i, argument in enumerate(arguments, 1):
         if argument.default is None or argument.name in native.cpp_no_default_args:
             least = i
@@ -76,11 +76,11 @@ def _add(found: dict[str, tuple[list[Overload], list[Overload]]], native: Native
     for called, types in names:
         ways = [(least, types)]
         if schema.options_index is not None:
-            # Next to the options as one there is an overload without defaults that takes each.
+            # ATen has one overload with TensorOptions, and one with each option as an argument without a default.
             at = len(schema.positional) + schema.options_index
             one = [*types[:at], "TensorOptions", *types[at + 4 :]]
             ways = [(least if least <= at else max(least - 3, at), one), (len(types), types)]
-        functions, methods = found.setdefault(called, ([], []))
+        functions, methods = overloads.setdefault(called, ([], []))
         if "function" in native.variants:
             functions.extend(Overload(count, tuple(each), returns, view) for count, each in ways)
         if "method" in native.variants and schema.self_index is not None:

@@ -1,6 +1,6 @@
-"""C++ types of schema types, as text: as an argument, as an owned value, as a return.
+"""The C++ types of schema types, as text: for an argument, an owned value, and a return.
 
-The rules are those of the public C++ API (torchgen.api.cpp). Where upstream asks ambient flags, `Passing` says it.
+The rules are those of the public C++ API (torchgen.api.cpp). Upstream's ambient flags are fields of `Passing`.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ ITENSOR_LIST = "at::ITensorListRef"
 TENSOR_OPTIONS = "at::TensorOptions"
 TENSOR_VECTOR = "::std::vector<at::Tensor>"
 
-# How the C++ types of list arguments of tensors read in a binding.
+# The C++ types of arguments that are lists of tensors, as passed.
 TENSOR_LIST_LIKE = (TENSOR_LIST, "const c10::List<::std::optional<at::Tensor>> &", f"const {ITENSOR_LIST} &")
 
 
 class CppType(Struct, frozen=True, gc=False):
-    """A C++ type as it is passed (`const at::Tensor &`) and with const and reference removed (`at::Tensor`)."""
+    """A C++ type as passed (`const at::Tensor &`), and without const and reference (`at::Tensor`)."""
 
     passed: str
     value: str
 
 
 class Passing(Struct, frozen=True, gc=False):
-    """How a function takes its arguments."""
+    """The settings that decide the C++ types of a function's arguments."""
 
-    base_types: dict[str, str]
-    symint: bool = False  # SymInt stays SymInt; else it is int64_t
+    base_types: dict[str, str]  # schema type -> C++ type
+    symint: bool = False  # whether SymInt is SymInt in C++; else it is int64_t
     const_ref_mutable: bool = False  # use_const_ref_for_mutable_tensors
-    ilistref: bool = False  # tensor lists as ITensorListRef: structured kernels
+    ilistref: bool = False  # whether lists of tensors are ITensorListRef, as in structured kernels
 
 
 def optional(inner: str) -> str:
@@ -43,7 +43,10 @@ def optional(inner: str) -> str:
 
 
 def argument_type(type_: str, how: Passing, *, mutable: bool) -> CppType:
-    """The type that an argument of schema type `type_` has in C++."""
+    """The C++ type of an argument of schema type `type_`. `mutable`: whether the function writes to it.
+
+    Raises a SpecError for a type without C++.
+    """
     value = _value_type(type_, how)
     if value is not None:
         return CppType(value, value)
@@ -92,7 +95,7 @@ def _list_argument(inner: str, how: Passing, mutable: bool) -> CppType:
 
 
 def _value_type(type_: str, how: Passing) -> str | None:
-    """The C++ type of a schema type that reads the same as argument and as return, else None."""
+    """The C++ type of a schema type if it is the same for arguments and returns, else None."""
     if type_.endswith("?"):
         inner = _value_type(type_[:-1], how)
         return None if inner is None else optional(inner)
@@ -114,7 +117,10 @@ def _value_type(type_: str, how: Passing) -> str | None:
 
 
 def return_value_type(type_: str, base_types: dict[str, str], *, mutable: bool = False) -> str:
-    """The C++ type of a return, const and reference removed. SymInt always stays SymInt in returns."""
+    """The C++ type of a return, without const and reference; SymInt is always SymInt in returns.
+
+    Raises a SpecError for a type that cannot be returned.
+    """
     value = _value_type(type_, Passing(base_types, symint=True))
     if value is not None:
         return value
@@ -132,4 +138,4 @@ def return_value_type(type_: str, base_types: dict[str, str], *, mutable: bool =
     of = return_value_type(inner, base_types, mutable=mutable)
     if inner == "Tensor":
         return optional(of)
-    raise SpecError(f"'{type_}' is no return type", needle=type_)
+    raise SpecError(f"'{type_}' is not a return type", needle=type_)

@@ -1,8 +1,8 @@
-"""Buckets of operators: which may have to do with one another, by their names alone.
+"""Buckets of operators: a partition by name that keeps related operators together.
 
-The variants of an operator, a view and its copies, a foreach function and what it applies to each member, and the
-definitions of their derivatives have one bucket. So whoever looks one of them up looks at its bucket, and not at all
-functions. That others have the same bucket is nothing but chance.
+The variants of an operator, a view and its copies, a foreach function and its reference, and the definitions of their
+derivatives share a bucket. So a lookup depends on one bucket only, not on all functions. Unrelated operators may share
+a bucket by chance.
 """
 
 from collections.abc import Iterable
@@ -15,17 +15,17 @@ from pipeline.model.regex import regex
 BUCKETS = 64
 
 _FOREACH = "_foreach_"
-# What a variant's name has more than that of its function.
+# The suffixes of variants.
 _MARKS = ("_out", "_", "_functional")
 _INPLACE_DUNDER = regex(r"__i\w+__")
-# What the names of variants, of views, of copies and of C++ functions differ by. No two of these words can overlap, so
-# that it does not matter in which order they are taken out.
+# The words by which the names of variants, views, copies and C++ functions differ. No two of these words can overlap,
+# so the order of their removal does not matter.
 _WORDS = regex("foreach|functional|copy|scatter|inverse|out")
 
 
 @lru_cache(maxsize=8192)
 def bucket_of(name: str) -> str:
-    """The bucket of an operator: by its name, by that of its C++ function, by the identity of its entry."""
+    """The bucket of an operator. `name` is its name, that of its C++ function, or the identity of its entry."""
     plain = name.partition(" ")[0].partition("#")[0].partition(".")[0].rpartition("::")[2]
     if plain.startswith(_FOREACH):
         for mark in _MARKS:
@@ -38,8 +38,8 @@ def bucket_of(name: str) -> str:
 
 
 def in_buckets(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names by bucket, in their order."""
-    found: dict[str, list[str]] = {}
+    """The names by bucket, each bucket in the order of `names`."""
+    buckets: dict[str, list[str]] = {}
     for name in names:
-        found.setdefault(bucket_of(name), []).append(name)
-    return found
+        buckets.setdefault(bucket_of(name), []).append(name)
+    return buckets

@@ -1,6 +1,6 @@
-"""What a well-formed schema must also satisfy: aliasing, out arguments, in-place form.
+"""Checks of a well-formed schema: aliasing, out arguments, in-place form.
 
-The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the wording is ours.
+The rules are upstream's (torchgen.model, FunctionSchema and Arguments); the messages are ours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LETTERS = "write letters, digits and underscores"
 
 
 def check_schema(schema: Schema) -> None:
-    """Refuses a schema that breaks one of the rules below, all of which are about what is written to."""
+    """Raises a SpecError if the schema breaks one of the rules below. All of them are about arguments written to."""
     if not (schema.name.inplace or schema.out or any_written(schema.positional) or any_written(schema.returns)):
         return
     _check_before_self(schema)
@@ -31,33 +31,35 @@ def check_schema(schema: Schema) -> None:
 
 
 def odd_names(schema: Schema) -> list[SpecError]:
-    """What upstream accepts, and no C++ compiler: names that are no identifiers, arguments of one name, a foreach
-    function of one tensor."""
-    found = []
+    """Errors that upstream accepts, but no C++ compiler.
+
+    They are names that are not identifiers, two arguments of the same name, and a foreach op that returns one tensor.
+    """
+    errors = []
     base = schema.name.base
     if not _IDENTIFIER.fullmatch(base):
-        found.append(SpecError(f"'{base}' is no name in C++", _LETTERS, field=("func",), needle=base))
+        errors.append(SpecError(f"'{base}' is not a C++ identifier", _LETTERS, field=("func",), needle=base))
     seen: set[str] = set()
     for argument in schema.arguments:
         name = argument.name
         if not _IDENTIFIER.fullmatch(name):
-            what = f"the argument '{name}' has no name in C++"
-            found.append(SpecError(what, _LETTERS, field=("func",), needle=str(argument)))
+            problem = f"the argument name '{name}' is not a C++ identifier"
+            errors.append(SpecError(problem, _LETTERS, field=("func",), needle=str(argument)))
         elif name in seen:
-            what = f"two arguments are called '{name}'"
-            found.append(SpecError(what, "rename one", field=("func",), needle=str(argument)))
+            problem = f"two arguments are called '{name}'"
+            errors.append(SpecError(problem, "rename one", field=("func",), needle=str(argument)))
         seen.add(name)
     if base.startswith("_foreach_") and any(r.type == "Tensor" for r in schema.returns):
-        what = f"'{schema.name}' has lists of tensors, and returns a Tensor"
-        found.append(SpecError(what, "return Tensor[]", field=("func",), needle=") -> "))
-    return found
+        problem = f"'{schema.name}' takes lists of tensors, but returns a Tensor"
+        errors.append(SpecError(problem, "return Tensor[]", field=("func",), needle=") -> "))
+    return errors
 
 
 def _check_before_self(schema: Schema) -> None:
     for argument in schema.before_self:
         if argument.is_write:
             raise SpecError(
-                f"argument '{argument.name}' stands before self and is mutable",
+                f"argument '{argument.name}' precedes self and is mutable",
                 "put it after self",
                 needle=str(argument),
             )
@@ -103,10 +105,10 @@ def _check_out_returns(schema: Schema) -> None:
         if schema.returns:
             raise SpecError("an op with tensor lists as out arguments returns something", "let it return ()")
         return
-    wanted = sum(not a.name.startswith("_scratch_") for a in schema.out)
-    if wanted != len(schema.returns):
+    expected = sum(not a.name.startswith("_scratch_") for a in schema.out)
+    if expected != len(schema.returns):
         raise SpecError(
-            f"{wanted} out arguments but {len(schema.returns)} returns", "return every out argument, in their order"
+            f"{expected} out arguments but {len(schema.returns)} returns", "return every out argument, in their order"
         )
 
 
@@ -140,7 +142,7 @@ def _check_kind(schema: Schema) -> None:
         )
     if "functional" in schema.name.overload:
         raise SpecError(
-            f"overload '{schema.name.overload}' says functional, but the op is not",
+            f"overload '{schema.name.overload}' is named functional, but the op is not",
             "use another overload name",
             needle=schema.name.overload,
         )

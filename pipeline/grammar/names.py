@@ -14,7 +14,10 @@ _FUNCTIONAL = "_functional"
 
 
 def parse_operator_name(text: str) -> OperatorName:
-    """`add_.Tensor`, `__iand__.Scalar`, `native_batch_norm_functional`."""
+    """Parses an operator name: `add_.Tensor`, `__iand__.Scalar`, `native_batch_norm_functional`.
+
+    Raises a SpecError if it is malformed. Rules: torchgen.model, OperatorName and BaseOperatorName.
+    """
     name, dot, overload = text.partition(".")
     if dot and not overload:
         raise SpecError(f"empty overload name in '{text}'", "drop the dot", needle=text)
@@ -61,10 +64,10 @@ def with_overload(name: OperatorName, overload: str) -> OperatorName:
 
 
 def unambiguous_name(name: OperatorName) -> str:
-    """`add_out` of `add.out`: the overload is joined by an underscore."""
+    """The name and the overload joined by an underscore: `add_out` for `add.out`."""
     return f"{name.unqualified}_{name.overload}" if name.overload else name.unqualified
 
 
 def out_overload(overload: str) -> str:
-    """The overload that a generated out variant gets."""
+    """The overload of a generated out variant."""
     return f"{overload}_out" if overload else "out"

@@ -1,7 +1,7 @@
-"""The schema grammar: `name.overload(arguments) -> returns`, as text, as data, and back.
+"""The schema grammar: parses `name.overload(arguments) -> returns`.
 
-Whatever is accepted prints back as the same text. The order of the parts, the meaning of `*`, of a mutable
-keyword-only argument (an out argument) and of the four TensorOptions arguments is upstream's (torchgen.model).
+An accepted schema prints back as the same text. The order of the parts, the meaning of `*`, of a mutable keyword-only
+argument (an out argument) and of the four TensorOptions arguments are upstream's (torchgen.model).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ TENSOR_OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Dev
 
 @lru_cache(maxsize=4)
 def parser(base_types: frozenset[str]) -> SchemaParser:
-    """The parser for the type names of a release."""
+    """The shared parser for the type names of a release."""
     return SchemaParser(base_types)
 
 
 class SchemaParser:
-    """Parses schemas; arguments and returns that read the same are parsed once.
+    """Parses schemas; arguments and returns with the same text are parsed once.
 
     `base_types` are the type names of the release.
     """
@@ -36,7 +36,7 @@ class SchemaParser:
         self._returns: dict[str, Return] = {}
 
     def parse(self, text: str) -> Schema:
-        """The schema that `text` writes; refuses what is malformed or breaks a rule."""
+        """The schema in `text`; raises a SpecError if it is malformed or breaks a rule."""
         name, _, rest = text.partition("(")
         arguments, arrow, returns = rest.rpartition(") -> ")
         if not name or not arrow or "\n" in rest:
@@ -66,7 +66,7 @@ class SchemaParser:
         pieces = [piece for piece in text.split(", ") if piece]
         at = pieces.index("*") if "*" in pieces else len(pieces)
         if "*" in pieces[at + 1 :]:
-            raise SpecError("'*' may stand only once among the arguments", needle="*")
+            raise SpecError("'*' may appear only once among the arguments", needle="*")
         positional = [self.argument(piece) for piece in pieces[:at]]
         kwarg_only = [self.argument(piece) for piece in pieces[at + 1 :]]
         written = [i for i, argument in enumerate(kwarg_only) if argument.is_write]
@@ -83,7 +83,7 @@ class SchemaParser:
         return positional, kwarg_only[: written[0]], out
 
     def argument(self, text: str) -> Argument:
-        """One argument: type, alias annotation, name and default."""
+        """One argument: type, alias annotation, name and default; raises a SpecError if it is malformed."""
         known = self._arguments.get(text)
         if known is None:
             known = self._arguments[text] = self._parse_argument(text)
@@ -94,7 +94,7 @@ class SchemaParser:
             raise SpecError(f"illegal argument '{text}'", "write: type name", needle=text)
         head, equals, default = text.partition("=")
         if "=" in default:
-            raise SpecError(f"illegal default value in '{text}'", "a default holds no '='", needle=text)
+            raise SpecError(f"illegal default value in '{text}'", "a default has no '='", needle=text)
         if " " not in head:
             raise SpecError(f"illegal argument '{text}'", "write: type name=default", needle=text)
         type_text, name = head.rsplit(" ", 1)
@@ -134,8 +134,10 @@ class SchemaParser:
 
 
 def _is_canonical(arguments: str, returns: str) -> bool:
-    """Whether arguments and returns that can be parsed read as they are printed: nothing between commas is empty,
-    `*` is not the last, and returns stand in parentheses unless there is one."""
+    """Whether valid arguments and returns are also in the form in which they are printed.
+
+    No part between commas is empty, `*` is not the last part, and one return has no parentheses.
+    """
     pieces = arguments.split(", ")
     if arguments and ("" in pieces or pieces[-1] == "*"):
         return False
@@ -143,11 +145,11 @@ def _is_canonical(arguments: str, returns: str) -> bool:
 
 
 def _find_tensor_options(kwarg_only: list[Argument]) -> int | None:
-    found = [
+    starts = [
         i
         for i in range(len(kwarg_only) - len(TENSOR_OPTIONS) + 1)
         if all(a.name == n and a.type.removesuffix("?") == t for a, (n, t) in zip(kwarg_only[i:], TENSOR_OPTIONS))
     ]
-    if len(found) > 1:
-        raise SpecError("the tensor options arguments stand twice", needle=str(kwarg_only[found[1]]))
-    return found[0] if found else None
+    if len(starts) > 1:
+        raise SpecError("the tensor options arguments appear twice", needle=str(kwarg_only[starts[1]]))
+    return starts[0] if starts else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pipeline.model.schema import Argument, OperatorName, Return, Schema, returns_text
 
-# Its in-place variant has the default and the functional one has not (upstream's Note [bernoulli.p schema]).
+# Its in-place variant has a default, the functional one has none (upstream's Note [bernoulli.p schema]).
 _BERNOULLI_P = OperatorName("bernoulli", "p")
 
 
@@ -39,7 +39,7 @@ def signature_inputs(schema: Schema) -> tuple[tuple[Argument, ...], tuple[Argume
 
 
 def signature_returns(schema: Schema) -> tuple[Return, ...]:
-    """The returns of the schema, then a return for every written argument that it does not return."""
+    """The returns of the schema, then a return for every argument that it writes to and does not return."""
     kept = tuple(Return(r.type, r.name) for r in schema.returns)
     return kept + tuple(Return(a.type, f"{a.name}_out") for a in _unreturned(schema))
 
@@ -52,7 +52,7 @@ def _unreturned(schema: Schema) -> list[Argument]:
 
 
 def view_signature(schema_name: str, signature: str) -> str:
-    """The signature under which a view, its in-place variant and its `_copy` or `_scatter` meet.
+    """The signature that a view, its in-place variant and its `_copy` or `_scatter` share.
 
     `schema_name` is the base name that `signature` starts with.
     """

@@ -16,7 +16,7 @@ _ANNOTATED = regex(r"Tensor\((.+)\)(.*)", re.DOTALL)
 
 
 def check_type(text: str, base_types: Collection[str]) -> None:
-    """Refuses `text` unless it is a base type followed by any number of `?`, `[]` and `[N]`."""
+    """Raises a SpecError unless `text` is a base type followed by `?`, `[]` and `[N]`, MOST_SUFFIXES at most."""
     if text in base_types:
         return
     base = base_type(text)
@@ -24,8 +24,8 @@ def check_type(text: str, base_types: Collection[str]) -> None:
     while position < len(text):
         depth += 1
         if depth > MOST_SUFFIXES:
-            what = f"more than {MOST_SUFFIXES} lists and optionals of one another in a type"
-            raise SpecError(what, f"write {base}[] or {base}?", needle=f"{text[:position]}")
+            problem = f"more than {MOST_SUFFIXES} nested lists and optionals in a type"
+            raise SpecError(problem, f"write {base}[] or {base}?", needle=f"{text[:position]}")
         suffix = _SUFFIX.match(text, position)
         if suffix is None:
             raise SpecError(f"unrecognized type '{text}'", nearest(text, base_types), needle=text)
@@ -38,7 +38,7 @@ def check_type(text: str, base_types: Collection[str]) -> None:
 
 
 def base_type(text: str) -> str:
-    """`Tensor` of `Tensor?[]`."""
+    """The type without its suffixes: `Tensor` of `Tensor?[]`."""
     end = len(text)
     for mark in "?[":
         at = text.find(mark)
@@ -48,7 +48,7 @@ def base_type(text: str) -> str:
 
 
 def element(type_: str) -> str | None:
-    """What a list or an optional holds: `Tensor?` of `Tensor?[]`, `int` of `int[2]`; None of a plain type."""
+    """The element type of a list or optional: `Tensor?` of `Tensor?[]`, `int` of `int[2]`; None for a base type."""
     if type_.endswith("?"):
         return type_[:-1]
     if type_.endswith("]"):
@@ -57,7 +57,10 @@ def element(type_: str) -> str | None:
 
 
 def split_annotation(text: str) -> tuple[str, str | None]:
-    """`Tensor(a!)?` is the type `Tensor?` with the annotation `a!`; the annotation is checked."""
+    """The type and the alias annotation: `Tensor?` and `a!` for `Tensor(a!)?`; None if there is no annotation.
+
+    Raises a SpecError if the annotation is malformed, or if a type of this form cannot have one.
+    """
     match = _ANNOTATED.match(text) if "(" in text else None
     if match is None:
         return text, None
@@ -73,7 +76,10 @@ def split_annotation(text: str) -> tuple[str, str | None]:
 
 
 def check_annotation(text: str) -> None:
-    """Refuses `text` unless it reads `a`, `a!`, `a|b`, `a -> b|c`, `a -> *`, with one set of one member at least."""
+    """Raises a SpecError unless `text` has the form `a`, `a!`, `a|b`, `a -> b|c` or `a -> *`.
+
+    One of the two sets must have a single member.
+    """
     match = _ANNOTATION.fullmatch(text)
     if match is None:
         raise SpecError(

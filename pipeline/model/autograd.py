@@ -1,4 +1,4 @@
-"""Derivatives as data. Field names are torchgen's, so that either program's data reads like the other's."""
+"""Derivatives as data. Field names are torchgen's, so the data of both programs can be compared."""
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ class Definition(Struct, frozen=True, gc=False, array_like=True):
 
 
 class SavedAttribute(Struct, frozen=True, gc=False, array_like=True):
-    """What a Node saves: the attribute's name, its C++ type, and the expression it is saved from."""
+    """An attribute that a Node saves: its name, its C++ type, and the expression of the value."""
 
     name: str
     type: str
@@ -62,20 +62,20 @@ class DifferentiableInput(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Reverse(Struct, frozen=True, gc=False, array_like=True):
-    """What a Node is printed from: of an info, all but its forward formulas and what only kernels ask for."""
+    """The part of an info that a Node is printed from: without forward formulas and data that only kernels use."""
 
     name: str
     func: str
     formulas: tuple[tuple[str, tuple[str, ...]], ...]  # C++ over saved attributes, and the inputs it is for
     all_saved_inputs: tuple[SavedAttribute, ...]
     all_saved_outputs: tuple[SavedAttribute, ...]
-    named_gradients: tuple[tuple[str, int], ...]  # those that are used, with their places among all
+    named_gradients: tuple[tuple[str, int], ...]  # the used ones, each with its index among all
     args_with_derivatives: tuple[DifferentiableInput, ...]
     node: str = ""  # the Node's name
 
 
 class Info(Struct, frozen=True, gc=False, array_like=True):
-    """All that is known of one operator's derivatives under one dispatch key. The Node's name stands beside it."""
+    """One operator's derivatives under one dispatch key. The Node's name is kept separately."""
 
     name: str  # the operator's, without overload
     func: str  # schema of the function the formulas are written for
@@ -92,7 +92,7 @@ class Info(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def reverse(self) -> Reverse:
-        """What a Node is printed from."""
+        """The part that a Node is printed from, without the Node's name."""
         return Reverse(
             self.name,
             self.func,

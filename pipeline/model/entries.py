@@ -1,13 +1,13 @@
-"""Entries of spec files, and how many things are kept in groups."""
+"""Markers in the values of spec-file entries, and the grouping of many names."""
 
 from collections.abc import Iterable, Iterator
 
 from xxhash import xxh3_64_intdigest
 
-# Marks a mapping whose order counts, kept as a list of pairs.
+# Marks a list of pairs that represents an ordered mapping.
 PAIRS = "!pairs"
 
-# Starts the only key of a mapping that stands for a value which no key of a spec file takes, a date for example.
+# Prefix of the only key of a mapping that represents a value which no key of a spec file accepts, such as a date.
 ODD_VALUE = "!yaml "
 ODD_SET = f"{ODD_VALUE}set"  # with the items in their order
 
@@ -15,8 +15,10 @@ GROUP = 32  # names in a group, on average
 
 
 def grouped(names: Iterable[str]) -> Iterator[list[str]]:
-    """Names in groups of neighbours. Where one ends is decided by the name alone: a name that comes or goes changes its
-    own group and no other."""
+    """Consecutive names in groups of GROUP on average.
+
+    The hash of a name decides whether a group ends after it, so adding or removing a name changes only nearby groups.
+    """
     group: list[str] = []
     for name in names:
         group.append(name)
@@ -28,7 +30,7 @@ def grouped(names: Iterable[str]) -> Iterator[list[str]]:
 
 
 def numbered(names: Iterable[str]) -> Iterator[str]:
-    """The same names, all different: the second `x` is called `x#2`."""
+    """The same names made unique: the second `x` becomes `x#2`."""
     seen: dict[str, int] = {}
     for name in names:
         seen[name] = seen.get(name, 0) + 1

@@ -1,4 +1,4 @@
-"""What autograd's kernels depend on of the derivatives that serve them: their backward formulas are not in it."""
+"""The part of derivatives that autograd's kernels depend on; it has no backward formulas."""
 
 from msgspec import Struct
 
@@ -7,15 +7,15 @@ from pipeline.model.native import NativeFunction
 
 
 class Differentiability(Struct, frozen=True, gc=False, array_like=True):
-    """What derivatives say of inputs and outputs."""
+    """Which inputs and outputs are differentiable."""
 
     non_differentiable: tuple[str, ...]  # inputs and outputs that are tensors and have no gradient
-    single_gradient: bool  # whether a formula uses `grad`: then only the first output counts
+    single_gradient: bool  # whether a formula uses `grad`: then only the first output is differentiable
     outputs: tuple[bool, ...] | None  # output_differentiability, as declared
 
 
 class KernelSaved(Struct, frozen=True, gc=False, array_like=True):
-    """A saved attribute, and under which condition a backward formula is going to use it; None for always."""
+    """A saved attribute, and the C++ condition under which a backward formula uses it; None means always."""
 
     name: str
     type: str
@@ -27,10 +27,10 @@ class KernelDerivative(Struct, frozen=True, gc=False, array_like=True):
     """The derivatives of a function under a dispatch key, as its kernel sees them."""
 
     dispatch_key: str
-    node: str | None  # None where there is no derivative to compute
-    operator: str  # whose derivatives they are: the functional variant's, the reference's
-    inputs: tuple[str, ...]  # those with derivatives, by name
-    saved_inputs: tuple[KernelSaved, ...]  # by name, as the outputs
+    node: str | None  # the Node's name; None if there is no derivative to compute
+    operator: str  # that the derivatives are defined for: the function, its functional variant or its reference
+    inputs: tuple[str, ...]  # the inputs with derivatives, sorted by name
+    saved_inputs: tuple[KernelSaved, ...]  # sorted by name, like saved_outputs
     saved_outputs: tuple[KernelSaved, ...]
     differentiability: Differentiability
     conditions: tuple[str, ...]  # output_differentiability_conditions
@@ -39,7 +39,7 @@ class KernelDerivative(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Served(Struct, frozen=True, gc=False, array_like=True):
-    """A function, and the derivatives that serve it by dispatch key; None where there are none at all."""
+    """A function, and the derivatives that serve it by dispatch key; None if it has none."""
 
     function: NativeFunction
     derivatives: tuple[KernelDerivative, ...] | None

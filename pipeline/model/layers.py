@@ -1,4 +1,4 @@
-"""Layers of a spec set as the stages know them: which files have entries, and what is done to these before all else."""
+"""Layers of a spec set as the stages read them: the files with entries, and the changes to apply to the entries."""
 
 from typing import Literal
 
@@ -8,14 +8,15 @@ from pipeline.problems.problem import Role
 
 Words = str | tuple[str, ...]  # one, or a list of them
 
-LAYER_MARK = " @"  # between an entry's operator and the layer that it is from
+LAYER_MARK = " @"  # between an entry's operator and its layer
 
 
 class Versions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Entries that hold for some releases only.
+    """How entries name the releases that they are valid for.
 
-    `keys`: the keys of an entry that say for which; it holds where one of them says so. `all`: the key of the file
-    that lists all releases, for those who say `all_version` or `newest`. `missing`: what an entry without any key is.
+    `keys`: the keys of an entry that name releases; one that names the release is enough. `all`: the key of the file
+    that lists all releases, for entries with `all_version` or `newest`. `missing`: what to do with an entry that has
+    none of the keys.
     """
 
     keys: Words
@@ -29,7 +30,7 @@ class Versions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
-    """A change of a schema of the base: in the `func` of the function, `from` becomes `to`."""
+    """A change of a schema of the base: in `func` of the function, the text `from` becomes `to`."""
 
     func: str
     from_: str
@@ -37,20 +38,20 @@ class Rewrite(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": 
 
 
 class Source(Struct, frozen=True, array_like=True):
-    """One spec file of a set that is described: `key` names it among the inputs, and starts with its role."""
+    """One spec file of a described set. `key` names it among the inputs, and starts with its role."""
 
     key: str
-    file: str  # as others are told
+    file: str  # name in reports: the path within the set
     layer: str = ""  # "" for the base
-    namespace: str = ""  # of the functions that name none
-    lists: tuple[str, ...] = ()  # the keys whose lists are the entries; none: the file is a list
-    drop: tuple[str, ...] = ()  # keys that say nothing to autograd
-    keep: tuple[str, ...] = ()  # where there are any, only these keys are looked at
+    namespace: str = ""  # of functions without one
+    lists: tuple[str, ...] = ()  # the keys with lists of entries; if empty, the file is a list
+    drop: tuple[str, ...] = ()  # keys of entries to ignore
+    keep: tuple[str, ...] = ()  # if not empty, all other keys of entries are ignored
     versions: Versions | None = None
     diffs: tuple[str, ...] = ()  # keys of the diffs that change the text
     rewrites: tuple[Rewrite, ...] = ()
-    exclude: tuple[str, ...] = ()  # operators whose entries are left out
-    at: tuple[str, ...] = ()  # where the description has it
+    exclude: tuple[str, ...] = ()  # operators to leave out with their entries
+    at: tuple[str, ...] = ()  # path of its key in the description
 
     @property
     def role(self) -> Role:
@@ -59,21 +60,21 @@ class Source(Struct, frozen=True, array_like=True):
 
 
 def listed(words: Words) -> tuple[str, ...]:
-    """A list of one where there is one."""
+    """The words as a tuple, also if the description gives one word."""
     return (words,) if isinstance(words, str) else words
 
 
 def role_of(key: str) -> Role:
-    """The role of a spec file, by its key."""
+    """The role of a spec file: the part of its key before the colon."""
     role: Role = key.partition(":")[0]  # type: ignore[assignment]
     return role
 
 
 def entry_operator(entry: str) -> str:
-    """The operator that an entry is about, by its identity."""
+    """The operator of an entry, from the entry's identity."""
     return entry.partition(LAYER_MARK)[0].partition("#")[0]
 
 
 def layer_of(entry: str) -> str:
-    """The layer that an entry is from, by its identity; "" for the base."""
+    """The layer of an entry, from the entry's identity; "" for the base."""
     return entry.rpartition(LAYER_MARK)[2].partition("#")[0] if LAYER_MARK in entry else ""

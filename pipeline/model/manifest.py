@@ -1,10 +1,10 @@
-"""`manifest.json`: what another build system reads. No path of a machine is in it."""
+"""`manifest.json`, for other build systems. It contains no path of this machine."""
 
 from msgspec import Struct
 
 
 class ManifestInput(Struct, frozen=True):
-    """Something that files are made from: a spec file, a template, gradmill itself."""
+    """An input of generated files: a spec file, a template, or gradmill itself."""
 
     name: str  # within the spec set: `derivatives.yaml`, `templates/Functions.h`
     xxh3: str  # 128 bits, hexadecimal
@@ -30,15 +30,15 @@ class ManifestUnit(Struct, frozen=True):
     dispatch_key: str  # "" for a function
     file: str
     line: int
-    synthesized: bool  # a foreach Node without an entry of its own: the entry is that of its reference
+    synthesized: bool  # a foreach Node without its own entry: the entry is that of its reference
 
 
 class Manifest(Struct, frozen=True, tag_field="format", tag="manifest/3"):
-    """All generated files of one spec set, and what they were made from."""
+    """All generated files of one spec set, and their inputs."""
 
     gradmill: str  # version
     specs: str  # name of the spec set
-    release: str  # PyTorch release, as it was read
+    release: str  # the PyTorch release that the set was read as
     layout: str
     inputs: tuple[ManifestInput, ...]
     files: tuple[ManifestFile, ...]

@@ -18,7 +18,7 @@ class Kernel(Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def supports_symint(self) -> bool:
-        """Whether the kernel takes SymInt: upstream reads that from its name (torchgen.model.BackendMetadata)."""
+        """Whether the kernel takes SymInt. Upstream decides by the name (torchgen.model.BackendMetadata)."""
         return "_symint" in self.name
 
 
@@ -30,7 +30,7 @@ class UfuncLoop(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Precompute(Struct, frozen=True, gc=False, array_like=True):
-    """`precomputed:`, kernel arguments replaced by values that the meta function computes, and added ones."""
+    """`precomputed:`, kernel arguments that the meta function replaces by computed values, and added arguments."""
 
     replace: dict[str, tuple[Argument, ...]]
     add: tuple[Argument, ...] = ()
@@ -59,7 +59,7 @@ class NativeFunction(Struct, frozen=True, gc=False, array_like=True):
     manual_cpp_binding: bool = False
     cpp_no_default_args: tuple[str, ...] = ()
     is_abstract: bool = False
-    generated_from: str | None = None  # schema of the function that this one was generated from
+    generated_from: str | None = None  # schema of the function that it was generated from
 
     @property
     def part_of_structured_group(self) -> bool:
@@ -68,7 +68,7 @@ class NativeFunction(Struct, frozen=True, gc=False, array_like=True):
 
 
 class FunctionNames(Struct, frozen=True, gc=False, array_like=True):
-    """What a function is called."""
+    """The names of a function."""
 
     schema: str  # the schema's text, unique in a spec set
     name: str  # with overload
@@ -78,13 +78,13 @@ class FunctionNames(Struct, frozen=True, gc=False, array_like=True):
 
 
 class FunctionHead(FunctionNames, frozen=True, gc=False, array_like=True):
-    """What grouping, matching and reference lookup need to know of a function, without its arguments."""
+    """The properties of a function that grouping, matching and reference lookup use; it has no arguments."""
 
     unqualified: str  # `add_` of `add_.Tensor`
     kind: SchemaKind
     view_kind: ViewKind
     signature: str  # the schema that all variants of the operator share
-    undefaulted: str | None  # the signature without defaults, where it has any
+    undefaulted: str | None  # the signature without defaults; None if it has none
     delegate: str | None
     structured: bool
     generated: bool
@@ -98,16 +98,16 @@ class FunctionHead(FunctionNames, frozen=True, gc=False, array_like=True):
     returns_tensors: bool
     callable: bool  # as a function, not only as a method
     has_options: bool  # dtype, layout, device, pin_memory
-    abstract: bool  # has a kernel for some device: nobody made it of other functions
+    abstract: bool  # has a kernel for some device: it is not composed of other functions
 
     @property
     def plain_signature(self) -> str:
-        """The signature, defaults stripped."""
+        """The signature without defaults."""
         return self.signature if self.undefaulted is None else self.undefaulted
 
     @property
     def returns_what_it_writes(self) -> bool:
-        """Whether an argument that is written to is among the returns, which have the same annotation."""
+        """Whether the function returns an argument that it writes to: such a return has an annotation with a `!`."""
         return "!" in self.schema.partition(") -> ")[2]
 
     @property

@@ -1,4 +1,4 @@
-"""What is known between definitions and text: whose derivatives serve whom, and which Nodes there are."""
+"""Data between definitions and printed text: which derivatives serve which function, and which Nodes exist."""
 
 from msgspec import Struct
 
@@ -13,25 +13,25 @@ class Target(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Defined(Struct, frozen=True, gc=False, array_like=True):
-    """A function with derivatives of its own: by which definition, and whether as the copy of the view it is for."""
+    """A function with its own derivatives, and their definition."""
 
     function: str
     op: str  # with overload
     definition: str
-    first: str  # the definition at whose place it stands
-    is_copy: bool = False
+    first: str  # the definition that decides its place in the order
+    is_copy: bool = False  # whether it is the `_copy` variant of the view that the definition is for
 
 
 class Shape(Struct, frozen=True, gc=False, array_like=True):
-    """What a definition came to, as far as names of Nodes and lookups depend on it."""
+    """The part of a definition that names of Nodes and lookups depend on."""
 
     definition: str
     operator: str
-    keys: tuple[tuple[str, bool], ...]  # dispatch keys in order, and whether there is a derivative to compute
+    keys: tuple[tuple[str, bool], ...]  # dispatch keys in order, each with whether there is a derivative to compute
 
 
 class Reference(Struct, frozen=True, gc=False, array_like=True):
-    """A foreach function without a definition of its own, and the function that is applied to each member."""
+    """A foreach function without its own definition, and the function that it applies to each member of its lists."""
 
     function: str
     name: str  # with overload
@@ -53,20 +53,20 @@ class Reference(Struct, frozen=True, gc=False, array_like=True):
 
 
 class NodeRow(Struct, frozen=True, gc=False, array_like=True):
-    """One info, and the Node that it is printed as."""
+    """One info, and the Node that is printed from it."""
 
-    node: str | None  # the C++ struct; None where there is no derivative to compute
+    node: str | None  # the C++ struct; None if there is no derivative to compute
     operator: str  # decides the shard
     op: str  # with overload
     dispatch_key: str
     function: str
-    definition: str  # of the entry, of the reference's where it is synthesized
+    definition: str  # of the entry; if synthesized, of the reference's entry
     is_copy: bool = False
     synthesized: bool = False
 
 
 class Pair(Struct, frozen=True, gc=False, array_like=True):
-    """One native function, and the functions whose infos serve it, by dispatch key."""
+    """One native function, and by dispatch key the functions with the infos that serve it."""
 
     function: str
     op: str  # with overload
@@ -75,19 +75,19 @@ class Pair(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Dependent(Struct, frozen=True, gc=False, array_like=True):
-    """A function for which it matters what the infos that serve it say."""
+    """A function that must be checked against the infos that serve it."""
 
     name: str  # with overload
-    inplace: bool  # else generated from a mutable function
-    exact: bool  # whether the infos were written for it
+    inplace: bool  # if False, the function is generated from a mutable one
+    exact: bool  # whether the infos are defined for this very function
     source: dict[str, str]
 
 
 class Outputs(Struct, frozen=True, gc=False, array_like=True):
-    """A function, and the names of its outputs that carry history; of functions that make no view, none are told."""
+    """A function, and its differentiable outputs."""
 
     function: NativeFunction
-    differentiable: tuple[str, ...] = ()
+    differentiable: tuple[str, ...] = ()  # names; always empty for functions that create no view
 
 
 Keyed = tuple[str, Info]  # a dispatch key, and the info under it

@@ -1,5 +1,7 @@
-"""Regular expressions that are compiled when somebody first uses them: a run with little to do uses few of them, and
-compiling those of all modules takes as long as printing a hundred Nodes."""
+"""Regular expressions that are compiled at first use.
+
+An incremental run uses few of them, and compiling those of all modules takes as long as printing a hundred Nodes.
+"""
 
 import re
 from typing import Any, AnyStr, cast
@@ -8,7 +10,7 @@ _METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub
 
 
 class _Pattern:
-    """What stands for a compiled pattern until one is needed."""
+    """A stand-in for a compiled pattern, which compiles it at first use."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
         self._text = text
@@ -23,5 +25,5 @@ class _Pattern:
 
 
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """A regular expression: its methods are those of `re.compile(text, flags)`, which the first use of one calls."""
+    """A regular expression with the methods of `re.compile(text, flags)`, compiled when a method is first used."""
     return cast("re.Pattern[AnyStr]", _Pattern(text, flags))

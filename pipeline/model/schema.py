@@ -1,7 +1,7 @@
-"""Operator schemas as data: what one `func:` line of native_functions.yaml says.
+"""Operator schemas as data: the content of one `func:` line of native_functions.yaml.
 
-Types and alias annotations are kept as their own canonical text (`Tensor?[]`, `a! -> a|b`): the grammar accepts
-only text that would be printed back unchanged, so the text is the value.
+Types and alias annotations are kept as canonical text (`Tensor?[]`, `a! -> a|b`): the grammar accepts only text that
+prints back unchanged, so the text is the value.
 """
 
 from collections.abc import Sequence
@@ -115,12 +115,12 @@ class Schema(Struct, frozen=True, gc=False, array_like=True):
 
 
 def annotated(type_: str, annotation: str) -> str:
-    """`Tensor?` and `a!` make `Tensor(a!)?`."""
+    """The type with an alias annotation: `Tensor(a!)?` for `Tensor?` and `a!`."""
     return type_.replace("Tensor", f"Tensor({annotation})")
 
 
 def returns_text(returns: list[str]) -> str:
-    """The right-hand side of a schema: one return stands bare, none or several in parentheses."""
+    """The right-hand side of a schema: one return without parentheses, none or several with them."""
     return returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
 
 
@@ -134,25 +134,25 @@ def schema_kind(schema: Schema) -> SchemaKind:
 
 
 def modifies(schema: Schema) -> bool:
-    """True of in-place functions and of those with out arguments: they return what they write to."""
+    """Whether the function is in-place or has out arguments; it then returns the arguments that it writes to."""
     return schema_kind(schema) in ("inplace", "out")
 
 
 def any_written(values: Sequence[Argument] | Sequence[Return]) -> bool:
-    """Whether one of some arguments or returns is written to."""
+    """Whether the function writes to one of the arguments or returns."""
     return any("!" in v.annotation for v in values if v.annotation is not None)
 
 
 def is_tensor_like(type_: str) -> bool:
-    """True of Tensor and of lists and optionals of it."""
+    """Whether the type is Tensor, or a list or optional of it."""
     return type_.startswith("Tensor")
 
 
 def has_symint(schema: Schema) -> bool:
-    """True when an input (not an out argument) is a SymInt, or a list or optional of it."""
+    """Whether an input (not an out argument) is a SymInt, or a list or optional of it."""
     return any(a.type.startswith("SymInt") for a in schema.inputs)
 
 
 def is_list(type_: str) -> bool:
-    """True of `X[]` and `X[N]`; an optional list (`X[]?`) is an optional."""
+    """Whether the type is `X[]` or `X[N]`; an optional list (`X[]?`) is an optional, not a list."""
     return type_.endswith("]")

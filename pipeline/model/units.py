@@ -1,4 +1,4 @@
-"""Units: what a family prints one by one, a Node or a function."""
+"""Units: the Nodes or functions that a family prints one by one."""
 
 from msgspec import Struct
 
@@ -6,14 +6,14 @@ from pipeline.problems.problem import Role
 
 
 class Unit(Struct, frozen=True, gc=False, array_like=True):
-    """One thing that a family prints."""
+    """One Node or function that a family prints."""
 
-    name: str  # different for every unit of a family
-    title: str  # what it is called in C++
-    operator: str  # upstream's shards go by it
-    op: str  # the operator with its overload; a graph's function
-    role: Role  # the file and the entry that it is from
+    name: str  # unique in its family
+    title: str  # its name in C++
+    operator: str  # decides the shard, as upstream does
+    op: str  # the operator with its overload; for a graph, its function
+    role: Role  # of the file with its entry
     entry: str
     dispatch_key: str = ""
-    synthesized: bool = False  # a foreach Node without an entry of its own: the entry is that of its reference
+    synthesized: bool = False  # a foreach Node without its own entry: the entry is that of its reference
     function: str = ""

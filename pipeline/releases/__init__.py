@@ -1,4 +1,4 @@
-"""PyTorch releases: `resolve` gives the facts of one, `pipeline.releases.table` lists what changed in which."""
+"""PyTorch releases: `resolve` returns the facts of one, `pipeline.releases.table` lists the changes by release."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _VERSION = regex(r"\d{1,9}\.\d{1,9}(?:\.\w+)*(?:\+[\w.-]+)?", re.ASCII)
 
 
 def minor(version: str) -> str:
-    """`2.13` of `2.13.0`, `2.13.0+cpu`, `2.13.0a0+git1234`."""
+    """The minor release of a version: `2.13` of `2.13.0`, `2.13.0+cpu`, `2.13.0a0+git1234`."""
     return ".".join(version.split("+", maxsplit=1)[0].split(".")[:2])
 
 
 def resolve_version(version: str, source: str = "") -> tuple[str, str]:
-    """The known minor release to use for `version`, and a warning ("" when all is known of the release).
+    """The known minor release to use for `version`, and a warning ("" if all facts of the release are known).
 
-    A release newer than all known ones is read as the newest known; an older or malformed one is refused. `source`: the
-    file that names it.
+    A release newer than all known ones is read as the newest known one. Raises a SpecError for an older or malformed
+    one. `source` is the file that names it, "" for the command line.
     """
     known = [minor(v) for v in KNOWN]
     wanted = minor(version)
@@ -43,7 +43,7 @@ def resolve_version(version: str, source: str = "") -> tuple[str, str]:
 
 
 def _unread(release: str) -> str:
-    """A warning about a release that was added to the table by hand."""
+    """A warning if the release was added to the table without reading the names of its package, else ""."""
     newest = minor(NAMES_OF)
     if _key(release) <= _key(newest):
         return ""
@@ -53,23 +53,23 @@ def _unread(release: str) -> str:
     )
 
 
-def agreed_version(given: str, own: str, source: str) -> str:
-    """The version to use: what `release=` gives, or what `source`, a file of the spec set, says; "" for neither.
+def agreed_version(option: str, own: str, source: str) -> str:
+    """The version to use: `option`, the value of `release=`, or else `own`, which the file `source` of the set names.
 
-    A SpecError when they are of different minor releases, or `given` is of none.
+    "" if both are empty. Raises a SpecError if they are of different minor releases, or `option` is not a known one.
     """
-    if given:
-        resolve_version(given)
-    if given and own and minor(given) != minor(own):
+    if option:
+        resolve_version(option)
+    if option and own and minor(option) != minor(own):
         raise SpecError(
-            f"release={given}, but {source} says that the spec set is for {own}",
+            f"release={option}, but {source} says that the spec set is for {own}",
             "leave release= out, or change the file",
         )
-    return given or own
+    return option or own
 
 
 def resolve(version: str, more: Iterable[Change] = ()) -> Release:
-    """The facts of a known minor release, the changes up to it folded into the oldest; then `more` of them."""
+    """The facts of a known minor release: the oldest one's, with all changes up to it applied, then `more` changes."""
     values: dict[str, object] = dict(OLDEST)
     for change in (*CHANGES, *more):
         if _key(change.since) > _key(version):
@@ -87,7 +87,7 @@ def resolve(version: str, more: Iterable[Change] = ()) -> Release:
 
 
 def newest_at(version: str, candidates: Iterable[str]) -> str | None:
-    """The newest of the `candidates` that is not newer than `version`, None when all are."""
+    """The newest of the `candidates` that is not newer than `version`; None if all are newer."""
     return max((c for c in candidates if _key(c) <= _key(version)), key=_key, default=None)
 
 

@@ -1,7 +1,7 @@
-"""What the kernels of VariableType ask of a release: the oldest one's lists, then what changed.
+"""Facts of a release for the kernels of VariableType: the oldest release's lists, then the changes.
 
-Rules: torchgen.packaged.autograd.gen_variable_type, and of it gen_trace_type (what is written by hand) and
-gen_inplace_or_view_type (what is a view). Names that no operator has are there too: another spec set may have them.
+Rules: torchgen.packaged.autograd.gen_variable_type, and its imports from gen_trace_type (kernels written by hand) and
+gen_inplace_or_view_type (views). The lists also have names without an operator: another spec set may have it.
 """
 
 from __future__ import annotations

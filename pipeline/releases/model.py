@@ -1,12 +1,12 @@
-"""What differs between PyTorch releases, as one value that the stages are given."""
+"""The differences between PyTorch releases, as one value that is an argument of the stages."""
 
 from msgspec import Struct
 
-# Parts of kernels that a set of layers may leave out.
-JIT_DECOMPOSITION = "jit_decomposition"  # for forward mode, of what has no forward formula
-STORAGE_USE_COUNT = "storage_use_count"  # the check that nobody else has a result's storage
-BOXED_FALLBACK = "boxed_fallback"  # of functions without derivatives, which then get a kernel
-OWN_KERNEL = "own_kernel"  # the check that what has derivatives has a kernel of its own: a backend may give it one
+# Parts of kernels that a described set may leave out.
+JIT_DECOMPOSITION = "jit_decomposition"  # forward mode of an op without a forward formula
+STORAGE_USE_COUNT = "storage_use_count"  # the check that a result does not share its storage
+BOXED_FALLBACK = "boxed_fallback"  # for functions without derivatives; if left out, they get a kernel
+OWN_KERNEL = "own_kernel"  # the check that a function with derivatives has its own kernel: a backend may provide it
 PARTS = (OWN_KERNEL, JIT_DECOMPOSITION, STORAGE_USE_COUNT, BOXED_FALLBACK)
 
 
@@ -22,11 +22,11 @@ class Change(Struct, frozen=True):
 
 
 class Release(Struct, frozen=True):
-    """The facts of one release. Nothing in a stage or an emitter asks for a version: it asks for one of these."""
+    """The facts of one release. Stages and emitters never compare versions: they use one of these facts."""
 
     version: str  # "2.13": the minor release
-    base_types: dict[str, str]  # schema type -> C++ type, "" where C++ has none
-    cpp_defaults: dict[str, str]  # default value in a schema -> in C++, where the two differ
+    base_types: dict[str, str]  # schema type -> C++ type, "" if C++ has none
+    cpp_defaults: dict[str, str]  # default value in a schema -> in C++, if the two differ
     dispatch_keys: frozenset[str]  # every dispatch key that exists
     kernel_keys: frozenset[str]  # the keys that `dispatch:` may name
     structured_keys: frozenset[str]  # the keys that can have structured kernels
@@ -35,58 +35,58 @@ class Release(Struct, frozen=True):
     ufunc_loops: frozenset[str]  # the keys of a `ufunc_inner_loop` mapping
     dtypes: frozenset[str]
     dtype_classes: dict[str, tuple[str, ...]]
-    out_without_functional: frozenset[str]  # out ops that have no other variant to be grouped with
-    mutable_without_out: frozenset[str]  # mutable ops that can have no out variant
-    functional_without_out: frozenset[str]  # functional ops that can have no out variant: no tensor among the returns
+    out_without_functional: frozenset[str]  # out ops without another variant to group them with
+    mutable_without_out: frozenset[str]  # mutable ops that cannot have an out variant
+    functional_without_out: frozenset[str]  # functional ops that cannot have an out variant: they return no tensor
     inplace_ungrouped: frozenset[str]  # in-place ops whose schema does not match their functional variant
     foreach_inplace_reference: frozenset[str]  # foreach ops whose reference is an in-place op
     foreach_tensor_overload: frozenset[str]  # foreach ops that take one Tensor for all members of the list
     foreach_skip_length: frozenset[str]  # foreach ops with fewer arguments than their reference (alpha)
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
-    untold_views: frozenset[str]  # base names of ops whose result is one in storage, and to autograd is none
-    metadata_views: frozenset[str]  # views that as_strided cannot make again: they change more than the geometry
-    made_of_views: frozenset[str]  # base names of functions that return views of `self` that other functions make
-    manual_kernels: frozenset[str]  # C++ names of functions whose kernels for autograd and tracing are by hand
+    untold_views: frozenset[str]  # base names of ops that share storage with their result, but are no views to autograd
+    metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
+    made_of_views: frozenset[str]  # base names of functions that return views of `self` created by other functions
+    manual_kernels: frozenset[str]  # C++ names of functions with handwritten kernels for autograd and tracing
     unrecorded: frozenset[str]  # base names of functions that the tracer does not record
-    unrecorded_types: frozenset[str]  # types of arguments that it cannot record
-    recorded_as: dict[str, str]  # base names of in-place functions -> what the tracer records in their place
-    trace_shards: int
+    unrecorded_types: frozenset[str]  # types of arguments that the tracer cannot record
+    recorded_as: dict[str, str]  # base names of in-place functions -> the name that the tracer records
+    trace_shards: int  # source files of TraceType
     keyword_arguments: frozenset[str]  # `op.argument` pairs allowed to be Python keywords; see check_keywords
-    check_keywords: bool  # whether an argument may not be named as a Python keyword
-    seeded_exempt: tuple[str, ...]  # parts of names that excuse an op with `rand` in its name from being tagged
-    core_generates: bool  # whether ops tagged core get generated variants although CompositeImplicitAutograd
+    check_keywords: bool  # whether a Python keyword is refused as the name of an argument
+    seeded_exempt: tuple[str, ...]  # parts of names that exempt an op with `rand` in its name from the seeded tag
+    core_generates: bool  # whether ops tagged core get generated variants despite CompositeImplicitAutograd
     variants_from: tuple[str, ...]  # which variant of an op the missing ones are generated from, in this order
     automatic_tags: tuple[str, ...]  # tags that every op of its kind receives
     const_ref_refuses_out: bool  # whether use_const_ref_for_mutable_tensors is refused on out ops
     optional_tensor_sizes: str  # C++ saved for `x->sym_sizes()`; {name} is the argument
     optional_string: str  # C++ that replaces an optional string argument in a formula
-    optional_string_type: str  # of a Node's field for a saved optional string
-    functional_apply: bool  # whether a Node's gradient function is free, and told which inputs need a gradient
-    self_pointer: str  # how a Node points at itself when it unpacks a saved output
-    collect_variable: str  # how compiled autograd collects a saved variable; {name}, {is_output}
+    optional_string_type: str  # C++ type of a Node's field for a saved optional string
+    functional_apply: bool  # whether a Node's gradient function is a free function with flags of inputs that need one
+    self_pointer: str  # C++ by which a Node refers to itself when it unpacks a saved output
+    collect_variable: str  # C++ by which compiled autograd collects a saved variable; {name}, {is_output}
     trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in
     spaces_docstrings: bool  # whether a blank line is put between a docstring and the next definition
-    scalars_getter_tail: str  # what follows the getter of a saved list of scalars
-    manual_backend: frozenset[str]  # C++ functions whose kernels are registered by hand for every key
-    undifferentiable: frozenset[str]  # base or C++ names of ops that autograd does not look at, with derivatives or not
-    complex_differentiable: frozenset[str]  # base names of ops whose gradients are right for complex tensors too
-    resets_accumulator: frozenset[str]  # in-place ops after which the gradient is accumulated by another Node
-    replacing_tensors: frozenset[str]  # C++ functions that may exchange what their arguments consist of
-    sharing_tensors: frozenset[str]  # kernels that may return tensors which others hold too
-    sharing_storage: frozenset[str]  # kernels that may return tensors whose storage others hold too: those, and more
+    scalars_getter_tail: str  # text after the getter of a saved list of scalars
+    manual_backend: frozenset[str]  # C++ functions with kernels registered by hand for every key
+    undifferentiable: frozenset[str]  # base or C++ names of ops that autograd ignores, even if they have derivatives
+    complex_differentiable: frozenset[str]  # base names of ops with gradients that are correct for complex tensors
+    resets_accumulator: frozenset[str]  # in-place ops after which another Node accumulates the gradient
+    replacing_tensors: frozenset[str]  # C++ functions that may replace the TensorImpl or storage of their arguments
+    sharing_tensors: frozenset[str]  # kernels that may return tensors with other owners
+    sharing_storage: frozenset[str]  # kernels that may return tensors with shared storage; includes sharing_tensors
     foreach_without_derivatives: frozenset[str]  # in-place foreach ops that have no reference
     foreach_of_other_arity: frozenset[str]  # in-place foreach ops that may have fewer arguments than their reference
     variable_type_shards: int  # source files of VariableType
-    left_out: frozenset[str]  # parts of kernels that are not printed: a set of layers may say so
-    described: bool  # whether a description has a say in output
-    not_unpacked: frozenset[str]  # functions whose arguments kernels take as they are
-    exported_helpers: frozenset[str]  # of formulas: libtorch exports them, or its headers define them
-    generator: str  # what a template that is made of a template says it was made by: a script of PyTorch's sources
+    left_out: frozenset[str]  # parts of kernels that a described set leaves out
+    described: bool  # whether a description changes the output
+    not_unpacked: frozenset[str]  # functions with kernels that do not unpack their arguments
+    exported_helpers: frozenset[str]  # helpers of formulas that libtorch exports or its headers define
+    generator: str  # the script of PyTorch's sources that an intermediate template names as its generator
 
     def viewed(self, base: str) -> str | None:
-        """The argument that the outputs of functions of this base name are views of; None where they are none."""
+        """The argument that outputs of functions with this base name are views of; None if they are not views."""
         return "self" if base in self.made_of_views else self.views.get(base)
 
     def aliased(self, base: str) -> str | None:
-        """The argument whose storage the result of functions of this base name shares; None where they share none."""
+        """The argument that results of functions with this base name share storage with; None if they share none."""
         return "self" if base in self.untold_views else self.views.get(base)

@@ -1,8 +1,8 @@
-"""The releases: the oldest one in full, then what each later one changed, with the reason.
+"""The releases: the oldest one in full, then the changes of each later one, with the reason.
 
-A row reads: since this release, this field of `Release` gains, loses or becomes this, because. The C++ text that
-differs is not here but in the sections of the families' text files. `python -m tests.add_release VERSION` adds a
-release and says what is left to do: rows for the facts that changed.
+A row of CHANGES names a release, a field of `Release`, the reason, and what the field gains, loses or becomes. Changed
+C++ text is in the sections of the families' text files instead. `python -m tests.add_release VERSION` adds a release
+and reports the facts that still need a row.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from pipeline.releases import kernels, tracing, views
 from pipeline.releases.model import Change
 
-# Every release that is known to be equal, with the newest patch of each that was checked.
+# Every minor release with output known to equal upstream's, each as its newest checked patch release.
 KNOWN = (
     "2.4.1",
     "2.5.1",
@@ -25,7 +25,7 @@ KNOWN = (
     "2.14.1",
     "2.15.0",
 )
-NAMES_OF = "2.15.0"  # the newest of them whose package `pipeline/releases/names` was read from
+NAMES_OF = "2.15.0"  # the newest release with a package that `pipeline/releases/names` was read from
 
 
 _BACKENDS = "CPU CUDA HIP XLA MTIA MPS IPU XPU HPU VE Lazy Meta PrivateUse1 PrivateUse2 PrivateUse3".split()
@@ -148,7 +148,7 @@ OLDEST: dict[str, object] = {
         copysign_tensor_self_backward not_implemented not_implemented_list wrap_opt_if
         """.split()
     ),
-    "scalars_getter_tail": " " * 28,  # the indentation of upstream's source stands in the text
+    "scalars_getter_tail": " " * 28,  # upstream's text includes the indentation of its source
     **views.OLDEST,
     **tracing.OLDEST,
     **kernels.OLDEST,
@@ -184,7 +184,7 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "2.5",
         "collect_variable",
-        "compiled autograd tells saved outputs from saved inputs",
+        "compiled autograd distinguishes saved outputs from saved inputs",
         set="args.collect({name}, {is_output});",
     ),
     Change("2.6", "base_types", "quantizers left the operator schemas", remove=("ConstQuantizerPtr",)),
@@ -207,12 +207,14 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("2.7", "dtypes", "the e8m0 scale format", add=("Float8_e8m0fnu",)),
     Change("2.7", "kernel_keys", _XPU, add=("SparseCsrXPU",)),
-    Change("2.7", "const_ref_refuses_out", "const out arguments made wrong kernels", set=True),
+    Change("2.7", "const_ref_refuses_out", "const out arguments generated wrong kernels", set=True),
     Change("2.8", "kernel_keys", "nested tensors on HPU; MTIA in-tree", add=("NestedTensorHPU", "MTIA")),
     Change("2.8", "structured_keys", "MTIA in-tree", add=("MTIA",)),
     Change("2.8", "trims_lines", "generated code passes the linters' check of trailing white space", set=True),
     Change("2.8", "scalars_getter_tail", "lines are trimmed", set=""),
-    Change("2.8", "spaces_docstrings", "generated Python stubs are formatted; all files go the same way", set=True),
+    Change(
+        "2.8", "spaces_docstrings", "generated Python stubs are formatted, and one function writes all files", set=True
+    ),
     Change("2.9", "kernel_keys", _MPS_SPARSE, add=("SparseMPS", "SparseCsrMPS")),
     Change("2.9", "base_types", "SymBool got a C++ type", add={"SymBool": "c10::SymBool"}),
     Change(

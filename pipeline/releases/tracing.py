@@ -1,11 +1,11 @@
-"""What the tracer records, by release."""
+"""Which functions the tracer records, by release."""
 
 from __future__ import annotations
 
 from pipeline.releases.model import Change
 
 OLDEST: dict[str, object] = {
-    # The functions that they are made of are recorded in their place.
+    # The tracer records the functions that these call.
     "unrecorded": tuple(
         """
         convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d lstm_cell gru_cell
@@ -13,7 +13,7 @@ OLDEST: dict[str, object] = {
         """.split()
     ),
     "unrecorded_types": ("Storage",),
-    # A trace has no `fill` and no `zero`: these make a new tensor, and take more arguments.
+    # A trace has no `fill` and no `zero`: the recorded ops create a tensor, and take more arguments.
     "recorded_as": {"zero": "zeros_like", "fill": "full_like"},
     "trace_shards": 5,
 }

@@ -1,4 +1,4 @@
-"""Views, and functions whose kernels are written by hand, by release. The same in all known ones."""
+"""Views, and functions with handwritten kernels, by release. All known releases have the same."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _METADATA_VIEWS = """
     view_as_complex view_as_real _conj _neg_view _nested_get_values _nested_view_from_buffer _nested_view_from_jagged
 """.split()
 
-# Made of views, or views for some inputs only: they return a view of `self`.
+# Composed of views, or views for some inputs only: they return a view of `self`.
 _MADE_OF_VIEWS = """
     chunk detach contiguous reshape reshape_as expand_as view_as real imag narrow movedim tensor_split swapdims swapaxes
     mT mH adjoint matrix_H
 """.split()
 
-# Their kernels are in VariableTypeManual.cpp and TraceTypeManual.cpp.
+# Functions with kernels in VariableTypeManual.cpp and TraceTypeManual.cpp.
 _MANUAL = """
     options data set_data is_leaf output_nr _version retain_grad _backward requires_grad_ resize_ resize_as_ detach
     detach_ copy_ _fw_primal _make_dual
 """.split()
 
 OLDEST: dict[str, object] = {
-    # A sparse tensor is a view of both its indices and its values; of the two, only values have gradients.
+    # A sparse tensor is a view of its indices and its values; only the values have gradients.
     "views": {**dict.fromkeys(_VIEWS + _METADATA_VIEWS, "self"), "sparse_coo_tensor_with_dims_and_tensors": "values"},
     "untold_views": ("_unsafe_view",),
     "metadata_views": tuple(_METADATA_VIEWS),

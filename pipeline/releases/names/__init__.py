@@ -1,11 +1,14 @@
-"""The names that formulas may call in each release of PyTorch, for spec sets that do not have all of its files.
+"""The names that formulas may call in each PyTorch release, for spec sets without all files of their release.
 
-`functions.txt` has those of ATen's functions with the most arguments that each takes, `others.txt` those that its
-headers have besides, `methods.txt` those of the methods of tensors, with the most arguments where it has them alone,
-and of numbers, lists and optional values, `helpers.txt` what `FunctionsManual.h` declares, with the least and the most
-arguments. A row holds for all releases, or for those behind it: `2.8-` from 2.8 on, `2.8-2.9` for these. They are
-facts, which `python -m tests.add_release` reads from the packages of releases. A release whose package was not read has
-the names of the newest that was.
+- `functions.txt`: ATen's functions, each with its maximum number of arguments.
+- `others.txt`: other names in ATen's headers.
+- `methods.txt`: the methods of tensors, numbers, lists and optional values; those of tensors alone have a maximum
+  number of arguments.
+- `helpers.txt`: the functions of `FunctionsManual.h`, each with its minimum and maximum number of arguments.
+
+A row is valid for all releases, or for those that it names: `2.8-` means 2.8 and later, `2.8-2.9` these two.
+`python -m tests.add_release` reads these facts from the packages of releases. A later release has the names of the
+newest release that was read.
 """
 
 from __future__ import annotations
@@ -22,10 +25,10 @@ _TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__)
 class Names(Struct, frozen=True):
     """The names of one release."""
 
-    functions: dict[str, int | None]  # that native_functions.yaml declares: the most arguments, where that is known
-    others: tuple[str, ...]  # that ATen has besides
-    methods: dict[str, int | None]  # the same
-    helpers: dict[str, tuple[int, int]]  # the least and the most arguments
+    functions: dict[str, int | None]  # of native_functions.yaml -> maximum number of arguments, None if unknown
+    others: tuple[str, ...]  # other names of ATen
+    methods: dict[str, int | None]  # -> maximum number of arguments, None if unknown
+    helpers: dict[str, tuple[int, int]]  # -> minimum and maximum number of arguments
 
 
 @lru_cache(maxsize=2)
@@ -35,7 +38,7 @@ def names_of(version: str) -> Names:
 
 
 def read_names(version: str, texts: Mapping[str, str]) -> Names:
-    """The names that the tables have for a minor release; `texts`: functions, others, methods and helpers."""
+    """The names of a minor release. `texts` are the tables functions, others, methods and helpers."""
 
     def counted(table: str) -> dict[str, int | None]:
         return {name: int(most[0]) if most else None for name, *most in _rows(texts[table], version)}
@@ -46,17 +49,17 @@ def read_names(version: str, texts: Mapping[str, str]) -> Names:
 
 
 def _rows(text: str, version: str) -> list[list[str]]:
-    """The rows of a table that hold for a release, without the releases that they name."""
+    """The rows of a table that are valid for a release, each as its columns without the releases that it names."""
     wanted = _key(version)
-    found = []
+    rows = []
     for line in text.splitlines():
         row, _, span = line.partition("; ")
         since, _, until = span.partition("-")
         if (since and wanted < _key(since)) or (until and wanted > _key(until)):
             continue
         if not row.startswith("#"):
-            found.append(row.split())
-    return found
+            rows.append(row.split())
+    return rows
 
 
 def _key(version: str) -> tuple[int, ...]:
