@@ -10,7 +10,7 @@ import msgspec
 from pipeline.model.manifest import Manifest
 from pipeline.problems.machines import Findings
 from pipeline.query.query import Query
-from pipeline.reports.shown import ROWS
+from pipeline.reports.row_types import ROWS
 from pipeline.specs.layers.description import Description
 
 _MODULES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "graphs", "units", "emit", "shard")

@@ -11,7 +11,7 @@ from pipeline.front.lsp import answers
 from pipeline.front.lsp.diagnostics import fix, is_certain
 from pipeline.front.lsp.lenses import lenses
 from pipeline.problems.problem import SpecError
-from pipeline.reports.editor.remade import costs
+from pipeline.reports.editor.rebuilt import costs
 
 if TYPE_CHECKING:
     from pipeline.front.lsp.server import Server

@@ -6,7 +6,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from pipeline.front.lsp.buffers import Text
-from pipeline.reports.editor.remade import Cost
+from pipeline.reports.editor.rebuilt import Cost
 
 _NAMED = 4  # units that a line has room for
 
