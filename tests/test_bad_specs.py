@@ -142,7 +142,7 @@ def message(found: Run, project: Project) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_mistake_is_reported_and_generated_files_stay(name: str, project: Project) -> None:
+def test_an_error_is_reported_and_generated_files_are_unchanged(name: str, project: Project) -> None:
     case = read(name)
     files, mtimes = project.files(), project.mtimes()
     case.apply(project.specs)

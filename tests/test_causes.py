@@ -29,16 +29,16 @@ def errors(problems: list[Problem]) -> list[Problem]:
     return [problem for problem in problems if not problem.warning]
 
 
-def test_a_set_with_a_mistake_is_never_told_to_be_right() -> None:
+def test_a_set_with_an_error_always_has_one_reported() -> None:
     assert [found for found in SETS if errors(list(found)) and not errors(causes(found))] == []
 
 
-def test_a_suspicion_hides_no_mistake() -> None:
+def test_a_warning_hides_no_error() -> None:
     mixed = [list(found) for found in SETS if 0 < len(errors(list(found))) < len(found)]
     assert [found for found in mixed if errors(causes(found)) != causes(errors(found))] == []
 
 
-def test_a_problem_that_is_alone_is_told() -> None:
+def test_a_single_problem_is_reported() -> None:
     assert [kind for kind in KINDS if causes([kind, kind]) != [kind]] == []
 
 
@@ -48,7 +48,7 @@ def test_what_may_follow_from_anything_hides_nothing() -> None:
     assert causes([twice, without]) == causes([without, twice]) == [twice]
 
 
-def test_what_a_definition_that_cannot_be_read_leaves_open_is_not_told() -> None:
+def test_consequences_of_an_unreadable_definition_are_not_reported() -> None:
     view = Problem("native", "v", "v.x", "cannot be held", rank=SERVED)
     other = Problem("native", "w", "w.x", "cannot be held", rank=SERVED)
     file = Problem("derivatives", "", "", "not YAML")
@@ -58,7 +58,7 @@ def test_what_a_definition_that_cannot_be_read_leaves_open_is_not_told() -> None
     assert causes([view, other]) == [view, other]
 
 
-def test_a_mistake_says_what_a_suspicion_of_the_whole_field_says() -> None:
+def test_an_error_covers_a_warning_about_the_whole_field() -> None:
     error = Problem(
         "derivatives", "e", "f", "3 values for 2 outputs", field=("output_differentiability",), derived=True
     )

@@ -52,7 +52,7 @@ def findings(text: str) -> dict[str, Any]:
 # ---- check
 
 
-def test_check_says_what_a_run_says_and_writes_nothing(project: Project) -> None:
+def test_check_reports_what_a_run_reports_and_writes_nothing(project: Project) -> None:
     warn(project)
     project.run("check")  # which verifies the rows, as they were copied
     before = project.files(), project.mtimes(), [path.read_bytes() for path in project.cached()]
@@ -65,7 +65,7 @@ def test_check_says_what_a_run_says_and_writes_nothing(project: Project) -> None
     assert strict.stdout.endswith("1 warning (strict=1: warnings are errors)\n")
 
 
-def test_check_of_a_mistake_fails(project: Project) -> None:
+def test_check_fails_on_an_error(project: Project) -> None:
     misspell(project)
     run = project.run("check")
     assert run.status == 1
@@ -145,7 +145,7 @@ def test_json_and_sarif_are_documents_where_there_is_no_problem(project: Project
     assert project.run(format="github").stderr == project.run("check", format="github").stdout == ""
 
 
-def test_what_is_said_of_the_release_is_in_the_document(project: Project) -> None:
+def test_notes_on_the_release_are_in_the_document(project: Project) -> None:
     (project.specs / "RELEASE").write_text("2.99.0")
     assert project.run("check").stderr.startswith("warning: PyTorch release 2.99.0")
     run = project.run("check", format="json")
@@ -182,7 +182,7 @@ def test_paths_below_the_folder_of_the_run_are_relative_where_programs_want_that
     )
 
 
-def test_mistakes_in_a_description_are_reported_in_the_format(project: Project) -> None:
+def test_errors_in_a_description_are_reported_in_the_format(project: Project) -> None:
     path = project.folder / "specset.toml"
     path.write_text('name = "mine"\nfamlies = []\n[base]\nspecs = "set"\nexcluded = []\n')
     plain = project.run("check", specs=path)
@@ -371,7 +371,7 @@ def test_several_fixes_of_one_line_and_those_that_are_no_names(project: Project)
     assert path.read_text() == before
 
 
-def test_what_is_not_certain_stays_and_is_told(project: Project) -> None:
+def test_an_uncertain_fix_is_reported_and_not_applied(project: Project) -> None:
     project.replace("derivatives.yaml", "other_t * alpha", "other_y * alpha")  # other_t or other_p
     before = project.path("derivatives.yaml").read_bytes()
     run = project.run("check", fix=1)

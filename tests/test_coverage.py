@@ -25,7 +25,7 @@ def test_there_is_a_row_for_every_node(project: Project) -> None:
     assert report["totals"]["nodes"] == len(report["rows"])
 
 
-def test_a_row_says_what_is_differentiated_and_saved(project: Project) -> None:
+def test_a_row_lists_differentiable_inputs_and_saved_attributes(project: Project) -> None:
     found = row(coverage(project), "mul.Tensor")
     assert found["node"] == "MulBackward0"
     assert found["inputs"] == ["self", "other"]

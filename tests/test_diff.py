@@ -43,7 +43,7 @@ def test_a_set_does_not_differ_from_itself(project: Project) -> None:
     assert report["before"]["nodes"] == report["after"]["nodes"] > 100
 
 
-def test_a_formula_is_told_in_both_wordings_and_foreach_functions_follow(project: Project) -> None:
+def test_a_formula_is_reported_in_both_wordings_and_foreach_functions_follow(project: Project) -> None:
     project.set_formula("exp", "self", "grad * result.conj() * 1")
     report = diff(project)
     assert kinds(report) == {
@@ -76,7 +76,7 @@ def test_a_forward_derivative_is_lost_one_way_and_gained_the_other(project: Proj
     assert kinds(json.loads(back.stdout))["mul.Scalar"] == {"forward-gained"}
 
 
-def test_saved_variables_are_told_by_name_and_type(project: Project) -> None:
+def test_saved_variables_are_reported_by_name_and_type(project: Project) -> None:
     project.set_formula("sub.Scalar", "self", "match_domain(self.scalar_type(), grad * other)")
     report = diff(project)
     assert kinds(report)["sub.Scalar"] == {"formula", "saved"}
@@ -186,14 +186,14 @@ def test_without_anything_to_compare_with_it_is_asked_for(project: Project) -> N
     assert "Traceback" not in run.stderr
 
 
-def test_a_set_that_is_not_there_is_told_by_its_variable(project: Project) -> None:
+def test_a_missing_set_is_reported_by_its_variable(project: Project) -> None:
     run = project.run("diff", against="cora")
     assert run.status != 0
     assert "against=cora: there is no such spec set" in run.stderr
     assert "Traceback" not in run.stderr
 
 
-def test_mistakes_on_either_side_are_told_with_their_place(project: Project) -> None:
+def test_errors_on_either_side_are_reported_with_their_place(project: Project) -> None:
     project.replace("derivatives.yaml", "- name: exp(Tensor self)", "- name: exq(Tensor self)")
     for variables in ({"against": "core"}, {"specs": "core", "against": project.specs}):
         run = project.run("diff", **variables)

@@ -319,8 +319,8 @@ async def test_an_edited_entry_tells_what_a_run_would_make_again(
     await editor.restore()
     told = {line: title for line, title in found.items() if title.startswith("edited")}
     assert told == {
-        "- name: exp(Tensor self) -> Tensor": "edited: re-makes 2 units: ExpBackward0, ForeachExpBackward0",
-        MV.rstrip("\n"): "edited: re-makes 1 unit: MvBackward0",
+        "- name: exp(Tensor self) -> Tensor": "edited: rebuilds 2 units: ExpBackward0, ForeachExpBackward0",
+        MV.rstrip("\n"): "edited: rebuilds 1 unit: MvBackward0",
     }
     assert sorted(run.units) == ["ExpBackward0", "ForeachExpBackward0", "MvBackward0"]
     assert [title for title in (await editor.lenses(path)).values() if title.startswith("edited")] == []

@@ -61,7 +61,7 @@ async def test_a_run_beside_it_starts_the_count_again(editor: Editor, built: Pro
     await editor.open(path)
     await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
     line = "- name: exp(Tensor self) -> Tensor"
-    assert (await editor.lenses(path))[line].startswith("edited: re-makes 2 units")
+    assert (await editor.lenses(path))[line].startswith("edited: rebuilds 2 units")
     editor.save(path)
     assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
     await editor.edit(path, "- name: mv(", "# a comment\n- name: mv(")
@@ -78,7 +78,7 @@ async def test_a_run_starts_the_count_again_before_a_key_is_pressed(
     await editor.open(path)
     await editor.edit(path, "grad * result.conj()\n", "grad * 2 * result.conj()\n")
     editor.save(path)
-    assert (await editor.lenses(path))[line].startswith("edited: re-makes 2 units")
+    assert (await editor.lenses(path))[line].startswith("edited: rebuilds 2 units")
     assert built.run().units == ["ExpBackward0", "ForeachExpBackward0"]
     if hears:
         editor.changed_on_disk(built.generated / "Functions.cpp")

@@ -72,7 +72,7 @@ ENTRIES = """\
         (9, 30, ("output_differentiability",), True),
     ],
 )
-def test_a_place_is_told_by_the_keys_around_it(line: int, column: int, path: tuple[str, ...], in_value: bool) -> None:
+def test_a_place_has_the_path_of_keys_around_it(line: int, column: int, path: tuple[str, ...], in_value: bool) -> None:
     found = cursor_at("derivatives", ENTRIES.split("\n"), line, column)
     assert (found.path, found.in_value) == (path, in_value)
     assert found.entry is not None

@@ -123,7 +123,7 @@ def test_a_line_of_no_unit_is_one_of_the_template(built: Project) -> None:
     assert f"{template}:{line - 1}\n" in built.run("explain", f"{source}:{line}", **SPLIT).stdout
 
 
-def test_a_line_is_told_as_data(built: Project) -> None:
+def test_a_line_is_explained_as_data(built: Project) -> None:
     path = built.generated / "Functions.cpp"
     line = line_with(path, "ForeachExpBackward0::apply(")
     (found,) = json.loads(built.run("explain", f"{path}({line},5)", format="json").stdout)
@@ -198,7 +198,7 @@ def test_places_are_read_as_compilers_print_them(word: str, place: tuple[str, in
 
 
 @pytest.mark.slow
-def test_the_docs_show_what_is_told(tmp_path: Path) -> None:
+def test_the_docs_show_the_output(tmp_path: Path) -> None:
     (shown,) = re.findall(r"^```console\n(.*?)^```$", (ROOT / "docs" / "consumers.md").read_text(), re.M | re.S)
     command, _, told = shown.partition("\n")
     variables, _, word = command.removeprefix("$ gradmill ").partition(" explain ")
@@ -237,7 +237,7 @@ def directives(text_: str) -> list[tuple[str, str, str]]:
     return re.findall(r'^#line (\d+) "([^"]+\.yaml)"\n(.*?)\n#line', text_, re.MULTILINE | re.DOTALL)
 
 
-def test_formulas_say_their_line_and_the_rest_says_its_own(kernels: Project) -> None:
+def test_formulas_have_their_line_and_the_rest_has_its_own(kernels: Project) -> None:
     """Each directive leads to the line of the formula behind it; after it, lines count as they stand in the file."""
     kernels.build(**SPLIT)
     plain = kernels.files()
@@ -272,7 +272,7 @@ def test_lines_come_and_go_with_the_variable(project: Project) -> None:
     assert project.run(**SPLIT).ran == []
 
 
-def test_files_that_are_called_otherwise_are_made_again(project: Project) -> None:
+def test_files_with_other_names_are_rebuilt(project: Project) -> None:
     """The name of a folder stands in them as it was given."""
     for given in (project.generated, os.path.relpath(project.generated, ROOT), project.generated):
         run = project.run(**SPLIT, lines=1, generated=given)

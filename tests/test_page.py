@@ -87,7 +87,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Site) -> None:
     assert [name for name, data in site.bytes().items() if elsewhere.search(data)] == []
 
 
-def test_the_page_of_mv_says_what_its_gradient_is_what_it_saves_and_its_cpp(site: Site, written: Project) -> None:
+def test_the_page_of_mv_has_its_gradient_its_saved_attributes_and_its_cpp(site: Site, written: Project) -> None:
     page = site.page("mv")
     assert "∂self grad.unsqueeze(1) * vec.conj()" in page.text
     assert "∂vec self.t().conj().mv(grad)" in page.text
@@ -186,7 +186,7 @@ def test_pages_of_which_nothing_changed_need_no_database(edited: Project) -> Non
     assert not current()
 
 
-# ---- what an edit re-makes
+# ---- what an edit rebuilds
 
 
 def steps(project: Project, page: str, op: str, edit: str) -> tuple[set[str], set[str]]:
@@ -211,7 +211,7 @@ def steps(project: Project, page: str, op: str, edit: str) -> tuple[set[str], se
         ("sub", "sub.Scalar", "what is saved", "self", "match_domain(self.scalar_type(), grad * other)"),
     ],
 )
-def test_the_graph_says_what_an_edit_makes_again(
+def test_the_graph_shows_what_an_edit_rebuilds(
     edited: Project, page: str, op: str, edit: str, field: str, formula: str
 ) -> None:
     units, files = steps(edited, page, op, edit)
@@ -287,7 +287,7 @@ def test_pages_that_were_damaged_are_put_back_whatever_is_known(edited: Project,
     assert site_of(edited).bytes() == site.bytes()
 
 
-def test_a_file_of_somebody_else_is_never_written_over(edited: Project) -> None:
+def test_a_foreign_file_is_never_overwritten(edited: Project) -> None:
     folder = edited.generated / "page"
     shutil.rmtree(folder)
     folder.mkdir()
@@ -298,7 +298,7 @@ def test_a_file_of_somebody_else_is_never_written_over(edited: Project) -> None:
     assert [path.name for path in folder.iterdir()] == ["nodes.html"]
 
 
-def test_mistakes_are_told_with_their_place_and_change_no_page(edited: Project) -> None:
+def test_errors_are_reported_with_their_place_and_change_no_page(edited: Project) -> None:
     before = site_of(edited).bytes()
     edited.replace("derivatives.yaml", "- name: exp(Tensor self)", "- name: exq(Tensor self)")
     run = edited.run("page")

@@ -144,7 +144,7 @@ def test_arrows_choose_and_escape_closes(site: Site, chromium: Browser) -> None:
     chromium.until(lambda: second.partition(".")[0] in here(chromium))
 
 
-def test_what_is_not_there_is_said_to_be_missing(site: Site, chromium: Browser) -> None:
+def test_a_search_without_matches_is_reported(site: Site, chromium: Browser) -> None:
     chromium.open(site.folder / "index.html")
     chromium.type("/")
     chromium.until(lambda: chromium.run("document.activeElement.id") == "search")

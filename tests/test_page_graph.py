@@ -71,7 +71,7 @@ def in_brackets(line: str) -> str:
     return f'{head}: "({formula[1:-1]})"' if formula.startswith('"') else f"{head}: ({formula})"
 
 
-def test_an_edit_makes_again_what_the_page_of_its_operator_says(project: Project) -> None:
+def test_an_edit_rebuilds_what_the_page_of_its_operator_shows(project: Project) -> None:
     variables = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
     followed = told(project, variables)
     path = project.path("derivatives.yaml")

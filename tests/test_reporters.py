@@ -87,7 +87,7 @@ def test_a_run_of_a_users_dodo_with_a_reporter_class_ends_alike(project: Project
         *((reporter, ("--continue",), 2) for reporter in ("console", "gradmill")),
     ],
 )
-def test_a_mistake_is_reported_once_whatever_reports_the_run(
+def test_an_error_is_reported_once_by_every_reporter(
     project: Project, reporter: str, options: tuple[str, ...], status: int
 ) -> None:
     project.set_formula("exp", "self", "grad * 4711")
@@ -159,7 +159,7 @@ def test_a_warning_is_reported_by_every_run(built: Project) -> None:
     assert "unknown name 'slef'" in built.run().stderr
 
 
-def test_a_warning_is_a_mistake_for_a_strict_run_after_one_that_was_not(built: Project) -> None:
+def test_a_warning_is_an_error_for_a_strict_run_after_one_that_was_not(built: Project) -> None:
     built.set_formula("exp", "self", "grad * slef")
     for _ in range(2):
         time.sleep(TICK)
@@ -170,7 +170,7 @@ def test_a_warning_is_a_mistake_for_a_strict_run_after_one_that_was_not(built: P
 
 
 @pytest.mark.parametrize("words", [("-c",), ("--continue",), ("-c", "-n", "2"), ("-n", "2"), ("-a",), ("-c", "shard")])
-def test_a_mistake_is_reported_once_whatever_the_options(built: Project, words: tuple[str, ...]) -> None:
+def test_an_error_is_reported_once_with_all_options(built: Project, words: tuple[str, ...]) -> None:
     files = built.files()
     built.replace("derivatives.yaml", "- name: exp(Tensor self) -> Tensor\n  self: ", SLEF.partition(" grad")[0] + " ")
     plain = built.run()

@@ -39,7 +39,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     def is_worth_it(problem: Problem) -> bool:
         if problem.warning:
             if not problem.needle and _field(problem) in wrong:
-                return False  # the error covers what a warning about the whole field says
+                return False  # the error covers a warning about the whole field
             return not (problem.derived and _field(problem) in suspected)
         if problem.derived and problem.rank > first.get(_field(problem), problem.rank):
             return False

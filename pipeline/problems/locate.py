@@ -152,6 +152,7 @@ class _Entry:
 
     @cached_property
     def mapping(self) -> MappingNode | None:
+        """The entry's mapping; None if the text is not valid YAML."""
         try:
             node = yaml.compose(self.text, Loader=_LOADER)
         except yaml.YAMLError:

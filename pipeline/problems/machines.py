@@ -22,7 +22,7 @@ class Fix(Struct, frozen=True):
     by: str
 
 
-class Found(Struct, frozen=True):
+class Finding(Struct, frozen=True):
     """One problem. Lines and columns count from 1; 0 means the whole file."""
 
     file: str
@@ -44,7 +44,7 @@ class Findings(Struct, frozen=True):
     failed: bool  # whether the problems stop the run
     errors: int
     warnings: int
-    problems: tuple[Found, ...]
+    problems: tuple[Finding, ...]
     notes: tuple[str, ...]
 
 
@@ -58,9 +58,9 @@ def json(report: Report) -> str:
     return json_text(msgspec.json.encode(findings))
 
 
-def _finding(placed: Placed) -> Found:
+def _finding(placed: Placed) -> Finding:
     place, problem = placed.place, placed.problem
-    return Found(
+    return Finding(
         place.file,
         place.line,
         place.column if not place.line else max(place.column, 1),

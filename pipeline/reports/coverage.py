@@ -38,7 +38,7 @@ class Row(Struct, frozen=True):
     node: str
     inputs: tuple[str, ...]  # the differentiable ones
     forward: tuple[str, ...]  # outputs with a forward formula
-    not_implemented: tuple[str, ...]  # inputs whose formula raises
+    not_implemented: tuple[str, ...]  # inputs with a formula that only raises an error
     saves: tuple[Saved, ...]
     serves: tuple[str, ...]  # in-place and other variants that use the same formulas
     synthesized: bool  # a foreach function

@@ -1,4 +1,4 @@
-"""Explains what something is made from, what is made from it, and why it would be rebuilt.
+"""Explains what an object is made from, what is made from it, and why it would be rebuilt.
 
 The database is up to date in memory. The rows that this replaced are those that a run would rebuild, and their recorded
 dependencies give the reasons. Nothing is stored, and no file is written.
@@ -56,7 +56,7 @@ class Places(Struct, frozen=True):
     specs: Mapping[str, str]  # by key
     templates: Mapping[str, str]
     path: Callable[[str], str]  # of a generated file, by its name
-    holds: Callable[[str, bytes], bool]  # whether a generated file's bytes have a digest
+    matches: Callable[[str, bytes], bool]  # whether a generated file's bytes have a digest
 
 
 class Explainer:
@@ -77,7 +77,7 @@ class Explainer:
 
     def _causes_of_file(self, name: str) -> Ends:
         """Why a file would be written; empty if its bytes are up to date."""
-        if self._places.holds(name, made(self._db, *self._layout, name).xxh3):
+        if self._places.matches(name, made(self._db, *self._layout, name).xxh3):
             return {}
         return self._trail.causes(row(made, *self._layout, name)) or {TOUCHED: None}
 
@@ -208,8 +208,8 @@ class Explainer:
 
     def _ends_of(self, pair: Pair) -> Iterator[Name]:
         """The ends that a function and the infos that serve it depend on."""
-        made = schemas.origin(self._db, pair.function)
-        yield entry_end("native", pair.function if made is None else made.base)
+        origin = schemas.origin(self._db, pair.function)
+        yield entry_end("native", pair.function if origin is None else origin.base)
         for key, function in (pair.source or {}).items():
             item = infos.row.item(self._db, infos.keyed(function, key))
             name = row(foreach.synthesized, function) if item is None else row(infos.infos_of, item.definition)

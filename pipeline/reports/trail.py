@@ -42,7 +42,7 @@ TOUCHED: Name = (INPUT, "its output was changed or removed")
 Ends = dict[Name, None]  # in the order of their discovery
 
 
-_PARTS = {infos_of.name, synthesized.name}  # tables whose items are parts of one value
+_PARTS = {infos_of.name, synthesized.name}  # tables with items that are parts of one value
 _GRAPH_TEXTS = "graphs:texts"  # by name: importing the module is slow, and only sets with graphs need it
 
 

@@ -88,7 +88,7 @@ def completions(at: Asked) -> types.CompletionList:
             filter_text=choice.text if choice.kind == "operator" and choice.insert else None,
             text_edit=types.TextEdit(place, choice.text),
         )
-        for number, choice in enumerate(choices.found)
+        for number, choice in enumerate(choices.choices)
     ]
     return types.CompletionList(is_incomplete=choices.more, items=items)
 

@@ -62,7 +62,7 @@ def _sections(report: Report) -> Iterator[str]:
     yield from _section("Operators", map(_article, (op for op in shown if not op.follows)))
     yield from _section("Renumbered, nothing else", map(_moved, renumbered), "ul")
     yield from _section(
-        "Foreach functions, whose formulas follow those of other operators",
+        "Foreach functions: their formulas follow those of other operators",
         (_folded(op, anchors) for op in shown if op.follows),
     )
 

@@ -120,6 +120,6 @@ def _foreach(ops: list[OpChange]) -> Iterator[str]:
     if not ops:
         return
     yield ""
-    yield "foreach functions, whose formulas follow those of other operators"
+    yield "foreach functions: their formulas follow those of other operators"
     for op in ops:
         yield f"  {op.label}  as {op.follows}: {', '.join(LABELS[kind] for kind in op.kinds)}"

@@ -46,7 +46,7 @@ class Choices(Struct, frozen=True):
 
     start: int
     end: int
-    found: tuple[Choice, ...]
+    choices: tuple[Choice, ...]
     more: bool = False
 
 

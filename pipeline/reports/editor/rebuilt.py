@@ -24,19 +24,19 @@ class Cost(Struct, frozen=True):
 
     entry: str
     line: int  # counted from 1
-    made: int
-    again: tuple[str, ...] | None  # None if the entry was not edited since the last run
+    units: int
+    rebuilt: tuple[str, ...] | None  # None if the entry was not edited since the last run
 
 
 def costs(db: Database, role: Role, key: str) -> list[Cost]:
     """The costs of all entries in one file of a role. `key` is the file's key in the set."""
     edited = edits(db)
     counts = from_entries(db)
-    where = keys_of(db, role)
+    keys = keys_of(db, role)
     return [
         Cost(entry, line, counts.get(f"{role} {entry}", 0), edited.get((role, entry)))
         for entry, line in lines(db, role).items()
-        if where.get(entry) == key
+        if keys.get(entry) == key
     ]
 
 

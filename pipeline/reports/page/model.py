@@ -114,7 +114,7 @@ class Function(Struct, frozen=True, array_like=True):
     variants: tuple[str, ...]
     tags: tuple[str, ...]
     dispatch: tuple[tuple[str, str], ...]
-    delegate: str  # the function whose structured kernel it uses
+    delegate: str  # the function that provides its structured kernel
     copies: tuple[Ref, ...]
     views: tuple[Ref, ...]
     foreach: tuple[Ref, ...]
