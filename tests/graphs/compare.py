@@ -1,4 +1,4 @@
-"""A graph and the function that it was made from, run on equal inputs and compared in all that a caller can see."""
+"""Runs a graph and its eager function on equal inputs, and compares all effects that a caller can observe."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from torch_seed import seed_torch
 
 Make = Callable[[], list[Any]]
 TOLERANCE = 1e-10
-# What eager refuses in the backward, and a functional graph has the gradient of: a value that was overwritten, and one
-# that was filled by way of an expanded view.
+# Errors of eager in the backward for which a functional graph computes a gradient: a saved value was overwritten, or
+# filled through an expanded view.
 OVERWRITTEN = ("modified by an inplace operation", "more than one element of the written-to tensor refers to a single")
 
 
 class Seen:
-    """What a caller sees of one run."""
+    """The effects of one run that a caller can observe."""
 
-    def __init__(self, function: Callable[..., Any], given: list[Any], leaves: list[Tensor]) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: list[Any], leaves: list[Tensor]) -> None:
         self.error = ""
         self.outputs: list[Any] = []
         self.backward_error = ""
         self.gradients: list[Tensor | None] = []
-        inputs = tensors(given)
+        inputs = tensors(arguments)
         before = [tensor._version for tensor in inputs]
         try:
-            self.outputs = _listed(function(*given))
-            self.facts = [_facts(tensor) for tensor in [*inputs, *tensors(self.outputs)]]  # which may refuse as well
+            self.outputs = _listed(function(*arguments))
+            self.facts = [_facts(tensor) for tensor in [*inputs, *tensors(self.outputs)]]  # which may raise as well
         except Exception as error:
             self.error = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             return
@@ -45,7 +45,7 @@ class Seen:
         seed_torch(11)
         total = None
         for tensor in filter(lambda tensor: tensor.is_floating_point() or tensor.is_complex(), shown):
-            weight = torch.randn(tensor.shape, dtype=tensor.dtype)  # the same, whatever needs a gradient
+            weight = torch.randn(tensor.shape, dtype=tensor.dtype)  # independent of which tensors need a gradient
             if tensor.requires_grad:
                 part = (tensor * weight).sum()
                 part = part.real + part.imag if part.is_complex() else part
@@ -74,10 +74,10 @@ def _listed(result: Any) -> list[Any]:
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:
-    found: list[Any] = []
+    flat: list[Any] = []
     for value in values:
-        found += _flat(value) if isinstance(value, (list, tuple)) else [value]
-    return found
+        flat += _flat(value) if isinstance(value, (list, tuple)) else [value]
+    return flat
 
 
 def tensors(values: Sequence[Any]) -> list[Tensor]:
@@ -85,10 +85,10 @@ def tensors(values: Sequence[Any]) -> list[Tensor]:
     return [value for value in _flat(values) if isinstance(value, Tensor)]
 
 
-def prepared(given: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Tensor]]:
-    """Inputs as they are to be: `plain`, `leaf` (one that needs a gradient) or `inner` (the result of something that
-    does); and the leaves. Inputs that share memory stay views of one tensor; all are what one of them is to be."""
-    inputs = tensors(given)
+def prepared(arguments: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Tensor]]:
+    """Inputs of the kinds `which`: `plain`, `leaf` (needs a gradient) or `inner` (the result of a leaf that does); and
+    the leaves. Inputs that share memory remain views of one tensor, and all get the kind of any of them."""
+    inputs = tensors(arguments)
     wanted = dict(zip(map(id, inputs), [*which, *["plain"] * len(inputs)]))
     leaves: list[Tensor] = []
     bases: dict[int, Tensor] = {}
@@ -113,48 +113,48 @@ def prepared(given: list[Any], which: Sequence[str]) -> tuple[list[Any], list[Te
             return base
         return base.as_strided(value.size(), value.stride(), value.storage_offset())
 
-    return [one(value) for value in given], leaves
+    return [one(value) for value in arguments], leaves
 
 
 def differences(eager: Callable[..., Any], graph: Callable[..., Any], make: Make, which: Sequence[str]) -> list[str]:
-    """What a caller sees that is not the same."""
+    """The differences that a caller can observe."""
     seed_torch(3)
     expected = _run(eager, make, which)
-    found = _run(graph, make, which)
-    if expected.error or found.error:
+    seen = _run(graph, make, which)
+    if expected.error or seen.error:
         return (
             []
-            if expected.error and found.error
-            else [f"eager: {expected.error or 'no error'}; graph: {found.error or 'no error'}"]
+            if expected.error and seen.error
+            else [f"eager: {expected.error or 'no error'}; graph: {seen.error or 'no error'}"]
         )
     wrong = []
     for what in ("moved", "shared", "same", "plain"):
-        if getattr(expected, what) != getattr(found, what):
-            wrong.append(f"{what}: {getattr(expected, what)} {getattr(found, what)}")
-    for i, (one, other) in enumerate(zip(expected.facts, found.facts)):
+        if getattr(expected, what) != getattr(seen, what):
+            wrong.append(f"{what}: {getattr(expected, what)} {getattr(seen, what)}")
+    for i, (one, other) in enumerate(zip(expected.facts, seen.facts)):
         if one != other:
             wrong.append(f"tensor {i}: {one} {other}")
-    for i, (a, b) in enumerate(zip(expected.values, found.values)):
+    for i, (a, b) in enumerate(zip(expected.values, seen.values)):
         if a.shape != b.shape or not _close(a, b):
             wrong.append(f"values of tensor {i}: {a} {b}")
-    return wrong + _gradients(expected, found)
+    return wrong + _gradients(expected, seen)
 
 
 def _run(function: Callable[..., Any], make: Make, which: Sequence[str]) -> Seen:
     seed_torch(5)
-    given, leaves = prepared(make(), which)
+    arguments, leaves = prepared(make(), which)
     seed_torch(7)
-    return Seen(function, given, leaves)
+    return Seen(function, arguments, leaves)
 
 
-def _gradients(expected: Seen, found: Seen) -> list[str]:
+def _gradients(expected: Seen, seen: Seen) -> list[str]:
     if expected.backward_error:
-        refused = any(told in expected.backward_error for told in OVERWRITTEN)
-        return [] if found.backward_error or refused else [f"backward: {expected.backward_error}; graph: none"]
-    if found.backward_error:
-        return [f"backward: eager none; graph: {found.backward_error}"]
+        refused = any(message in expected.backward_error for message in OVERWRITTEN)
+        return [] if seen.backward_error or refused else [f"backward: {expected.backward_error}; graph: none"]
+    if seen.backward_error:
+        return [f"backward: eager none; graph: {seen.backward_error}"]
     wrong = []
-    for i, (a, b) in enumerate(zip(expected.gradients, found.gradients)):
+    for i, (a, b) in enumerate(zip(expected.gradients, seen.gradients)):
         one = a if a is not None else None if b is None else torch.zeros_like(b)
         other = b if b is not None else None if a is None else torch.zeros_like(a)
         if one is not None and other is not None and not _close(one, other):
@@ -169,9 +169,9 @@ def _close(a: Tensor, b: Tensor) -> bool:
 
 
 def choices(tensors: int) -> list[tuple[str, ...]]:
-    """Which inputs need gradients: none, each alone, all, as leaves and not."""
-    found = [("plain",) * tensors, ("leaf",) * tensors, ("inner",) * tensors]
+    """The combinations of inputs that need gradients: none, each alone, all, as leaves and not."""
+    combinations = [("plain",) * tensors, ("leaf",) * tensors, ("inner",) * tensors]
     for i in range(tensors):
-        found.append(tuple("inner" if i == j else "plain" for j in range(tensors)))
-        found.append(tuple("inner" if i == j else "leaf" for j in range(tensors)))
-    return list(dict.fromkeys(found))
+        combinations.append(tuple("inner" if i == j else "plain" for j in range(tensors)))
+        combinations.append(tuple("inner" if i == j else "leaf" for j in range(tensors)))
+    return list(dict.fromkeys(combinations))

@@ -9,5 +9,5 @@ from graphs.planning import Planner
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Planner:
-    """Plans a function that stands in a test, with the operators of the core set."""
+    """Plans a function that a test defines, with the operators of the core set."""
     return Planner(tmp_path_factory.mktemp("plans"))

@@ -1,4 +1,4 @@
-"""Expressions whose overloads the reader has to resolve as PyTorch does.
+"""Expressions for which the reader must resolve the same overloads as PyTorch.
 
 `x` and `y` are tensors of (4, 6), `m` is (6, 6), `i` whole numbers, `b` a mask like `x`, `n` is 2, `s` is 0.5.
 """

@@ -1,4 +1,4 @@
-"""Functions whose gradients call gradmill's own helpers, on what is special for each: zeros, ties, complex numbers."""
+"""Functions whose gradients call gradmill's own helpers, in the special cases: zeros, ties, complex numbers."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Models that are exported: what people train, small. All in double precision, so that a difference is one."""
+"""Small versions of common models, for export. All in double precision, so that rounding explains no difference."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Unrolled(nn.Module):
 
 
 class Attention(nn.Module):
-    """Self-attention with heads, causal if asked for."""
+    """Multi-head self-attention, optionally causal."""
 
     def __init__(self, width: int, heads: int, *, causal: bool) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class GPT(nn.Module):
 
 
 class Case(NamedTuple):
-    """A model and what it is trained on."""
+    """A model and its training data."""
 
     make: Callable[[], nn.Module]
     inputs: Callable[[], tuple[Tensor, ...]]
@@ -138,6 +138,6 @@ def model(name: str) -> nn.Module:
 
 
 def inputs(name: str) -> tuple[Tensor, ...]:
-    """What it is trained on."""
+    """The training data of a model."""
     seed_torch(2)
     return CASES[name].inputs()

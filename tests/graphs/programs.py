@@ -1,7 +1,7 @@
-"""Random straight-line programs: views, writes in place, arithmetic, outputs that alias; all that eager runs.
+"""Random straight-line programs: views, writes in place, arithmetic, outputs that alias.
 
-A program is text, a function of a graph file. What it does is tracked by shape only, and eager says whether it is
-right: a program that eager refuses in its forward is thrown away.
+A program is the text of a function in a graph file. The writer tracks shapes only; tests discard a program whose
+forward fails in eager.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Writer:
         self.name = name
         self.lines: list[str] = []
         self.count = 0
-        self.frozen = False  # whether nothing may be written to: views of several outputs are there
+        self.frozen = False  # whether writes are not allowed, since a multi-output view exists
         inputs = self.random.randint(1, 3)
         self.aliased = inputs > 1 and self.random.random() < 0.2
         self.known = [Variable(f"x{i}", SHAPE) for i in range(inputs)]
@@ -77,7 +77,7 @@ class Writer:
         return self.random.choice(recent)
 
     def _fitting(self, shape: Shape) -> str:
-        """Something that broadcasts to a shape, and to no other."""
+        """An operand that broadcasts to exactly this shape."""
         found = [v for v in self.known if fits(v.shape, shape)]
         if found and self.random.random() < 0.8:
             return self.random.choice(found).name
@@ -137,7 +137,7 @@ class Writer:
         return [f"{of.name}{text} {self.random.choice(('=', '*=', '+='))} {inner}"]
 
     def _looks(self) -> list[str]:
-        """An operator that changes in place what a tensor looks like."""
+        """An operator that mutates the metadata of a tensor in place."""
         of = self._pick()
         if self.frozen:
             return self._compute()
@@ -147,7 +147,7 @@ class Writer:
         return [f"{of.name}{text}"]
 
     def _out(self) -> list[str]:
-        """An operator that writes to an argument, without grad: else eager refuses it."""
+        """An operator that writes to an argument, under no_grad, since eager refuses it otherwise."""
         of = self._pick()
         if self.frozen:
             return self._compute()
@@ -155,7 +155,7 @@ class Writer:
         return ["with torch.no_grad():", f"    torch.mul({of.name}, {other}, out={of.name})"]
 
     def _quiet(self) -> list[str]:
-        """A step or two without grad. Its views stay within: eager refuses to write to them elsewhere."""
+        """A step or two under no_grad. Its views are only used there: eager refuses to write to them elsewhere."""
         before = list(self.known)
         steps = [
             line for _ in range(self.random.randint(1, 2)) for line in self.random.choice([self._view, self._write])()
@@ -171,7 +171,7 @@ def fits(shape: Shape, target: Shape) -> bool:
     return all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
 
 
-# ---- views: text after a tensor, and the shape that it gives; None where the shape has no such view
+# ---- views: text after a tensor, and the resulting shape; None if the shape has no such view
 
 UNARY = ("sin", "cos", "tanh", "neg", "sigmoid")
 
@@ -239,7 +239,7 @@ def _part(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
 
 
 def _flat(choose: random.Random, shape: Shape) -> tuple[str, Shape] | None:
-    """A view or a copy, as strides have it."""
+    """A view or a copy, depending on the strides."""
     return (".reshape(-1)", (math.prod(shape),)) if shape else None
 
 
@@ -269,7 +269,7 @@ VIEWS: tuple[View, ...] = (
     _contiguous,
 )
 
-# ---- operators that change looks in place: text after a tensor, and the shape that it has afterwards
+# ---- operators that mutate metadata in place: text after a tensor, and the resulting shape
 
 
 def _swap(shape: Shape) -> tuple[str, Shape]:
@@ -294,5 +294,5 @@ HEADER = "from typing import Annotated\n\nimport torch\nfrom torch import Tensor
 
 
 def programs(seed: int, count: int) -> list[Program]:
-    """So many programs; the same ones for the same seed."""
+    """`count` programs; the same ones for the same seed."""
     return [Writer(f"p{at}", seed * 1_000_003 + at).program() for at in range(count)]

@@ -1,4 +1,4 @@
-"""Graph files read in this process, by the queries of the stage."""
+"""Reads graph files in this process, by the queries of the stage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.stages import graphs
 
 
 class Reading:
-    """What a file of graphs says, with the operators of a set."""
+    """The functions and problems of a file of graphs, with the operators of a set."""
 
     def __init__(self, path: Path, cache: Path, specs: str = "core") -> None:
         variables = {"specs": specs, "graphs": str(path), "cache": str(cache), "generated": str(cache / "generated")}
@@ -27,30 +27,30 @@ class Reading:
         self.report = self.build.problems_of([(graphs.stage,)]).report
 
     def operators(self, name: str) -> list[str]:
-        """The operators that a function calls, in turn, as torch has their names."""
+        """The operators that a function calls, in order, by their names in torch."""
         function = self.functions[name]
         assert function is not None, self.report
         return [call.op.replace("::", ".") for call in function.calls if not call.is_python]
 
 
 def written(function: Function) -> list[str]:
-    """A function's calls and what it returns, as text."""
+    """A function's calls and its outputs, as text."""
     lines = []
     for call in function.calls:
         results = ", ".join(r.name if r.length is None else f"{r.name}[{r.length}]" for r in call.results)
-        arguments = ", ".join(f"{name}={value(given)}" for name, given in call.arguments.items())
+        arguments = ", ".join(f"{name}={value(argument)}" for name, argument in call.arguments.items())
         lines.append(f"{results} = {call.op}({arguments}){'' if call.grad else ' without grad'}")
     return [*lines, f"return {', '.join(value(output.value) for output in function.outputs)}"]
 
 
-def value(given: Value) -> str:
+def value(value_: Value) -> str:
     """A value as text."""
-    if isinstance(given, (Ref, Constant)):
-        return given.name
-    if isinstance(given, Item):
-        return f"{given.name}[{given.index}]"
-    if isinstance(given, Many):
-        return f"[{', '.join(map(value, given.values))}]"
-    if isinstance(given, Nothing):
+    if isinstance(value_, (Ref, Constant)):
+        return value_.name
+    if isinstance(value_, Item):
+        return f"{value_.name}[{value_.index}]"
+    if isinstance(value_, Many):
+        return f"[{', '.join(map(value, value_.values))}]"
+    if isinstance(value_, Nothing):
         return "None"
-    return repr(given.value) if isinstance(given, (Int, Float)) else str(given.value)
+    return repr(value_.value) if isinstance(value_, (Int, Float)) else str(value_.value)

@@ -1,4 +1,4 @@
-"""Arguments for the core set's graphs: by the parameters' annotations, and by name where these do not say enough."""
+"""Arguments for the core set's graphs: by the parameters' annotations, or by function if these do not suffice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 Arguments = list[Any]
 
-SHAPE = (4, 6)  # of a tensor about which nothing else is said
+SHAPE = (4, 6)  # the default shape of a tensor
 
 
 def tensor(*shape: int) -> torch.Tensor:
@@ -51,7 +51,7 @@ _PERHAPS_DIMS: list[Callable[[], Arguments]] = [
     lambda: [tensor(*SHAPE), [1, 0]],
 ]
 
-# By function: what makes its arguments, once for each case.
+# For each function, the factories of its arguments, one for each case.
 SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     # arithmetic
     "product": [lambda: [tensor(4, 6), tensor(6, 3)]],
@@ -95,7 +95,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     "shaped": [lambda: [tensor(*SHAPE), [2, -1]], lambda: [tensor(*SHAPE), [3, 2, 4]]],
     "switched": [lambda: [tensor(*SHAPE), True], lambda: [tensor(*SHAPE), False, 2.0]],
     "batch_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3), tensor(3), tensor(3)]],
-    # what torch has in Python
+    # functions that torch implements in Python
     "relu6_of_limits": [lambda: [torch.tensor([0.0, 6.0, 3.0, -1.0, 7.0], dtype=torch.float64)]],
     "last_is_padding": [lambda: [_index(0, 2, 1), tensor(3, 2)]],
     "padding": [lambda at=at: [_index(0, 2, 1), tensor(3, 2), at] for at in (0, 2, -1, -3, 3, -4)],
@@ -178,7 +178,7 @@ _BY_TYPE: dict[object, Callable[[], Any]] = {
 
 
 def samples(function: Callable[..., Any]) -> list[Callable[[], Arguments]]:
-    """What makes arguments for a function: the same ones each time, after the same seed."""
+    """The factories of a function's arguments; deterministic for a seed."""
     return SAMPLES.get(function.__name__) or [lambda: _by_annotations(function)]
 
 

@@ -1,7 +1,7 @@
-"""PyTorch's own `aot_function` beside eager, on every function of the suite: where it differs, docs/graphs.md says so.
+"""Compares PyTorch's `aot_function` with eager on every function of the suite: docs/graphs.md lists all differences.
 
-A graph is compared with eager, as AOTAutograd is here, by the same comparison. So the table in the docs is what a
-reader has to know who takes one for the other.
+Graphs and AOTAutograd are compared with eager in the same way, so the table also lists how graphs and AOTAutograd
+differ.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SUITE = ROOT / "specs" / "core" / "graphs"
 HEADING = "## Where AOTAutograd differs from eager"
 
-# By the comparison's message: what a row of the table begins with. The first that fits counts.
+# A pattern of the comparison's message, and the label of the row in the table. The first match counts.
 KINDS = {
     r"eager: RuntimeError: a (view of a )?leaf Variable that requires grad is being used in an in-place": "a leaf",
     r"eager: no error; graph: RuntimeError: one of the variables needed .* modified by an inplace": "refused early",
@@ -34,7 +34,7 @@ KINDS = {
     r"eager: RuntimeError: unsupported operation: more than one element .*; graph: no error": "not refused",
     r"eager: no error; graph: RuntimeError: Output \d+ of CompiledFunction is a view": "a view that cannot be used",
     r"backward: eager none; graph: RuntimeError: one of the variables needed .* modified": "refused in the backward",
-    r"eager: no error; graph: AssertionError: ": "an error of its own",
+    r"eager: no error; graph: AssertionError: ": "another error",
     r"values of tensor": "other values",
     r"gradient of leaf": "another gradient",
     r"moved: ": "versions",
@@ -44,7 +44,7 @@ KINDS = {
 
 
 def differing() -> Iterator[tuple[str, str]]:
-    """Each difference that was found: its kind, and the function."""
+    """Each difference: its kind, and the function."""
     for path in sorted(SUITE.glob("*.py")):
         for name, function in library.functions(path).items():
             for message in messages(function):
@@ -53,27 +53,27 @@ def differing() -> Iterator[tuple[str, str]]:
 
 
 def messages(function: Callable[..., Any]) -> Iterator[str]:
-    """What differs first, for each of a function's samples, without gradients, with leaves, and with other inputs."""
+    """The first difference for each of a function's samples, without gradients, with leaves, and with other inputs."""
     for make in samples(function):
         count = len(compare.tensors(make()))
         for which in ("plain", "leaf", "inner"):
             yield from compare.differences(function, aot_function(function, nop), make, [which] * count)[:1]
 
 
-def told() -> dict[str, set[str]]:
-    """What the table says: by kind, the functions."""
+def documented() -> dict[str, set[str]]:
+    """The functions of each row of the table, by kind."""
     table = (ROOT / "docs" / "graphs.md").read_text().partition(HEADING)[2].partition("\n## ")[0]
     rows = [line.strip("| ").split("|") for line in table.splitlines() if line.startswith("| ")]
     return {kind.strip(): set(re.findall(r"`(\w+)`", names)) for kind, _, names, *_ in rows[1:]}
 
 
-def test_the_table_says_where_aot_function_differs_from_eager() -> None:
-    found = defaultdict(set)
+def test_the_table_lists_all_differences_of_aot_function_and_eager() -> None:
+    differences = defaultdict(set)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         for kind, name in differing():
-            found[kind].add(name)
+            differences[kind].add(name)
     finally:
         torch.set_num_threads(threads)
-    assert dict(found) == told()
+    assert dict(differences) == documented()

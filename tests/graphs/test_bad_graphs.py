@@ -1,6 +1,6 @@
-"""Every file of `tests/graphs/bad` gives the message that stands beside it, and nothing is written.
+"""Every `.py` file of `tests/graphs/bad` gives the messages in the `.txt` file next to it, and nothing is written.
 
-To write the messages anew, and read them in the diff:
+To update the messages and review them in the diff:
 
     UPDATE_GOLDEN=1 pytest tests/graphs/test_bad_graphs.py
 """
@@ -21,14 +21,14 @@ UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
 
 def run(folder: Path, *words: str) -> tuple[int, str]:
-    """gradmill in a folder: its status, and what it says."""
-    found = gradmill([*words], folder)
-    assert "Traceback" not in found.stdout + found.stderr
-    return found.status, found.stderr
+    """Runs gradmill in a folder: its exit status and its standard error."""
+    ended = gradmill([*words], folder)
+    assert "Traceback" not in ended.stdout + ended.stderr
+    return ended.status, ended.stderr
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_mistakes_are_reported_together_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+def test_all_errors_are_reported_and_nothing_is_written(name: str, tmp_path: Path) -> None:
     shutil.copyfile(BAD / f"{name}.py", tmp_path / f"{name}.py")
     status, text = run(tmp_path, f"graphs={name}.py", "families=graphs")
     golden = BAD / f"{name}.txt"
@@ -38,7 +38,7 @@ def test_mistakes_are_reported_together_and_nothing_is_written(name: str, tmp_pa
     assert not (tmp_path / "generated").exists()
 
 
-def test_mistakes_of_all_files_are_reported_together(tmp_path: Path) -> None:
+def test_errors_of_all_files_are_reported_together(tmp_path: Path) -> None:
     folder = tmp_path / "graphs"
     folder.mkdir()
     for name in ("several", "twice", "no_python"):
@@ -67,7 +67,7 @@ VARIABLES = {
 
 
 @pytest.mark.parametrize("words", VARIABLES)
-def test_variables_that_make_no_sense_are_refused(words: str, tmp_path: Path) -> None:
+def test_invalid_variables_are_refused(words: str, tmp_path: Path) -> None:
     (tmp_path / "there.py").write_text("")
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "empty").mkdir()
@@ -76,7 +76,7 @@ def test_variables_that_make_no_sense_are_refused(words: str, tmp_path: Path) ->
     assert VARIABLES[words] in text.replace("ERROR: ", "")
 
 
-def test_two_files_of_one_name_and_two_functions_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_duplicate_names_of_files_and_of_functions_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "graphs"
     folder.mkdir()
     text = "from torch import Tensor\n\ndef f(x: Tensor) -> Tensor:\n    return x\n"
@@ -88,7 +88,7 @@ def test_two_files_of_one_name_and_two_functions_of_one_name_are_refused(tmp_pat
     assert "the function 'f' is in 'a-b.py' already: both would be one operator" in report
 
 
-def test_deeply_nested_code_is_a_mistake_and_no_crash(tmp_path: Path) -> None:
+def test_deeply_nested_code_is_an_error_and_not_a_crash(tmp_path: Path) -> None:
     deep = "(" * 150 + "x" + ")" * 150
     long = " + ".join(["x"] * 5000)
     minus = "-" * 20000 + "x"

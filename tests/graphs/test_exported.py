@@ -1,4 +1,4 @@
-"""`.pt2` files as torch.export writes them: what is read of them, and what is refused."""
+"""`.pt2` files as torch.export writes them: how they are read, and which are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 class Small(nn.Module):
-    """A parameter, buffers that are updated, a constant tensor, a number, a region without grad, a list of views."""
+    """A parameter, mutated buffers, a constant tensor, a number, a region without grad, a list of views."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def test_a_model_is_read_as_it_was_traced(small: Path, tmp_path: Path) -> None:
     function = reading.functions["small"]
     assert function is not None, reading.report
     lines = "\n".join(written(function)) + "\n"
-    # How the items of results are numbered is torch's own business.
+    # The numbers in the names of results' items vary with torch's release.
     assert _renumbered(lines) == _renumbered(SMALL)
     assert [(i.name, i.kind, i.source, i.type) for i in function.inputs] == [
         ("p_weight", "parameter", "weight", "Tensor"),
@@ -123,7 +123,7 @@ class Scaled(nn.Module):
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_a_constant_that_is_copied_and_detached_in_place_is_read(tmp_path: Path) -> None:
+def test_a_constant_that_is_copied_and_detached_in_place_is_supported(tmp_path: Path) -> None:
     path = tmp_path / "scaled.pt2"
     save(export(Scaled(), (torch.ones(3),)), path)
     graph = library.build(path, tmp_path, "exported_scaled", specs="torch").scaled
@@ -133,13 +133,13 @@ def test_a_constant_that_is_copied_and_detached_in_place_is_read(tmp_path: Path)
     assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.full((3,), 2.0))
 
 
-def test_whether_a_model_returns_a_tuple_is_known(tmp_path: Path) -> None:
+def test_a_model_that_returns_one_tensor_is_a_function_that_returns_no_tuple(tmp_path: Path) -> None:
     save(export(One(), (torch.ones(2),)), tmp_path / "one.pt2")
     function = read(tmp_path / "one.pt2", tmp_path).functions["one"]
     assert function is not None and function.single
 
 
-# ---- what is refused
+# ---- refused models
 
 
 class Branches(nn.Module):
@@ -153,12 +153,12 @@ class Sized(nn.Module):
 
 
 def refused(path: Path) -> str:
-    """What gradmill says of a file; it fails, and writes nothing."""
-    found = gradmill([f"graphs={path.name}", "families=graphs"], path.parent)
-    assert "Traceback" not in found.stdout + found.stderr
-    assert found.status == 1, found.stderr
+    """The standard error of gradmill for a file; it fails, and writes nothing."""
+    ended = gradmill([f"graphs={path.name}", "families=graphs"], path.parent)
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert ended.status == 1, ended.stderr
     assert not (path.parent / "generated").exists()
-    return found.stderr
+    return ended.stderr
 
 
 def test_control_flow_is_refused(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def edited(small: Path, tmp_path: Path, edit: Callable[[Any], Any]) -> Path:
 
 
 def set_at(*path: Any) -> Callable[[Any], Any]:
-    """An edit: the last of `path` is put at the place that the rest says."""
+    """An edit: sets the item at the path `path[:-1]` to `path[-1]`."""
 
     def edit(model: Any) -> Any:
         *places, last, value = path
@@ -212,15 +212,15 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "not UTF-8": (lambda model: b'{"\xff": 1}', "the model cannot be read"),
     "bottomless": (lambda model: b"[" * 100_000, "the model cannot be read"),
     "another type": (set_at(*NODES, 0, "target", 3), "the model cannot be read: Expected `str`, got `int`"),
-    "an operator that is none": (
+    "an unknown operator": (
         set_at(*NODES, 1, "target", "torch.ops.aten.mull_.Tensor"),
         "node 'mul_': the spec set has no operator 'aten::mull_.Tensor'\n  hint: did you mean 'mul_'?",
     ),
-    "an overload that is none": (
+    "an unknown overload": (
         set_at(*NODES, 1, "target", "torch.ops.aten.mul_.Tensr"),
         "node 'mul_': the spec set has no operator 'aten::mul_.Tensr'",
     ),
-    "a function of Python's": (
+    "a Python function": (
         set_at(*NODES, 1, "target", "_operator.mul"),
         "node 'mul_': the operator '_operator.mul' is not supported in a graph",
     ),
@@ -228,15 +228,15 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         set_at(*NODES, 1, "target", "torch.ops.higher_order.flex_attention"),
         "node 'mul_': 'flex_attention' is a higher-order operator",
     ),
-    "an argument that is none": (
+    "an unknown argument": (
         set_at(*NODES, 1, "inputs", 1, "name", "othr"),
         "node 'mul_': 'aten::mul_.Tensor' has no argument 'othr'\n  hint: did you mean 'other'?",
     ),
-    "an argument that is missing": (
+    "a missing argument": (
         set_at(*NODES, 1, "inputs", []),
         "node 'mul_': 'aten::mul_.Tensor' cannot be called: its argument 'self' is missing",
     ),
-    "a name that is not there": (
+    "an undefined name": (
         set_at(*NODES, 1, "inputs", 0, "arg", {"as_tensor": {"name": "nowhere"}}),
         "node 'mul_': 'nowhere' is used before it is defined",
     ),
@@ -244,7 +244,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         set_at(*SIGNATURE, "input_specs", 0, {"custom_obj": {"arg": {}, "custom_obj_name": "x"}}),
         "an input is a custom object or a token",
     ),
-    "an input of which nothing is known": (
+    "an input without metadata": (
         set_at(*SIGNATURE, "input_specs", 0, "parameter", "arg", "name", "nowhere"),
         "the file has no metadata for the input 'nowhere'",
     ),
@@ -254,7 +254,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         ),
         "an output is a gradient or a token",
     ),
-    "a dtype that is none": (
+    "an unknown dtype": (
         set_at("graph_module", "graph", "tensor_values", "x", "dtype", 99),
         "the dtype of number 99 is not supported in a graph",
     ),
@@ -262,7 +262,7 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         set_at(*NODES, 1, "inputs", 1, "arg", {"as_int": 2**70}),
         "",
     ),
-    "a float that is none": (
+    "an invalid float": (
         set_at(*NODES, 1, "inputs", 1, "arg", {"as_float": "much"}),
         "node 'mul_': 'much' is not a number",
     ),
@@ -274,20 +274,20 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_model_that_is_wrong_is_refused(fault: str, small: Path, tmp_path: Path) -> None:
+def test_an_invalid_model_is_refused(fault: str, small: Path, tmp_path: Path) -> None:
     edit, problem = FAULTS[fault]
     text = refused(edited(small, tmp_path, edit))
     assert text.startswith("small.pt2: error: ")
     assert problem in text
 
 
-def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_zip_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.pt2").write_bytes(b"no zip")
     text = refused(tmp_path / "model.pt2")
     assert "it is not a zip file: write it with torch.export.save" in text
 
 
-def test_a_file_that_is_cut_is_refused(small: Path, tmp_path: Path) -> None:
+def test_a_truncated_file_is_refused(small: Path, tmp_path: Path) -> None:
     data = small.read_bytes()
     (tmp_path / "model.pt2").write_bytes(data[: len(data) // 2])
     assert "it is truncated or damaged: export the model again" in refused(tmp_path / "model.pt2")
@@ -311,7 +311,7 @@ def test_an_empty_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert "it is not a zip file" in refused(tmp_path / "model.pt2")
 
 
-def test_all_faults_of_a_model_are_told(small: Path, tmp_path: Path) -> None:
+def test_all_errors_of_a_model_are_reported(small: Path, tmp_path: Path) -> None:
     def edit(model: Any) -> Any:
         set_at(*NODES, 1, "target", "torch.ops.aten.mull_.Tensor")(model)
         return set_at(*NODES, 5, "target", "torch.ops.aten.ad.Tensor")(model)
@@ -321,8 +321,8 @@ def test_all_faults_of_a_model_are_told(small: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_weights_are_no_input(small: Path, tmp_path: Path) -> None:
-    """A model whose weights alone differ is the same graph."""
+def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
+    """Two models that differ only in their weights are the same graph."""
     shutil.copyfile(small, tmp_path / "small.pt2")
     first = read(tmp_path / "small.pt2", tmp_path).build.db.input("graph/small.pt2")
     with zipfile.ZipFile(tmp_path / "small.pt2", "a") as file:

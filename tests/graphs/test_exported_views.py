@@ -1,4 +1,4 @@
-"""Views that schemas do not mark, written to in an exported program: what is written is where eager has it."""
+"""Writes to views without an annotation in their schemas, in an exported program: they match eager."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(toolchain.missing()), re
 
 
 class Written(nn.Module):
-    """Each line writes to `z` by way of what may be a view of it."""
+    """Each line writes to `z` through a result that may be a view of it."""
 
     def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         z = x * 1
@@ -31,14 +31,14 @@ class Written(nn.Module):
         return z, torch.atleast_3d(z)
 
 
-def test_what_is_written_to_unmarked_views_is_written_to_their_base(tmp_path: Path) -> None:
-    given = (tensor(4, 6), tensor(6))
-    torch.export.save(torch.export.export(Written(), given), tmp_path / "views.pt2")
+def test_a_write_to_a_view_without_annotation_reaches_its_base(tmp_path: Path) -> None:
+    inputs = (tensor(4, 6), tensor(6))
+    torch.export.save(torch.export.export(Written(), inputs), tmp_path / "views.pt2")
     ops = library.build(tmp_path / "views.pt2", tmp_path / "built", "exported_views", "torch")
-    x, y = (each.clone().requires_grad_() for each in given)
-    other_x, other_y = (each.clone().requires_grad_() for each in given)
-    found, expected = ops.views(x, y), Written()(other_x, other_y)
-    assert all(map(torch.allclose, found, expected))
-    assert found[0].untyped_storage().data_ptr() == found[1].untyped_storage().data_ptr()
-    one = torch.autograd.grad(found[0].sin().sum(), (x, y))
+    x, y = (each.clone().requires_grad_() for each in inputs)
+    other_x, other_y = (each.clone().requires_grad_() for each in inputs)
+    outputs, expected = ops.views(x, y), Written()(other_x, other_y)
+    assert all(map(torch.allclose, outputs, expected))
+    assert outputs[0].untyped_storage().data_ptr() == outputs[1].untyped_storage().data_ptr()
+    one = torch.autograd.grad(outputs[0].sin().sum(), (x, y))
     assert all(map(torch.allclose, one, torch.autograd.grad(expected[0].sin().sum(), (other_x, other_y))))

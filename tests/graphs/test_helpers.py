@@ -1,4 +1,4 @@
-"""Which formulas are printed with the real specs, and which gradients stay the library's Nodes'."""
+"""Which formulas graphs of the real specs contain, and for which gradients they use the library's Nodes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def restrided(x: Tensor) -> Tensor:
 
 
 def missing(formula: str) -> tuple[str, ...]:
-    """Of a set whose only operators are `where` and `sum`."""
+    """The missing helpers of a formula, in a set with only the operators `where` and `sum`."""
     return missing_helpers([formula], {"where", "sum"}.__contains__, RELEASE.exported_helpers)
 
 
@@ -56,7 +56,7 @@ def missing(formula: str) -> tuple[str, ...]:
         "node->helper(grad).other<int>(1)",
     ],
 )
-def test_what_libtorch_gives_can_be_printed(formula: str) -> None:
+def test_a_formula_with_exported_helpers_can_be_compiled(formula: str) -> None:
     assert missing(formula) == ()
 
 
@@ -71,7 +71,7 @@ def test_what_libtorch_gives_can_be_printed(formula: str) -> None:
         ("mine::helper(grad)", ("mine::helper",)),
     ],
 )
-def test_what_it_keeps_to_itself_cannot(formula: str, names: tuple[str, ...]) -> None:
+def test_a_formula_with_other_helpers_cannot_be_compiled(formula: str, names: tuple[str, ...]) -> None:
     assert missing(formula) == names
 
 
@@ -80,7 +80,7 @@ def test_names_are_found_in_linear_time() -> None:
     assert called_names("a::" * 20_000 + "(") == set()
 
 
-def test_the_header_defines_all_helpers_that_are_listed() -> None:
+def test_the_header_defines_all_listed_helpers() -> None:
     text = support_text(FORMULAS, RELEASE)
     defined = set(re.findall(r"^(?:inline )?(?:Tensor|std::vector<Tensor>) (\w+)\(", text, re.MULTILINE))
     assert defined >= OWN_HELPERS
@@ -88,7 +88,7 @@ def test_the_header_defines_all_helpers_that_are_listed() -> None:
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="nm is not installed")
-def test_what_is_listed_as_exported_is_exported_or_in_a_header() -> None:
+def test_helpers_listed_as_exported_are_exported_or_in_a_header() -> None:
     folder = toolchain.torch_folder()
     symbols = subprocess.run(
         ["nm", "-D", "--defined-only", str(folder / "lib" / "libtorch_cpu.so")],
@@ -107,24 +107,25 @@ def test_what_is_listed_as_exported_is_exported_or_in_a_header() -> None:
 # ---- a copy of the real specs
 
 
-def made(project: Project) -> tuple[list[str], list[str]]:
+def rebuilt(project: Project) -> tuple[list[str], list[str]]:
+    """The units and the sources that a run rebuilt."""
     (project.folder / "mine.py").write_text(SOURCE)
     run = project.run(graphs=project.folder / "mine.py", families="graphs")
     assert run.status == 0, run.stderr
     return run.units, [name for name in run.shards if name.endswith(".cpp")]
 
 
-def test_an_edited_formula_of_a_copy_of_the_real_specs_makes_the_graphs_again_that_use_it(
+def test_an_edited_formula_of_a_copy_of_the_real_specs_rebuilds_the_graphs_that_use_it(
     torch_project: Project,
 ) -> None:
-    assert made(torch_project) == (["waves", "grown", "restrided"], ["graphs/mine.cpp"])
+    assert rebuilt(torch_project) == (["waves", "grown", "restrided"], ["graphs/mine.cpp"])
     torch_project.set_formula("exp", "self", "grad * result.conj() * 3")
-    assert made(torch_project) == (["grown"], ["graphs/mine.cpp"])
+    assert rebuilt(torch_project) == (["grown"], ["graphs/mine.cpp"])
     text = (torch_project.generated / "graphs" / "mine.cpp").read_text()
     assert "grad * result.conj() * 3" in text
     assert "// libtorch's AsStridedBackward0: it keeps as_strided_backward to itself" in text
     torch_project.set_formula("as_strided", "self", "grad.new_zeros(4)")
-    assert made(torch_project)[0] == ["restrided"]
+    assert rebuilt(torch_project)[0] == ["restrided"]
     assert "libtorch's" not in (torch_project.generated / "graphs" / "mine.cpp").read_text()
 
 
@@ -147,7 +148,7 @@ SPECIAL: dict[str, list[compare.Make]] = {
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
-def test_the_helpers_give_the_gradients_of_eager(tmp_path: Path) -> None:
+def test_the_gradients_of_the_helpers_match_eager(tmp_path: Path) -> None:
     path = Path(__file__).with_name("formulas.py")
     ops = library.build(path, tmp_path, "formulas", "torch")
     text = (tmp_path / "generated" / "graphs" / "formulas.cpp").read_text()
@@ -157,6 +158,6 @@ def test_the_helpers_give_the_gradients_of_eager(tmp_path: Path) -> None:
     for name, function in library.functions(path).items():
         for make in SPECIAL.get(name) or samples(function):
             for which in compare.choices(len(compare.tensors(make()))):
-                found = compare.differences(function, getattr(ops, name), make, which)
-                wrong += [f"{name} {which}: {what}" for what in found[:1]]
+                differences = compare.differences(function, getattr(ops, name), make, which)
+                wrong += [f"{name} {which}: {what}" for what in differences[:1]]
     assert wrong == []

@@ -1,4 +1,4 @@
-"""What runs of graphs after an edit, and what is told of them: by the tasks that ran, not by the output alone."""
+"""Which tasks of graphs run after an edit, checked by the tasks themselves, and how commands report graphs."""
 
 from __future__ import annotations
 
@@ -61,61 +61,63 @@ class Graphs:
         return self.project.run(*words, **{"graphs": self.folder, "families": "graphs", **variables})
 
     def ran(self) -> tuple[list[str], list[str]]:
-        """The units that were printed and the files that were written, which a run without mistakes gives."""
-        found = self.run()
-        assert found.status == 0, found.stderr
-        return sorted(found.units), sorted(found.shards)
+        """The generated units and the written files of a run without errors."""
+        run = self.run()
+        assert run.status == 0, run.stderr
+        return sorted(run.units), sorted(run.shards)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    found = Graphs(Project(tmp_path_factory.mktemp("graphs"), CORE, RELEASE))
-    found.folder.mkdir()
-    found.write("first.py", FIRST)
-    found.write("second.py", SECOND)
-    run = found.run()
+def first_build(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A built project, which tests copy."""
+    graphs = Graphs(Project(tmp_path_factory.mktemp("graphs"), CORE, RELEASE))
+    graphs.folder.mkdir()
+    graphs.write("first.py", FIRST)
+    graphs.write("second.py", SECOND)
+    run = graphs.run()
     assert run.status == 0, run.stderr
     assert sorted(run.units) == ["both", "grown", "waves"]
-    return found.project
+    return graphs.project
 
 
 @pytest.fixture
-def graphs(made: Project, tmp_path: Path) -> Graphs:
-    found = Graphs(copy_of(made, tmp_path))
-    assert found.ran() == ([], [])
-    return found
+def graphs(first_build: Project, tmp_path: Path) -> Graphs:
+    """A copy of the built project, which is up to date."""
+    project = Graphs(copy_of(first_build, tmp_path))
+    assert project.ran() == ([], [])
+    return project
 
 
 # ---- what runs
 
 
-def test_a_formula_makes_the_graphs_again_that_use_it(graphs: Graphs) -> None:
+def test_an_edited_formula_rebuilds_the_graphs_that_use_it(graphs: Graphs) -> None:
     graphs.project.set_formula("sin", "self", "grad * self.cos().conj() * 1")
     assert graphs.ran() == (["both", "waves"], ["graphs/first.cpp", "graphs/second.cpp"])
 
 
-def test_a_formula_that_no_graph_uses_makes_nothing_again(graphs: Graphs) -> None:
+def test_an_edited_formula_that_no_graph_uses_rebuilds_nothing(graphs: Graphs) -> None:
     graphs.project.set_formula("cos", "self", "grad * -self.sin().conj() * 1")
     assert graphs.ran() == ([], [])
 
 
-def test_a_formula_of_one_graph_makes_that_one_again(graphs: Graphs) -> None:
+def test_an_edited_formula_of_one_graph_rebuilds_that_one(graphs: Graphs) -> None:
     graphs.project.set_formula("mul.Tensor", "self", "mul_tensor_backward(grad, other, self.scalar_type()) * 1")
     assert graphs.ran() == (["waves"], ["graphs/first.cpp"])
 
 
-def test_an_edited_function_is_made_again_and_no_other(graphs: Graphs) -> None:
+def test_an_edited_function_alone_is_rebuilt(graphs: Graphs) -> None:
     graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
     assert graphs.ran() == (["grown"], ["graphs/first.cpp"])
 
 
-def test_a_comment_makes_nothing_again(graphs: Graphs) -> None:
+def test_a_comment_rebuilds_nothing(graphs: Graphs) -> None:
     graphs.edit("first.py", "def grown", "# Moved down by this.\n\n\ndef grown")
     graphs.edit("first.py", "x.exp() + 1", "x.exp() + 1  # and this")
     assert graphs.ran() == ([], [])
 
 
-def test_going_back_makes_nothing_again(graphs: Graphs) -> None:
+def test_a_reverted_edit_rebuilds_no_unit(graphs: Graphs) -> None:
     graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
     graphs.ran()
     graphs.edit("first.py", "x.exp() + 2", "x.exp() + 1")
@@ -130,7 +132,7 @@ def test_a_file_added_and_removed(graphs: Graphs) -> None:
     assert not (graphs.project.generated / "graphs" / "third.cpp").exists()
 
 
-def test_a_generated_file_that_was_edited_is_put_back(graphs: Graphs) -> None:
+def test_an_edited_generated_file_is_restored(graphs: Graphs) -> None:
     path = graphs.project.generated / "graphs" / "first.cpp"
     text = path.read_text()
     path.write_text(text[:100])
@@ -138,7 +140,7 @@ def test_a_generated_file_that_was_edited_is_put_back(graphs: Graphs) -> None:
     assert path.read_text() == text
 
 
-def test_a_mistake_leaves_the_files_alone_and_is_told_on_every_run(graphs: Graphs) -> None:
+def test_an_error_changes_no_file_and_is_reported_on_every_run(graphs: Graphs) -> None:
     files = graphs.project.files()
     graphs.edit("first.py", "x.sin()", "x.sine()")
     for _ in range(2):
@@ -150,12 +152,12 @@ def test_a_mistake_leaves_the_files_alone_and_is_told_on_every_run(graphs: Graph
     assert graphs.ran() == ([], [])
 
 
-def test_without_graphs_nothing_speaks_of_them(graphs: Graphs) -> None:
+def test_without_graphs_no_task_mentions_them(graphs: Graphs) -> None:
     listed = graphs.project.run("list", "--all").stdout
     assert "graphs" not in listed
 
 
-def test_all_families_and_graphs_go_together(graphs: Graphs) -> None:
+def test_graphs_are_generated_together_with_all_families(graphs: Graphs) -> None:
     run = graphs.project.run(graphs=graphs.folder, generated=graphs.project.folder / "all", cache=graphs.project.cache)
     assert run.status == 0, run.stderr
     names = {
@@ -165,7 +167,7 @@ def test_all_families_and_graphs_go_together(graphs: Graphs) -> None:
     assert {"Functions.cpp", "graphs/first.cpp", *SUPPORT} <= names
 
 
-def test_watch_sees_a_graph_file_that_is_added_and_removed(graphs: Graphs) -> None:
+def test_watch_detects_an_added_and_a_removed_graph_file(graphs: Graphs) -> None:
     watching = Watching(graphs.project, graphs=graphs.folder, families="graphs")
     try:
         watching.wait_for("watching")
@@ -180,7 +182,7 @@ def test_watch_sees_a_graph_file_that_is_added_and_removed(graphs: Graphs) -> No
         assert watching.stop() == 0
 
 
-def test_a_graph_file_that_the_watcher_misses_is_seen_all_the_same(graphs: Graphs) -> None:
+def test_a_changed_graph_file_that_the_watcher_misses_is_detected(graphs: Graphs) -> None:
     variables = {name: str(getattr(graphs.project, name)) for name in ("specs", "cache", "generated")}
     inputs = Build(read_config({**variables, "graphs": str(graphs.folder), "families": "graphs"})).inputs
     inputs.take({})
@@ -193,7 +195,7 @@ def test_a_graph_file_that_the_watcher_misses_is_seen_all_the_same(graphs: Graph
     assert not inputs.specs_are_the_same()
 
 
-# ---- what is told
+# ---- commands
 
 
 def test_list_show_and_explain_know_graphs(graphs: Graphs) -> None:
@@ -203,30 +205,30 @@ def test_list_show_and_explain_know_graphs(graphs: Graphs) -> None:
     assert row["schema"] == "gradmill::waves(Tensor x, Tensor y) -> Tensor"
     assert [call["op"] for call in row["calls"]] == ["aten::sin", "aten::mul.Tensor"]
     assert "SinBackward0" in graphs.run("show", "emit", "waves").stdout
-    told = graphs.run("explain", "waves").stdout
-    assert "graphs/first.py" in told and "native_functions.yaml" in told and "up to date" in told
+    explained = graphs.run("explain", "waves").stdout
+    assert "graphs/first.py" in explained and "native_functions.yaml" in explained and "up to date" in explained
     assert "2 graphs" in graphs.run("explain", "graphs/first.cpp").stdout
 
 
-def test_explain_says_which_graphs_an_edit_makes_again(graphs: Graphs) -> None:
+def test_explain_lists_the_graphs_that_an_edit_rebuilds(graphs: Graphs) -> None:
     graphs.project.set_formula("exp", "self", "grad * result.conj() * 1")
-    told = graphs.run("explain").stdout
-    assert " exp" in told and "grown" in told and "both" in told and "waves" not in told
+    explained = graphs.run("explain").stdout
+    assert " exp" in explained and "grown" in explained and "both" in explained and "waves" not in explained
 
 
-def test_explain_names_the_file_that_was_edited(graphs: Graphs) -> None:
+def test_explain_names_the_edited_file(graphs: Graphs) -> None:
     graphs.edit("first.py", "x.exp() + 1", "x.exp() + 2")
     assert "graphs/first.py" in graphs.run("explain").stdout
 
 
 def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
-    found = json.loads(graphs.project.manifest())
-    inputs = {each["name"] for each in found["inputs"]}
+    manifest = json.loads(graphs.project.manifest())
+    inputs = {each["name"] for each in manifest["inputs"]}
     assert {"graphs/first.py", "graphs/second.py", "templates/graph_formulas.h"} <= inputs
-    file = next(each for each in found["files"] if each["path"] == "graphs/first.cpp")
+    file = next(each for each in manifest["files"] if each["path"] == "graphs/first.cpp")
     assert file["units"] == ["waves", "grown"] and "graphs/first.py" in file["inputs"]
     assert "graphs/second.py" not in file["inputs"]
-    unit = next(each for each in found["units"] if each["unit"] == "grown")
+    unit = next(each for each in manifest["units"] if each["unit"] == "grown")
     assert (unit["family"], unit["file"], unit["line"]) == ("graphs", "graphs/first.py", 8)
     depfile = next(graphs.project.cache.rglob("manifest.json.d")).read_text()
     assert str(graphs.folder / "second.py") in depfile
@@ -234,14 +236,14 @@ def test_the_manifest_and_the_depfile_know_graphs(graphs: Graphs) -> None:
 
 def test_ninja_knows_graphs(graphs: Graphs) -> None:
     text = graphs.run("export", "ninja").stdout
-    (made,) = (line for line in text.splitlines() if line.startswith("build ") and ": gradmill" in line)
-    outputs, _, inputs = made.partition(": gradmill | ")
+    (rule,) = (line for line in text.splitlines() if line.startswith("build ") and ": gradmill" in line)
+    outputs, _, inputs = rule.partition(": gradmill | ")
     assert str(graphs.project.generated / "graphs" / "first.cpp") in outputs.split()
     assert Path(inputs) in (*graphs.project.specs.rglob("*"), *graphs.folder.iterdir(), ROOT / "pipeline/__init__.py")
     assert f"graphs={graphs.folder}" in text
 
 
-def test_the_ninja_file_names_the_graph_that_was_edited_last(graphs: Graphs) -> None:
+def test_the_ninja_file_names_the_last_edited_graph_file(graphs: Graphs) -> None:
     time.sleep(2 * TICK / 1e9)
     graphs.edit("second.py", "z.sin_()", "z.cos_()")
     assert f": gradmill | {graphs.folder / 'second.py'}\n" in graphs.run("export", "ninja").stdout
@@ -265,7 +267,7 @@ def test_ninja_runs_after_an_edit_of_a_graph(graphs: Graphs) -> None:
     assert ".  manifest" in ninja()
 
 
-# ---- a run with nothing to do
+# ---- an up-to-date run
 
 
 CHANGES = {
@@ -278,19 +280,19 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_answer_to_a_run_with_nothing_to_do_is_gone_after(
+def test_the_recorded_answer_of_an_up_to_date_run_is_invalid_after(
     change: str, graphs: Graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = [f"specs={graphs.project.specs}", "generated=generated", "cache=cache"]
     words += [f"graphs={graphs.folder}", "families=graphs"]
     monkeypatch.chdir(graphs.project.folder)
-    given = {"graphs": graphs.folder, "families": "graphs", "generated": "generated", "cache": "cache"}
+    variables = {"graphs": graphs.folder, "families": "graphs", "generated": "generated", "cache": "cache"}
     for _ in range(2):
         time.sleep(2 * TICK / 1e9)
-        run = graphs.project.gradmill(**given)
+        run = graphs.project.gradmill(**variables)
         assert run.status == 0, run.stderr
     answer = answer_to(words)
     assert answer is not None and b"-- graphs\n" in answer[0]
     CHANGES[change](graphs)
     assert answer_to(words) is None
-    assert graphs.project.gradmill(**given).status == 0
+    assert graphs.project.gradmill(**variables).status == 0

@@ -1,4 +1,4 @@
-"""Long graphs: work and text grow as the number of statements does; what is too deep is an error at its place."""
+"""Long graphs: work and text grow linearly with the number of statements; too deep nesting is an error at its place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphs.reading import Reading
 from pipeline.stages import graph_text
 
 SHORT, TIMES = 150, 4
-NEARLY = 1.5  # how much more than in proportion the work may grow
+NEARLY = 1.5  # the allowed factor above linear growth
 BODIES = {
     "new": ("{last} = {last} * w", "{last} = {last} + x", "{last} = torch.sin({last})"),
     "in_place": ("x.mul_(w)", "{last} = torch.sin(x)", "x.add_({last})"),
@@ -29,22 +29,22 @@ def text(body: tuple[str, ...], count: int) -> str:
 
 
 def work(path: Path, body: tuple[str, ...], count: int) -> tuple[int, int]:
-    """How many calls of functions it takes to plan and print such a graph, and how long the text is."""
+    """The number of Python calls that planning and generating such a graph takes, and the length of the text."""
     path.write_text(text(body, count))
     reading = Reading(path, path.parent / "cache")
     db = reading.build.db
     assert not reading.mistakes, reading.report
     profile = cProfile.Profile()
-    found = profile.runcall(graph_text.pieces, db, f"{path.name}:f")
+    pieces = profile.runcall(graph_text.pieces, db, f"{path.name}:f")
     reading.build.commit()
     reading.build.close()
-    assert found is not None
-    return pstats.Stats(profile).total_calls, len(found["graph"])  # type: ignore[attr-defined]
+    assert pieces is not None
+    return pstats.Stats(profile).total_calls, len(pieces["graph"])  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("kind", BODIES)
-def test_work_and_text_grow_as_the_statements_do(kind: str, tmp_path: Path) -> None:
-    work(tmp_path / "first.py", BODIES[kind], 12)  # what is read once, whatever the graph
+def test_work_and_text_grow_linearly_with_the_statements(kind: str, tmp_path: Path) -> None:
+    work(tmp_path / "first.py", BODIES[kind], 12)  # reads the inputs that all graphs share
     calls, length = work(tmp_path / "short.py", BODIES[kind], SHORT)
     more_calls, more_length = work(tmp_path / "long.py", BODIES[kind], SHORT * TIMES)
     assert more_calls < calls * TIMES * NEARLY
@@ -54,25 +54,25 @@ def test_work_and_text_grow_as_the_statements_do(kind: str, tmp_path: Path) -> N
 def run(folder: Path, lines: list[str]) -> tuple[int, str]:
     head = ["from torch import Tensor", "", "", "def f(x: Tensor) -> Tensor:"]
     (folder / "deep.py").write_text("\n".join([*head, *(f"    {line}" for line in lines), ""]))
-    found = gradmill(["graphs=deep.py", "families=graphs"], folder)
-    assert "Traceback" not in found.stdout + found.stderr
-    return found.status, found.stderr
+    ended = gradmill(["graphs=deep.py", "families=graphs"], folder)
+    assert "Traceback" not in ended.stdout + ended.stderr
+    return ended.status, ended.stderr
 
 
-def test_too_many_views_of_one_another_are_an_error_at_the_first_one_that_is_too_much(tmp_path: Path) -> None:
+def test_too_many_nested_views_are_an_error_at_the_first_one_above_the_limit(tmp_path: Path) -> None:
     status, report = run(tmp_path, ["a = x", *["a = a.transpose(0, 1)"] * 201, "return a * 1"])
     assert (status, "deep.py:206:9: error: f: more than 200 views of one another" in report) == (1, True), report
 
 
-def test_views_as_deep_as_they_may_be_are_printed(tmp_path: Path) -> None:
+def test_views_nested_to_the_limit_are_generated(tmp_path: Path) -> None:
     status, report = run(tmp_path, ["a = x * 1", *["a = a.transpose(0, 1)"] * 199, "a[0] = 1.0", "return a"])
     assert status == 0, report
 
 
-def test_an_expression_that_is_too_deep_is_an_error_at_its_statement(tmp_path: Path) -> None:
+def test_an_expression_nested_too_deeply_is_an_error_at_its_statement(tmp_path: Path) -> None:
     status, report = run(tmp_path, ["a = x * 2", f"b = {' + '.join(['a'] * 900)}", "return b"])
     assert (status, "deep.py:6:5: error: f: an expression is nested too deeply" in report) == (1, True), report
     (tmp_path / "constant.py").write_text(f"A = 1\nB = {' + '.join(['A'] * 900)}\n")
-    found = gradmill(["graphs=constant.py", "families=graphs"], tmp_path)
-    assert found.status == 1
-    assert "constant.py:2:1: error: an expression is nested too deeply" in found.stderr
+    ended = gradmill(["graphs=constant.py", "families=graphs"], tmp_path)
+    assert ended.status == 1
+    assert "constant.py:2:1: error: an expression is nested too deeply" in ended.stderr

@@ -1,4 +1,4 @@
-"""Models by way of torch.export: loss and gradients are eager's, and ten steps of SGD in C++ end where eager ends."""
+"""Models through torch.export: loss and gradients match eager, and so do ten steps of SGD in C++."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class Built:
         torch.ops.load_library(str(library.linked(self.objects.values(), folder / f"{self.namespace}.so")))
 
     def parameters(self, name: str) -> int:
-        """How many inputs are trained: the first ones."""
+        """The number of trained inputs, which are the first ones."""
         kinds = [kind for kind, _ in self.specs[name]]
         count = kinds.count("PARAMETER")
         assert kinds[:count] == ["PARAMETER"] * count
         return count
 
     def inputs(self, name: str, model: nn.Module) -> list[Tensor]:
-        """What the graph of a model takes: its own tensors, and what it is trained on."""
+        """The inputs of a model's graph: the model's tensors, and the training data."""
         own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-        given = iter(models.inputs(name))
-        return [own[target] if kind in ("PARAMETER", "BUFFER") else next(given) for kind, target in self.specs[name]]
+        data = iter(models.inputs(name))
+        return [own[target] if kind in ("PARAMETER", "BUFFER") else next(data) for kind, target in self.specs[name]]
 
 
 FEW = ("mlp",)  # in every run
@@ -65,7 +65,7 @@ NAMES = [pytest.param(name, marks=() if name in FEW else pytest.mark.slow) for n
 
 @pytest.fixture
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The models that a run is about, built at once."""
+    """The models that a test needs, built together."""
     name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
     names = FEW if name in (None, *FEW) else tuple(each for each in models.CASES if each not in FEW)
     if names not in BUILT:
@@ -82,13 +82,13 @@ def close(one: Tensor, other: Tensor) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_loss_gradients_and_buffers_are_those_of_eager(name: str, built: Built) -> None:
+def test_loss_gradients_and_buffers_match_eager(name: str, built: Built) -> None:
     eager, ours = models.model(name), models.model(name)
     expected = eager(*models.inputs(name))
-    found = graph(built, name)(*built.inputs(name, ours))
-    assert close(expected, found)
+    loss = graph(built, name)(*built.inputs(name, ours))
+    assert close(expected, loss)
     expected.backward()
-    found.backward()
+    loss.backward()
     for (key, one), (_, other) in zip(eager.named_parameters(), ours.named_parameters()):
         assert one.grad is not None and other.grad is not None, key
         assert close(one.grad, other.grad), key
@@ -101,22 +101,22 @@ def test_a_source_compiles_by_itself(built: Built) -> None:
     assert library.compiled(source, built.generated, alone=True).exists()
 
 
-def test_the_program_that_trains_needs_no_python(built: Built) -> None:
+def test_the_training_program_needs_no_python(built: Built) -> None:
     needed = subprocess.run(["ldd", str(built.trainer)], capture_output=True, text=True, check=True).stdout
     assert "libtorch_cpu" in needed
     assert "libpython" not in needed and "libtorch_python" not in needed
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ten_steps_in_cpp_end_where_eager_ends(name: str, built: Built, tmp_path: Path) -> None:
+def test_ten_training_steps_in_cpp_match_eager(name: str, built: Built, tmp_path: Path) -> None:
     model = models.model(name)
     start = [tensor.detach().clone() for tensor in built.inputs(name, model)]
     torch.save(start, tmp_path / "in")
     run(built.trainer, name, tmp_path)
-    (*found,) = torch.load(tmp_path / "out", weights_only=False)
+    (*results,) = torch.load(tmp_path / "out", weights_only=False)
     expected = [train_eagerly(model, name) for _ in range(STEPS)]
-    assert all(close(one, other) for one, other in zip(expected, found[len(start) :]))
-    assert all(close(one, other) for one, other in zip(built.inputs(name, model), found[: len(start)]))
+    assert all(close(one, other) for one, other in zip(expected, results[len(start) :]))
+    assert all(close(one, other) for one, other in zip(built.inputs(name, model), results[: len(start)]))
     assert expected[-1] < expected[0]
 
 
@@ -133,19 +133,19 @@ def train_eagerly(model: nn.Module, name: str) -> Tensor:
 
 
 def trainer(built: Built, folder: Path) -> Path:
-    """The program that trains any of the models, which knows nothing of Python."""
+    """The program that trains any of the models, without Python."""
     source = folder / "train.cpp"
     source.write_text("".join(cpp_models(built)) + (HERE / "train.cpp").read_text())
     objects = [library.compiled(source, built.generated), *built.objects.values()]
     libraries = toolchain.torch_folder() / "lib"
     command = ["c++", *map(str, objects), f"-L{libraries}", f"-Wl,-rpath,{libraries}", *library.LIBRARIES]
-    found = subprocess.run([*command, "-o", str(folder / "train")], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr[:8000]
+    ended = subprocess.run([*command, "-o", str(folder / "train")], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr[:8000]
     return folder / "train"
 
 
 def cpp_models(built: Built) -> Iterator[str]:
-    """What the program has to know of the models: how each is called, and how many of its inputs are trained."""
+    """The table of models for the program: the call of each, and the number of trained inputs."""
     yield from (f'#include "graphs/{name}.h"\n' for name in built.specs)
     yield "#define MODELS \\\n"
     for name, specs in built.specs.items():
@@ -155,5 +155,5 @@ def cpp_models(built: Built) -> Iterator[str]:
 
 
 def run(program: Path, name: str, folder: Path) -> None:
-    found = subprocess.run([str(program), name, "in", "out"], cwd=folder, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
+    ended = subprocess.run([str(program), name, "in", "out"], cwd=folder, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr

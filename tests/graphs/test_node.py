@@ -1,4 +1,4 @@
-"""The Node of a graph, and its wrapper: what else autograd may do with them, and errors of the caller."""
+"""The Node of a graph and its wrapper: other uses by autograd, and errors of the caller."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def leaf(value: float = 0.5) -> Tensor:
     return square(value).requires_grad_()
 
 
-def test_the_backward_runs_twice_only_where_it_is_told_to(ops: Any) -> None:
+def test_the_backward_runs_twice_only_with_retain_graph(ops: Any) -> None:
     x, w = leaf(), leaf(2.0)
     out = ops.product(x, w).sum()
     out.backward(retain_graph=True)
@@ -77,7 +77,7 @@ def test_the_backward_runs_twice_only_where_it_is_told_to(ops: Any) -> None:
         out.backward()
 
 
-def test_forward_mode_is_an_error_that_says_so(ops: Any) -> None:
+def test_forward_mode_is_an_error_with_the_reason(ops: Any) -> None:
     x, w = square(), square(2.0)
     with pytest.raises(NotImplementedError, match="product: a graph has no forward-mode AD"):
         torch.func.jvp(ops.product, (x, w), (x, w))
@@ -88,7 +88,7 @@ def test_forward_mode_is_an_error_that_says_so(ops: Any) -> None:
     assert torch.equal(ops.product(x, w), (x * w).exp())
 
 
-def test_a_backward_of_one_output_frees_what_the_others_need(ops: Any) -> None:
+def test_a_backward_of_one_output_frees_the_saved_values_of_the_others(ops: Any) -> None:
     x = leaf()
     one, other = ops.pair(x)
     one.sum().backward()
@@ -99,11 +99,11 @@ def test_a_backward_of_one_output_frees_what_the_others_need(ops: Any) -> None:
     other.sum().backward()
 
 
-def test_the_items_of_a_list_share_one_answer(ops: Any) -> None:
+def test_the_items_of_a_list_share_one_requires_grad(ops: Any) -> None:
     assert ops.first([square(), leaf()]).requires_grad
 
 
-def test_a_second_derivative_is_an_error_that_says_so(ops: Any) -> None:
+def test_a_second_derivative_is_an_error_with_the_reason(ops: Any) -> None:
     x, w = leaf(), leaf(2.0)
     (grad,) = torch.autograd.grad(ops.product(x, w).sum(), [x], create_graph=True)
     assert torch.allclose(grad, (x * w).exp() * w)
@@ -111,15 +111,15 @@ def test_a_second_derivative_is_an_error_that_says_so(ops: Any) -> None:
         grad.sum().backward()
 
 
-@pytest.mark.parametrize("asked", [0, 1])
-def test_gradients_of_some_inputs_can_be_asked_for(ops: Any, asked: int) -> None:
-    given = [leaf(), leaf(2.0)]
-    (grad,) = torch.autograd.grad(ops.product(*given).sum(), [given[asked]])
-    (expected,) = torch.autograd.grad((given[0] * given[1]).exp().sum(), [given[asked]])
+@pytest.mark.parametrize("requested", [0, 1])
+def test_gradients_of_some_inputs_can_be_requested(ops: Any, requested: int) -> None:
+    inputs = [leaf(), leaf(2.0)]
+    (grad,) = torch.autograd.grad(ops.product(*inputs).sum(), [inputs[requested]])
+    (expected,) = torch.autograd.grad((inputs[0] * inputs[1]).exp().sum(), [inputs[requested]])
     assert torch.allclose(grad, expected)
 
 
-def test_inputs_and_outputs_that_are_written_to_before_the_backward_are_an_error(ops: Any) -> None:
+def test_a_write_to_an_input_or_output_before_the_backward_is_an_error(ops: Any) -> None:
     x, w = leaf(), square(2.0)
     out = ops.product(x, w)
     with torch.no_grad():
@@ -132,7 +132,7 @@ def test_inputs_and_outputs_that_are_written_to_before_the_backward_are_an_error
         out.sum().backward()
 
 
-def test_inputs_that_share_memory_and_are_not_declared_are_an_error(ops: Any) -> None:
+def test_undeclared_inputs_that_share_memory_are_an_error(ops: Any) -> None:
     base = square()
     with pytest.raises(
         RuntimeError, match="'x' is written to and shares memory with input 'w', which was not declared"
@@ -142,7 +142,7 @@ def test_inputs_that_share_memory_and_are_not_declared_are_an_error(ops: Any) ->
     assert torch.equal(ops.doubled(apart[:3], apart[3:]), 2 * square(1.0))
 
 
-def test_a_leaf_that_needs_a_gradient_is_not_written_to(ops: Any) -> None:
+def test_a_write_to_a_leaf_that_needs_a_gradient_is_an_error(ops: Any) -> None:
     x = leaf()
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         ops.doubled(x, square())
@@ -160,13 +160,13 @@ def test_an_out_argument_is_not_resized(ops: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "inputs"), [("product", 2), ("powers", 1), ("half", 1)])
-def test_what_is_saved_is_freed(ops: Any, name: str, inputs: int) -> None:
-    """No Node holds itself by what it saved: with it the leaf goes that it leads to."""
-    given = [leaf() for _ in range(inputs)]
-    out = getattr(ops, name)(*given)
+def test_saved_values_are_freed(ops: Any, name: str, inputs: int) -> None:
+    """A Node is in no reference cycle with its saved values: deleting it frees the leaf of its history."""
+    leaves = [leaf() for _ in range(inputs)]
+    out = getattr(ops, name)(*leaves)
     assert out.grad_fn is not None
-    alive = weakref.ref(given[0])
-    del out, given
+    alive = weakref.ref(leaves[0])
+    del out, leaves
     gc.collect()
     assert alive() is None
 
@@ -178,7 +178,7 @@ def test_a_recorded_call_frees_what_it_saved_after_the_backward(ops: Any) -> Non
     assert torch.allclose(x.grad, torch.autograd.functional.jacobian(lambda t: (t @ t + t.cumsum(0)).sum(), x.detach()))
 
 
-def test_without_gradients_nothing_has_a_history(ops: Any) -> None:
+def test_without_gradients_no_output_has_a_history(ops: Any) -> None:
     with torch.no_grad():
         assert not ops.product(leaf(), leaf()).requires_grad
     assert not ops.product(square(), square()).requires_grad

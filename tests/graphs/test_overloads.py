@@ -1,4 +1,4 @@
-"""The reader resolves each call to the overload that PyTorch takes: the graphs of `make_fx` before autograd say so."""
+"""The reader resolves each call to the same overload as PyTorch, by the pre-dispatch graphs of `make_fx`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from torch_seed import seed_torch
 from graphs import expressions
 from graphs.reading import Reading
 
-# What is read otherwise than PyTorch does it, and why that comes to the same.
+# Cases that call other operators than PyTorch, and why the result is the same.
 OTHERWISE = {
-    "x.contiguous()": "is decided while it runs; PyTorch knows that this tensor is contiguous",
-    "torch.tensor(2.0)": "PyTorch makes the tensor ahead of the graph, and copies it",
+    "x.contiguous()": "the graph decides at run time; PyTorch knows that this tensor is contiguous",
+    "torch.tensor(2.0)": "PyTorch makes the tensor before the graph, and copies it",
     "x[0] += 1": "PyTorch copies the view into itself afterwards",
     "x[0] = 2.0": "PyTorch makes a tensor of the number",
     "x[1:, 0] = 3": "PyTorch makes a tensor of the number",
-    "x[b] = 0.5": "PyTorch makes the tensor of the number ahead of the graph",
+    "x[b] = 0.5": "PyTorch makes the tensor of the number before the graph",
     "x[...] = 1.0": "PyTorch makes a tensor of the number",
 }
 
@@ -50,13 +50,13 @@ def traced(function: Callable[..., Any]) -> list[str]:
     i, i4 = torch.tensor([0, 2, 1]), torch.arange(4)
     run = lambda x, y, m, i, i4, b: function(x, y, m, i, i4, b, 2, 0.5)  # noqa: E731
     graph = make_fx(run, pre_dispatch=True)(x, y, m, i, i4, x > 0.5).graph
-    found = [str(node.target).removesuffix(".default") for node in graph.nodes if node.op == "call_function"]
-    return [name for name in found if "getitem" not in name]
+    targets = [str(node.target).removesuffix(".default") for node in graph.nodes if node.op == "call_function"]
+    return [name for name in targets if "getitem" not in name]
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "text"), CASES, ids=[text for _, text in CASES])
-def test_a_call_is_resolved_as_pytorch_does(
+def test_a_call_resolves_to_the_overload_of_pytorch(
     name: str, text: str, read: tuple[Reading, dict[str, Callable[..., Any]]]
 ) -> None:
     reading, functions = read

@@ -1,4 +1,4 @@
-"""What torch has in Python under the name of an operator is in a table, or does what the operator does."""
+"""Python functions of torch with the name of an operator are in a table, or do the same as the operator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 from pipeline.graphs.python.torch_functions import FUNCTIONAL, METHODS, REFUSED, TORCH
 
-# They hand their arguments on as they are, or check them.
+# These pass their arguments on unchanged, or only check them.
 SAME = {
     torch.nn.functional: {
         "adaptive_avg_pool3d",
@@ -19,25 +19,25 @@ SAME = {
     },
     torch.Tensor: {"istft", "unflatten"},
 }
-# No operators of graphs: generators, files, dimensions as objects, reading of numbers.
+# Not operators of graphs: generators, files, dimensions as objects, reading of numbers.
 NONE = {"initial_seed", "manual_seed", "seed", "save", "broadcast_shapes", "backward", "index", "resize", "resize_as"}
 
 
 def in_python(module: object) -> set[str]:
-    """The names of an object that are functions of Python's and operators."""
+    """The names in a module or class that are Python functions and also operators."""
     functions = {name for name in dir(module) if isinstance(inspect.getattr_static(module, name), types.FunctionType)}
     return {name for name in functions if hasattr(torch.ops.aten, name) and not name.startswith("_")} - NONE
 
 
-def test_functions_of_torch_that_are_in_python_are_told() -> None:
+def test_python_functions_of_torch_are_in_the_table() -> None:
     assert in_python(torch) - TORCH.keys() == set()
 
 
-def test_functions_of_torch_nn_functional_that_are_in_python_are_told() -> None:
+def test_python_functions_of_torch_nn_functional_are_in_the_table() -> None:
     module = torch.nn.functional
     refused = {path.rpartition(".")[2] for path in REFUSED}
     assert in_python(module) - FUNCTIONAL.keys() - refused - SAME[module] == set()
 
 
-def test_methods_of_tensors_that_are_in_python_are_told() -> None:
+def test_python_methods_of_tensors_are_in_the_table() -> None:
     assert in_python(torch.Tensor) - METHODS.keys() - SAME[torch.Tensor] == set()

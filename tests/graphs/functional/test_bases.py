@@ -1,4 +1,4 @@
-"""Inputs that share memory: a variant of the graph for each way in which they may, with a base in their place."""
+"""Inputs that share memory: a variant of the graph for each combination, with a synthetic base."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def test_both_are_views_of_the_base_and_a_write_reaches_both(plan: Planner) -> N
         x.sin_()
         return y.exp()
 
-    found = plan(f)
-    assert steps(found.functional) == ["x_2 = sin_(x)", "exp = exp(y)"]
-    (variant,) = found.variants
+    graph = plan(f)
+    assert steps(graph.functional) == ["x_2 = sin_(x)", "exp = exp(y)"]
+    (variant,) = graph.variants
     assert variant.shared == (("x", "y"),)
     program = variant.plan.functional
     assert steps(program) == [
@@ -34,7 +34,7 @@ def test_both_are_views_of_the_base_and_a_write_reaches_both(plan: Planner) -> N
     assert (updates(program), outputs(program)) == (["base_0.copy_(base_0_2)"], ["exp"])
 
 
-def test_where_none_is_written_to_there_is_no_variant(plan: Planner) -> None:
+def test_without_a_write_there_is_no_variant(plan: Planner) -> None:
     def f(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) -> Tensor:
         return x * y
 
@@ -42,20 +42,20 @@ def test_where_none_is_written_to_there_is_no_variant(plan: Planner) -> None:
 
 
 def function(*groups: str) -> Function:
-    """A function whose inputs may share memory as told, a letter each."""
+    """A function with groups of inputs that may share memory; each input is a letter."""
     return Function("f", Place(3, 1), (), (), (), True, tuple(map(tuple, groups)))
 
 
-def test_the_sets_that_count_have_one_that_is_written_to() -> None:
+def test_each_set_has_an_input_that_is_written_to() -> None:
     assert sharings(function("xyz"), ["x"]) == [(("x", "y", "z"),), (("x", "y"),), (("x", "z"),)]
 
 
-def test_groups_that_share_apart_are_combined() -> None:
-    found = sharings(function("ab", "cd"), ["a", "c"])
-    assert found == [(("a", "b"), ("c", "d")), (("c", "d"),), (("a", "b"),)]
+def test_sets_of_separate_groups_are_combined() -> None:
+    combined = sharings(function("ab", "cd"), ["a", "c"])
+    assert combined == [(("a", "b"), ("c", "d")), (("c", "d"),), (("a", "b"),)]
 
 
-def test_too_many_ways_are_a_mistake_at_the_function() -> None:
+def test_too_many_combinations_are_an_error_at_the_function() -> None:
     with pytest.raises(GraphError, match="more than 32 ways") as error:
         sharings(function("abcdefg"), ["a"])
     assert error.value.place.line == 3

@@ -1,4 +1,4 @@
-"""Input data mutation: the new value is an output of the forward, and is copied back."""
+"""Input data mutation: the new value is an output of the forward and is copied back into the input."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from torch import Tensor
 from graphs.planning import Planner, outputs, steps, updates
 
 
-def test_a_write_makes_the_next_value_which_is_copied_back(plan: Planner) -> None:
+def test_a_write_creates_a_new_value_that_is_copied_back(plan: Planner) -> None:
     def f(x: Tensor, w: Tensor) -> Tensor:
         x.mul_(w)
         return x.sum()
 
-    found = plan(f)
-    assert steps(found.functional) == ["x_2 = mul_.Tensor(x, w)", "sum = sum(x_2)"]
-    assert updates(found.functional) == ["x.copy_(x_2)"]
-    assert [each.name for each in found.returned] == ["x_2", "sum"]
+    graph = plan(f)
+    assert steps(graph.functional) == ["x_2 = mul_.Tensor(x, w)", "sum = sum(x_2)"]
+    assert updates(graph.functional) == ["x.copy_(x_2)"]
+    assert [each.name for each in graph.returned] == ["x_2", "sum"]
 
 
-def test_what_was_read_before_a_write_is_the_old_value(plan: Planner) -> None:
+def test_a_value_computed_before_a_write_uses_the_old_value(plan: Planner) -> None:
     def f(x: Tensor) -> Tensor:
         y = x.exp()
         x.sin_()
@@ -28,33 +28,33 @@ def test_what_was_read_before_a_write_is_the_old_value(plan: Planner) -> None:
     assert steps(plan(f).functional) == ["y = exp(x)", "x_2 = sin_(x)", "mul = mul.Tensor(x_2, y)"]
 
 
-def test_of_several_writes_the_last_value_is_copied_back(plan: Planner) -> None:
+def test_after_several_writes_the_last_value_is_copied_back(plan: Planner) -> None:
     def f(x: Tensor) -> None:
         x.sin_()
         x.cos_()
 
-    found = plan(f).functional
-    assert steps(found) == ["x_2 = sin_(x)", "x_3 = cos_(x_2)"]
-    assert updates(found) == ["x.copy_(x_3)"]
+    program = plan(f).functional
+    assert steps(program) == ["x_2 = sin_(x)", "x_3 = cos_(x_2)"]
+    assert updates(program) == ["x.copy_(x_3)"]
 
 
-def test_a_write_to_a_view_puts_the_value_into_the_base(plan: Planner) -> None:
+def test_a_write_to_a_view_is_scattered_into_the_base(plan: Planner) -> None:
     def f(t: Tensor, y: Tensor) -> Tensor:
         b = t.clone()
         x = b[0]
         x.mul_(y)
         return b
 
-    found = plan(f).functional
-    assert steps(found)[1:] == [
+    program = plan(f).functional
+    assert steps(program)[1:] == [
         "x = select.int(b) as a view",
         "x_2 = mul_.Tensor(x, y)",
         "b_2 = b with x_2 at select.int",
     ]
-    assert (updates(found), outputs(found)) == ([], ["b_2"])
+    assert (updates(program), outputs(program)) == ([], ["b_2"])
 
 
-def test_other_views_are_made_again_from_the_new_base(plan: Planner) -> None:
+def test_other_views_are_recomputed_from_the_new_base(plan: Planner) -> None:
     def f(t: Tensor) -> Tensor:
         b = t.clone()
         other = b[1]
@@ -64,7 +64,7 @@ def test_other_views_are_made_again_from_the_new_base(plan: Planner) -> None:
     assert steps(plan(f).functional)[-2:] == ["other_2 = select.int(b_2) as a view", "exp = exp(other_2)"]
 
 
-def test_what_was_written_where_nobody_looks_is_left_out(plan: Planner) -> None:
+def test_a_base_that_is_not_used_after_a_write_to_its_view_is_not_updated(plan: Planner) -> None:
     def f(t: Tensor) -> Tensor:
         b = t.clone()
         x = b[0]
@@ -74,19 +74,19 @@ def test_what_was_written_where_nobody_looks_is_left_out(plan: Planner) -> None:
     assert not [step for step in steps(plan(f).functional) if " with " in step]
 
 
-def test_a_write_under_no_grad_keeps_the_history_of_what_it_overwrites(plan: Planner) -> None:
+def test_a_write_under_no_grad_keeps_the_history_of_the_old_value(plan: Planner) -> None:
     def f(x: Tensor) -> Tensor:
         with torch.no_grad():
             x.mul_(2)
         return x * 3
 
-    found = plan(f)
-    assert updates(found.functional) == ["x.copy_(x_2) without grad"]
-    written = next(each for each in found.returned if each.name == "x_2")
+    graph = plan(f)
+    assert updates(graph.functional) == ["x.copy_(x_2) without grad"]
+    written = next(each for each in graph.returned if each.name == "x_2")
     assert (written.slot, written.needs) == ("x", (0,))
 
 
-def test_a_leaf_that_is_written_to_is_checked_before_anything_is_done(plan: Planner) -> None:
+def test_a_write_to_a_leaf_is_checked_before_the_forward(plan: Planner) -> None:
     def f(x: Tensor, w: Tensor) -> None:
         x[0].add_(w[0])
 
@@ -95,28 +95,28 @@ def test_a_leaf_that_is_written_to_is_checked_before_anything_is_done(plan: Plan
     assert needs == (0, 1)
 
 
-def test_a_view_that_may_be_a_copy_is_followed_both_ways(plan: Planner) -> None:
+def test_a_write_to_a_view_that_may_be_a_copy_depends_on_its_flag(plan: Planner) -> None:
     def f(x: Tensor) -> Tensor:
         y = x.reshape(-1)
         y.sin_()
         return x
 
-    found = plan(f).functional
-    assert steps(found) == [
+    program = plan(f).functional
+    assert steps(program) == [
         "y = reshape(x) as a view",
         "is_view = same_memory(y, x)",
         "y_2 = sin_(y)",
         "x_2 = x with y_2 at reshape",
     ]
-    assert found.updates[0].conditions == (("is_view",),)
+    assert program.updates[0].conditions == (("is_view",),)
 
 
 def test_an_out_argument_is_written_to(plan: Planner) -> None:
     def f(x: Tensor, y: Tensor) -> Tensor:
         return torch.mul(x, x, out=y)
 
-    found = plan(f).functional
-    refused, written = steps(found)
+    program = plan(f).functional
+    refused, written = steps(program)
     assert refused.startswith("refuse x, x, y: mul(): functions with out=... arguments don't support")
     assert written == "y_2 = mul.out(x, x, y)"
-    assert (updates(found), outputs(found)) == (["y.copy_(y_2)"], ["input y"])
+    assert (updates(program), outputs(program)) == (["y.copy_(y_2)"], ["input y"])

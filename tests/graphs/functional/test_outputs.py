@@ -1,4 +1,4 @@
-"""Outputs that alias: each is made again outside, from the input or the value that it is a view of."""
+"""Outputs that alias: the wrapper recomputes each from the input or the value that it is a view of."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from graphs.planning import Planner, outputs
 from pipeline.graphs.functional.program import Shown
 
 
-def test_a_view_of_an_input_is_made_of_that_input(plan: Planner) -> None:
+def test_a_view_of_an_input_is_made_from_that_input(plan: Planner) -> None:
     def f(x: Tensor) -> Tensor:
         return x[0].unsqueeze(1)
 
-    found = plan(f)
-    assert outputs(found.functional) == ["select.int.unsqueeze of input x"]
-    assert (found.returned, found.backward.blocks) == ((), ())
+    graph = plan(f)
+    assert outputs(graph.functional) == ["select.int.unsqueeze of input x"]
+    assert (graph.returned, graph.backward.blocks) == ((), ())
 
 
 def test_a_view_of_a_value_makes_that_value_an_output_of_the_forward(plan: Planner) -> None:
@@ -22,9 +22,9 @@ def test_a_view_of_a_value_makes_that_value_an_output_of_the_forward(plan: Plann
         y = x.exp()
         return y.t()
 
-    found = plan(f)
-    assert outputs(found.functional) == ["t of y"]
-    assert [each.name for each in found.returned] == ["y"]
+    graph = plan(f)
+    assert outputs(graph.functional) == ["t of y"]
+    assert [each.name for each in graph.returned] == ["y"]
 
 
 def test_views_of_one_value_share_it(plan: Planner) -> None:
@@ -32,19 +32,19 @@ def test_views_of_one_value_share_it(plan: Planner) -> None:
         y = x.exp()
         return y.t(), y[0], y
 
-    found = plan(f)
-    assert outputs(found.functional) == ["t of y", "select.int of y", "y"]
-    assert [each.name for each in found.returned] == ["y"]
+    graph = plan(f)
+    assert outputs(graph.functional) == ["t of y", "select.int of y", "y"]
+    assert [each.name for each in graph.returned] == ["y"]
 
 
-def test_an_input_that_is_returned_is_that_input(plan: Planner) -> None:
+def test_a_returned_input_is_that_input(plan: Planner) -> None:
     def f(x: Tensor) -> tuple[Tensor, Tensor]:
         return x, x.exp()
 
     assert outputs(plan(f).functional) == ["input x", "exp"]
 
 
-def test_what_is_returned_twice_is_one_tensor_and_two_equal_views_are_two(plan: Planner) -> None:
+def test_a_value_returned_twice_is_one_tensor_and_two_equal_views_are_two(plan: Planner) -> None:
     def f(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         a = x[0]
         return a, a, x[0]
@@ -53,7 +53,7 @@ def test_what_is_returned_twice_is_one_tensor_and_two_equal_views_are_two(plan: 
     assert one == two and one != three
 
 
-def test_items_of_several_views_go_by_their_place(plan: Planner) -> None:
+def test_items_of_several_views_are_keyed_by_their_index(plan: Planner) -> None:
     def f(x: Tensor) -> tuple[Tensor, Tensor]:
         a, b = x.split(2)
         return b, a
@@ -61,7 +61,7 @@ def test_items_of_several_views_go_by_their_place(plan: Planner) -> None:
     assert outputs(plan(f).functional) == ["split.Tensor.[1] of input x", "split.Tensor.[0] of input x"]
 
 
-def test_a_view_of_what_was_written_is_made_after_it_was_copied_back(plan: Planner) -> None:
+def test_a_view_of_a_mutated_input_is_made_from_the_input(plan: Planner) -> None:
     def f(x: Tensor) -> Tensor:
         v = x[0]
         x.sin_()
@@ -70,16 +70,16 @@ def test_a_view_of_what_was_written_is_made_after_it_was_copied_back(plan: Plann
     assert outputs(plan(f).functional) == ["select.int of input x"]
 
 
-def test_a_view_of_what_may_be_a_copy_is_made_of_that_copy(plan: Planner) -> None:
+def test_a_view_of_a_tensor_that_may_be_a_copy_is_made_from_that_copy(plan: Planner) -> None:
     def f(x: Tensor) -> tuple[Tensor, Tensor]:
         y = x.reshape(-1)
         z = y[1:]
         z.mul_(2)
         return y, z
 
-    found = plan(f)
-    whole, part = found.functional.outputs
+    graph = plan(f)
+    whole, part = graph.functional.outputs
     assert isinstance(whole, Shown) and isinstance(part, Shown)
     assert whole.copies == part.copies
     assert [(each.step, len(part.chain)) for each in part.copies] == [(1, 2)]
-    assert [each.name for each in found.returned] == ["x_2", "copy"]
+    assert [each.name for each in graph.returned] == ["x_2", "copy"]

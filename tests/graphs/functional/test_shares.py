@@ -1,4 +1,4 @@
-"""Results that may be in an argument's memory without a mark in the schema: how they are planned, what is refused."""
+"""Results that may alias an argument without an annotation in the schema: their plans, and refused uses."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Planner:
     return Planner(Path(tmp_path_factory.mktemp("shares")), "torch")
 
 
-def test_what_may_be_the_argument_itself_is_computed_once_and_chosen(plan: Planner) -> None:
+def test_a_result_that_may_be_the_argument_itself_is_computed_once_and_chosen(plan: Planner) -> None:
     def f(x: Tensor, training: bool) -> Tensor:
         y = torch.dropout(x, 0.5, training)
         x.mul_(2)
         return y
 
-    found = [step for step in steps(plan(f).functional) if "operand" not in step]
-    assert found == [
+    lines = [step for step in steps(plan(f).functional) if "operand" not in step]
+    assert lines == [
         "y = dropout(x, training)",
         "is_view = same_memory(y, x)",
         "x_2 = mul_.Tensor(x, number)",
@@ -33,7 +33,7 @@ def test_what_may_be_the_argument_itself_is_computed_once_and_chosen(plan: Plann
     ]
 
 
-def test_of_others_only_the_looks_count(plan: Planner) -> None:
+def test_other_arguments_get_no_gradient(plan: Planner) -> None:
     def f(x: Tensor, y: Tensor) -> Tensor:
         return x.type_as(y) * 2
 
@@ -47,16 +47,16 @@ def test_views_of_several_tensors_are_views_of_each(plan: Planner) -> None:
     assert outputs(plan(f).functional) == ["[broadcast_tensors of input x, broadcast_tensors of input y]"]
 
 
-MISTAKES = {
+ERRORS = {
     "x = torch.broadcast_tensors(x, y)[2]": "item 2 of a list of 2",
     "a, b, c = torch.broadcast_tensors(x, y)": "3 names for a list of 2 tensors",
     "torch.atleast_2d(x).t_()": "write the operator that returns a view",
 }
 
 
-@pytest.mark.parametrize("line", MISTAKES)
-def test_mistakes_are_reported_at_their_line(line: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", ERRORS)
+def test_errors_are_reported_at_their_line(line: str, tmp_path: Path) -> None:
     head = "import torch\nfrom torch import Tensor\n\n\ndef f(x: Tensor, y: Tensor) -> Tensor:\n"
     (tmp_path / "f.py").write_text(f"{head}    {line}\n    return x\n")
-    found = gradmill(["specs=torch", "graphs=f.py", "families=graphs"], tmp_path)
-    assert found.status == 1 and "f.py:6:" in found.stderr and MISTAKES[line] in found.stderr, found.stderr
+    ended = gradmill(["specs=torch", "graphs=f.py", "families=graphs"], tmp_path)
+    assert ended.status == 1 and "f.py:6:" in ended.stderr and ERRORS[line] in ended.stderr, ended.stderr

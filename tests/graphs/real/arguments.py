@@ -1,4 +1,4 @@
-"""Every kind of parameter and output that a graph can have."""
+"""Every kind of parameter and output that a graph supports."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Functions that torch has in Python under the name of an operator that does something else."""
+"""Functions that torch implements in Python, with the name of an operator that does something else."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Names that C++, its macros or the generated functions have for themselves."""
+"""Names that C++, its macros or the generated functions use."""
 
 from torch import Tensor
 

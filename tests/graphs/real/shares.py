@@ -1,4 +1,4 @@
-"""Results that may be an argument itself, or a view of it, though no schema says so: both are written to."""
+"""Results that may be an argument itself, or a view of it, without an annotation; with writes to both."""
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def of_one_type(x: Tensor, y: Tensor) -> Tensor:
-    """Where the dtype is the same, it is x itself, and is not given a history."""
+    """If the dtype is the same, the result is x itself, and gets no history."""
     return x.type_as(y)
 
 

@@ -1,4 +1,4 @@
-"""Statistics that operators update although their schemas do not say so: versions move where eager's do."""
+"""Statistics that operators update without an annotation in their schemas: versions are bumped as in eager."""
 
 import torch
 import torch.nn.functional as F
@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def instance_normalized(x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
-    """What eager updates is a view: its version moves."""
+    """Eager updates a view, and so bumps the version."""
     return F.instance_norm(x, mean.detach(), var.detach())
 
 
