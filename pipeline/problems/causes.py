@@ -10,7 +10,7 @@ _Field = tuple[str, str, tuple[str, ...]]  # a file, an entry of it, a field of 
 
 
 def causes(problems: Iterable[Problem]) -> list[Problem]:
-    """The problems without duplicates and without consequences of other errors. Of several errors, at least one stays.
+    """The problems without duplicates and without consequences of other errors. At least one of several errors remains.
 
     - An entry that cannot be read makes its variants miss each other, and makes its definition miss its function.
     - A definition that cannot be read leaves it unknown what derivatives.yaml requires of the function.

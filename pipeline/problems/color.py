@@ -1,4 +1,4 @@
-"""Colours for reports on a terminal. Colours are added to the finished text, so the stored report of a run stays plain.
+"""Colours for reports on a terminal. Colours are added to the finished text, so the stored report of a run is plain.
 
 `NO_COLOR` (no-color.org) and `FORCE_COLOR` (force-color.org) decide if they are not empty; `NO_COLOR` wins.
 """

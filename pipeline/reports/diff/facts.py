@@ -73,7 +73,7 @@ def read_autograd(db: Database, version: str) -> Autograd:
 
 
 def _parts(row: NodeRow, schema: str, info: Info, variants: dict[str, SchemaKind]) -> dict[Part, dict[str, Wordings]]:
-    # A synthesized operator has no formula of its own: `original_formula` is its reference's.
+    # A synthesized operator has no formula: `original_formula` is its reference's.
     gradients = {
         name: tuple(map(_one_line, (d.formula,) if row.synthesized else (d.original_formula, d.formula)))
         for d in info.derivatives

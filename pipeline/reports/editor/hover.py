@@ -15,7 +15,7 @@ from pipeline.stages.specs import entries, value
 
 _LINES = 60  # of C++ per Node
 _MANY = 6  # Nodes with their C++
-_COMPOSITE = "no Node of its own: its gradients are those of the functions that it calls"
+_COMPOSITE = "no own Node: its gradients are those of the functions that it calls"
 
 WORDS = {
     "grad": "the gradient of the first output that has one",
