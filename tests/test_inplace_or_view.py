@@ -106,7 +106,7 @@ def test_an_optional_integer_is_closed_over_by_value() -> None:
 
 @pytest.mark.parametrize("argument", ["float x", "Scalar x", "str x", "Tensor[] x", "int[]? x", "Tensor(b!) x"])
 def test_what_cannot_be_closed_over_is_refused(argument: str) -> None:
-    with pytest.raises(SpecError, match=r"view 'select\.odd' takes '.* x', which cannot be held"):
+    with pytest.raises(SpecError, match=r"view 'select\.odd' takes '.* x', which cannot be saved to replay the view"):
         kernel(f"select.odd(Tensor(a) self, {argument}) -> Tensor(a)", "result")
 
 

@@ -347,7 +347,7 @@ def test_an_inplace_foreach_op_saves_in_a_loop_under_the_names_of_its_reference(
 def test_an_inplace_foreach_op_must_fit_its_reference() -> None:
     other_types = derivative("self", reference=(("self", "Tensor"), ("x", "Scalar")))
     fewer = derivative("self", reference=(("self", "Tensor"),))
-    assert "takes 'Tensor[] other', its reference 'Scalar x'" in refused(FOREACH_INPLACE, other_types).problem
+    assert "takes 'Tensor[] other', but its reference takes 'Scalar x'" in refused(FOREACH_INPLACE, other_types).problem
     assert "has 2 arguments" in refused(FOREACH_INPLACE, fewer).problem
     assert "has no derivatives" in refused(FOREACH_INPLACE).problem
     assert "NotImplemented" in kernel("_foreach_copy_(Tensor(a!)[] self, Tensor[] src) -> ()")
@@ -431,7 +431,7 @@ def test_where_nothing_serves_tangents_they_are_refused() -> None:
     ("zeros_like(Tensor self) -> Tensor", derivative("self"), "would be ignored"),
     (UNARY, derivative("self", conditions=("a", "b")), "several output_differentiability_conditions"),
     ("f(Tensor self) -> (Tensor a, Tensor b)", derivative("self", single_gradient=False, forward=(TANGENT,)),
-     "forward formulas for 1 outputs, and 2 differentiable ones"),
+     "forward formulas compute 1 outputs, but 2 outputs are differentiable"),
     (UNARY, derivative("self", outputs=(True, False)), "output_differentiability has 2 values for 1 outputs"),
     ("expand(Tensor self) -> (Tensor, Tensor)", derivative("self"), "view op 'expand' returns several values"),
 ])  # fmt: skip
@@ -442,7 +442,7 @@ def test_derivatives_that_do_not_fit_are_refused(func: str, given: KernelDerivat
 
 
 def test_a_function_with_derivatives_needs_a_kernel_and_no_registration_by_hand() -> None:
-    assert "has no kernel of its own" in refused(UNARY, derivative("self"), is_abstract=False).problem
+    assert "has derivatives, but no separate kernel" in refused(UNARY, derivative("self"), is_abstract=False).problem
     assert "manual_kernel_registration" in refused(UNARY, manual_kernel_registration=True).problem
 
 
@@ -604,7 +604,7 @@ def test_a_mistake_is_told_where_the_derivatives_are(kernels: Project) -> None:
     assert run.status != 0
     assert "derivatives.yaml" in run.stderr
     assert "made_of_others" in run.stderr
-    assert "which has no kernel of its own" in run.stderr
+    assert "has derivatives, but no separate kernel" in run.stderr
 
 
 def test_files_of_another_number_of_shards_are_removed(kernels: Project) -> None:

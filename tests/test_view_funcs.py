@@ -130,8 +130,14 @@ def test_the_first_releases_have_a_semicolon_more(version: str, body: str, none:
 @pytest.mark.parametrize(
     ("func", "problem"),
     [
-        ("values(Tensor(a) self, Tensor[] x) -> Tensor(a)", "takes 'Tensor\\[\\] x', which cannot be held"),
-        ("values(Tensor(a) self, Tensor(b!) x) -> Tensor(a)", "takes 'Tensor\\(b!\\) x', which cannot be held"),
+        (
+            "values(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+            "takes 'Tensor\\[\\] x', which cannot be saved to replay the view",
+        ),
+        (
+            "values(Tensor(a) self, Tensor(b!) x) -> Tensor(a)",
+            "takes 'Tensor\\(b!\\) x', which cannot be saved to replay the view",
+        ),
         ("values(Tensor(a) self) -> (Tensor(a), int)", "returns 2 values"),
         ("values(int x, Tensor(a) self) -> Tensor(a)", "'self' is not the first argument"),
         ("values(Tensor(a) self, int[] x=1) -> Tensor(a)", "'x' is a list but its default '1' is not"),

@@ -1,4 +1,4 @@
-"""One generated file, as data: what the build needs to know of it without loading any output family."""
+"""One generated file, as data: all that the build needs without loading an output family."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -8,64 +8,64 @@ from msgspec import Struct
 T = TypeVar("T")
 
 QUOTES = '"""'
-CUT = " of "  # between a cut and the piece that it is a part of: `frame of definition`
+CUT = " of "  # between the name of a part and the piece that it is cut from: `frame of definition`
 
 
 class File(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A template, its constant holes, and the holes that take a piece of each unit."""
+    """A template with its constant holes and the holes that take a piece of each unit."""
 
     name: str
-    template: str  # of the spec set; "" when `before` is all there is
+    template: str  # of the spec set; "" if `before` is the whole text
     constants: dict[str, str | list[str]]
     slots: dict[str, str]  # hole -> piece
     units: tuple[str, ...]  # in the order of the file
-    shard: str = ""  # what the name of a shard has before its ending: `_0`
-    cut: str = ""  # which part of each piece it has, where that is not all
-    before: str = ""  # text that stands before the template's
-    part: str = ""  # what it has of the template, where that is not all: the rest is in another file
-    family: str = ""  # its name: the stage knows which family has the file
-    comment: str = ""  # what the generated comment is, where it is not upstream's
+    shard: str = ""  # the suffix of the shard in the file name: `_0`
+    cut: str = ""  # the part of each piece that the file contains; "": all
+    before: str = ""  # text that precedes the template's
+    part: str = ""  # the part of the template that the file contains; "": all. The rest is in another file
+    family: str = ""  # the name of the family; the stage fills it in
+    comment: str = ""  # the generated comment; "": upstream's
     raw: bool = False  # whether pieces are neither trimmed nor indented
-    between: dict[str, str] = {}  # of a raw file, what stands between the pieces of a hole
-    edits: tuple[tuple[str, str], ...] = ()  # text of the template that is replaced
-    libraries: tuple[str, ...] = ()  # namespaces of which the block of registrations has a copy each
-    asked: tuple[tuple[str, ...], ...] = ()  # holes that the template must have: where the description fills each
-    whole: bool = False  # its text is made as a whole, of all its units at once
-    origins: tuple[str, ...] = ()  # pieces that have a comment above each, which says what entry it is from
-    lines: bool = False  # whether the formulas in these pieces say by `#line` where they are from
-    first: dict[str, str] = {}  # fills holes of the template before all else: text that may have holes of its own
+    between: dict[str, str] = {}  # of a raw file: the text between the pieces of a hole
+    edits: tuple[tuple[str, str], ...] = ()  # pairs of old and new text in the template
+    libraries: tuple[str, ...] = ()  # namespaces that each get a copy of the block of registrations
+    asked: tuple[tuple[str, ...], ...] = ()  # paths in the description of the holes that the template must have
+    whole: bool = False  # its text is assembled from all its units at once
+    origins: tuple[str, ...] = ()  # pieces that each get a comment that names their entry
+    lines: bool = False  # whether `#line` directives precede the formulas in these pieces
+    first: dict[str, str] = {}  # hole -> text that is filled in first and may itself have holes
 
     @property
     def made_of(self) -> str:
-        """The name of the template, or of the one that `before` stands for."""
+        """The name of the template, or of the file that `before` is the whole text of."""
         return self.template or self.name
 
     def piece(self, hole: str) -> str:
-        """What goes into a hole."""
+        """The name of the piece that a hole takes."""
         return f"{self.cut}{CUT}{self.slots[hole]}" if self.cut else self.slots[hole]
 
 
 class Ended(Struct, frozen=True, gc=False, array_like=True):
-    """A text, apart from the white space that ends it."""
+    """A text, separate from the white space that ends it."""
 
     text: bytes
     end: bytes
-    quotes: bool  # whether it has what begins or ends a docstring
+    quotes: bool  # whether it contains the delimiter of a docstring
 
 
 def ended(text: str) -> Ended:
-    """A text as it is put into a file."""
-    found = text.rstrip()
-    return Ended(found.encode(), text[len(found) :].encode(), QUOTES in found)
+    """A text, prepared for insertion into a file."""
+    stripped = text.rstrip()
+    return Ended(stripped.encode(), text[len(stripped) :].encode(), QUOTES in stripped)
 
 
 def joined(texts: Iterable[tuple[T, Ended]]) -> Iterator[tuple[T, bytes, bytes]]:
-    """Texts on lines of their own, but for empty ones, and without white space at the end of them all; each with
-    whose it is, and what is between it and the one before."""
+    """The nonempty texts on separate lines, without white space at the end of the last. Yields for each its owner,
+    the bytes between it and the previous text, and its own bytes."""
     between = space = b""
-    for whose, each in texts:
+    for owner, each in texts:
         if each.text:
-            yield whose, space + between, each.text
+            yield owner, space + between, each.text
             space = each.end
         elif each.end:
             space += between + each.end

@@ -1,8 +1,8 @@
-"""`#line` directives: what a compiler or a debugger says of a formula in a generated file then names the YAML file.
+"""`#line` directives: compilers and debuggers then report a formula at its line in the YAML file.
 
-A plan is printed with marks around its formulas. Once that stands in its file, the marks become directives: before the
-line that a formula begins on, the place that it is from, and behind it the file's own numbering again. What is around
-formulas is no author's text, and stays where it is.
+A plan is rendered with marks around its formulas. When the text is placed in its file, the marks become directives: one
+before the line where a formula begins names its place in the YAML file; one after the formula restores the numbering of
+the generated file. The code around formulas keeps its own line numbers.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pipeline.model.regex import regex
 
 _NAME, _BEGIN, _END = "\x01", "\x02", "\x03"  # characters that no spec file can have
 _MARKS = regex(f"{_NAME}[^{_BEGIN}]*{_BEGIN}|{_END}")
-_BACK = "#line \x04"  # stands for the directive that only a whole file can number
+_BACK = "#line \x04"  # a placeholder for the directive that needs the line number in the whole file
 
 
 def marked(formula: str, field: str) -> str:
-    """A formula with marks: of which field of its entry it is."""
+    """A formula with marks that name its field of the entry."""
     return f"{_NAME}{field}{_BEGIN}{formula}{_END}"
 
 
@@ -27,7 +27,7 @@ def unmarked(text: str) -> str:
 
 
 def directed(text: str, place: Callable[[str], tuple[str, int]]) -> str:
-    """A unit's text with directives in place of marks. `place` gives the file and the line of a field."""
+    """A unit's text with directives in place of marks. `place` returns the file and the line of a field."""
     return "\n".join(_directed(text.split("\n"), place)) if _BEGIN in text else text
 
 
@@ -44,7 +44,7 @@ def _directed(lines: list[str], place: Callable[[str], tuple[str, int]]) -> Iter
 
 
 def settled(data: bytes, path: str) -> bytes:
-    """A whole file, whose own numbering is known now. `path`: what the file is called."""
+    """A whole file with the directives that restore its numbering. `path`: its name in them."""
     lines = data.split(b"\n")
     back = _BACK.encode()
     return b"\n".join(
@@ -53,6 +53,6 @@ def settled(data: bytes, path: str) -> bytes:
 
 
 def directive(line: int, path: str) -> str:
-    """Says that what follows is this line of this file."""
+    """The directive that gives the next line this number and file."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'#line {line} "{escaped}"'

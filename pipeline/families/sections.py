@@ -1,7 +1,7 @@
 """The C++ text of an output family, for one release.
 
-A text file is cut into sections by lines that read `//// name, since 2.7`. For a release, the newest section of
-each name that is not newer than the release counts.
+Lines like `//// name, since 2.7` divide a text file into sections. A release uses, for each name, the newest section
+that is not newer than the release.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ _SECTION = regex(r"^//// (\w+), since ([\d.]+)\n", re.MULTILINE)
 
 
 class Text:
-    """A text file of this folder. It is read while its module is loaded, as code is: whether both are what the run
-    began with is looked at after that."""
+    """A text file of this folder. Its module reads it on import, so it is an input like code: the run later checks that
+    neither has changed since it began."""
 
     def __init__(self, name: str) -> None:
         text = (Path(__file__).parent / name).read_text(encoding="utf-8")
         pieces = _SECTION.split(text)[1:]
         self.versions: dict[str, dict[str, str]] = {}
-        for section, since, found in zip(pieces[::3], pieces[1::3], pieces[2::3]):
-            self.versions.setdefault(section, {})[since] = found
+        for section, since, body in zip(pieces[::3], pieces[1::3], pieces[2::3]):
+            self.versions.setdefault(section, {})[since] = body
 
     def of(self, release: Release) -> dict[str, Template]:
-        """The sections for a release."""
+        """The sections for a release, by name."""
         return _sections(self, release.version, release.trims_lines)
 
     def composed(self, release: Release, frame: str, body: str) -> Template:
-        """The section `frame` with the section `body`, which has no holes of its own, filled into its hole `body`."""
+        """The section `frame` with the section `body`, which has no holes, filled into its hole `body`."""
         return _composed(self, release.version, release.trims_lines, frame, body)
 
 
 @cache
 def _composed(text: Text, version: str, trim: bool, frame: str, body: str) -> Template:
-    found = _sections(text, version, trim)
-    holes = {hole: f"${{{hole}}}" for hole in found[frame].names}
-    return Template(found[frame].fill({**holes, "body": found[body].fill({})}), trim=trim)
+    sections = _sections(text, version, trim)
+    holes = {hole: f"${{{hole}}}" for hole in sections[frame].names}
+    return Template(sections[frame].fill({**holes, "body": sections[body].fill({})}), trim=trim)
 
 
 @cache

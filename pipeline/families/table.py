@@ -1,4 +1,4 @@
-"""The output families, and the templates that they are made of. A new one is a folder of its own and a row here."""
+"""The output families and their templates. A new family is a new folder and a row here."""
 
 from __future__ import annotations
 

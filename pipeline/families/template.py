@@ -1,9 +1,9 @@
-"""Text with holes, filled the way upstream's templates are.
+"""Text with holes, filled as upstream's templates are.
 
-`$name` or `${name}` is a hole. Alone after the white space that starts a line it takes a block: every line of its
-value, or of every item of a list, indented to that depth. Elsewhere a list is joined by commas; `${,name}` and
-`${name,}` put a comma before or after a list that is not empty. White space and line ends are those of Python's `str`:
-form feeds and the like among them. Rules: torchgen.code_template.
+`$name` or `${name}` is a hole. A hole that follows only white space on its line takes a block: every line of its value,
+or of every item of a list, indented to that depth. Elsewhere a list is joined by commas; `${,name}` and `${name,}` put
+a comma before or after a list that is not empty. White space and line ends are those of Python's `str`, which include
+form feeds. Rules: torchgen.code_template.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pipeline.specs.text import decode_text
 
 Value = str | int | Sequence[str]
 
-# Stands where a line was left out of which the white space stays: `settled` takes it away, once blocks are trimmed.
+# Marks an omitted line that leaves its white space behind. It is removed after blocks are trimmed.
 GAP = "\x1a"
 
 _HOLE = regex(r"\$([^\d\W]\w*|\{,?[^\d\W]\w*,?\})")
@@ -33,13 +33,13 @@ class Hole(Struct, frozen=True):
 
 
 def template_text(data: bytes) -> str:
-    """The text of a template file: UTF-8 with `\\n` line ends. A byte-order mark is a character like others."""
+    """The text of a template file: UTF-8 with `\\n` line ends. A byte-order mark is kept as a character."""
     return decode_text(data, keep_mark=True)
 
 
 class Template:
-    """A parsed template: text and holes in turn. `trim`: white space at the ends of a block's lines is removed;
-    `blocks`: a hole alone on its line takes lines that are indented."""
+    """A parsed template: alternating text and holes. `trim`: remove white space at the end of each line of a block;
+    `blocks`: a hole alone on its line takes indented lines."""
 
     def __init__(self, text: str, *, trim: bool = True, blocks: bool = True) -> None:
         self._trim = trim
@@ -55,8 +55,8 @@ class Template:
         for place, part in enumerate(self.parts):
             if isinstance(part, Hole):
                 places.setdefault(part, []).append(place)
-        # With each hole what stands before a line of text in it, None where that is not all there is to do.
-        self._holes = [(hole, _simple(hole), found) for hole, found in places.items()]
+        # Each hole, the prefix that is enough for one line of text (None: the general path is needed), its places.
+        self._holes = [(hole, _simple(hole), indices) for hole, indices in places.items()]
 
     @property
     def names(self) -> set[str]:
@@ -64,7 +64,7 @@ class Template:
         return {hole.name for hole, _, _ in self._holes}
 
     def fill(self, values: Mapping[str, Value]) -> str:
-        """The text with every hole filled; a KeyError for a name that `values` lacks."""
+        """The text with every hole filled. Raises KeyError for a name that `values` lacks."""
         texts = self._texts.copy()
         for hole, before, places in self._holes:
             value = values[hole.name]
@@ -79,17 +79,17 @@ class Template:
         return "".join(texts)
 
     def filled(self, values: Mapping[str, Value]) -> list[str]:
-        """The same in parts: text and holes in turn, as in `parts`."""
+        """The same in parts: alternating text and filled holes, as in `parts`."""
         return [part if isinstance(part, str) else _filled(part, values[part.name], self._trim) for part in self.parts]
 
 
 def _indentation(text: str, after: int, place: int) -> str | None:
-    """The white space from the start of a line to a place, None where there is more. The last hole ends at `after`."""
+    """The white space from the start of a line to `place`; None for other text. The previous hole ends at `after`."""
     start = text.rfind("\n", after, place) + 1
     if not start and after:
         return None
-    found = text[start:place]
-    return found if not found or found.isspace() else None
+    prefix = text[start:place]
+    return prefix if not prefix or prefix.isspace() else None
 
 
 def _hole(name: str, indent: str | None) -> Hole:
@@ -98,7 +98,7 @@ def _hole(name: str, indent: str | None) -> Hole:
 
 
 def _simple(hole: Hole) -> str | None:
-    """What stands before a line of text in a hole, None where more is to be done: white space may end a line too."""
+    """The prefix of a line of text in a hole; None if the indentation itself may end a line, as a form feed does."""
     return hole.indent or "" if not (hole.indent or "").strip(" \t") else None
 
 
@@ -112,14 +112,14 @@ def _filled(hole: Hole, value: Value, trim: bool) -> str:
 
 
 def block(items: Sequence[str], indent: str, *, trim: bool) -> str:
-    """The lines of all items, indented; white space at the end of the block removed."""
+    """The lines of all items, indented, without white space at the end of the block."""
     if not items:
         return ""
     return _indented([line for item in items for line in item.splitlines()], indent, trim).rstrip()
 
 
 def indented(text: str, indent: str, *, trim: bool) -> str:
-    """Tidied text, as it stands in a block of that indentation."""
+    """Tidied text, indented as in a block."""
     return _indented(text.split("\n"), indent, trim)
 
 
@@ -133,5 +133,5 @@ def _indented(lines: Sequence[str], indent: str, trim: bool) -> str:
 
 
 def tidy(text: str, *, trim: bool) -> str:
-    """`text` as it stands in a block without indentation; items so treated may be given as `Lines`."""
+    """`text` as in a block without indentation: `indented` takes the result."""
     return "\n".join(map(str.rstrip, text.splitlines()) if trim else text.splitlines())

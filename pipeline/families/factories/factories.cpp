@@ -1,5 +1,5 @@
-// The C++ of one factory function. Each section is a piece of text; a piece that changed stands once for each
-// release that changed it.
+// The C++ of one factory function. Each section is one piece of text; a piece has one section for each release that
+// changed it.
 //// include, since 2.4
 #include <ATen/ops/${base}.h>
 //// definition, since 2.4

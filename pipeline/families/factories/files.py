@@ -1,4 +1,4 @@
-"""Family: `variable_factories.h`, the wrappers of the factory functions. Its unit is a function, named by schema."""
+"""Family: `variable_factories.h`, the wrappers of the factory functions. A unit is one function, named by schema."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ DEFINITION = "definition"
 
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The one header: functions as upstream parses them, those of native_functions.yaml in its order, then the
-    generated ones. Overloads of an operator include the same line, once each, as upstream's do."""
+    """The one header. Functions are in upstream's order: first those of native_functions.yaml in file order, then the
+    generated ones. Each overload repeats the `#include` of its operator, as upstream's do."""
     slots = {"ops_headers": INCLUDE, "function_definitions": DEFINITION}
     return [File(TEMPLATE, TEMPLATE, {}, slots, tuple(unit.name for unit in functions))]
 
 
 def selects(head: FunctionHead, release: Release) -> bool:
-    """Whether a function has wrappers. It has to be callable as a function; methods and out variants never are."""
+    """Whether a function has wrappers. It must be callable as a function, which methods and out variants are not."""
     return head.callable and (head.has_options or head.cpp_name.endswith("_like"))
 
 
 def plan(function: NativeFunction, release: Release) -> FactoryPlan:
-    """What is printed of a function."""
-    from pipeline.families.factories.plan import plan_factory  # for those who print
+    """The plan of a function. Raises SpecError as its planner does."""
+    from pipeline.families.factories.plan import plan_factory  # only rendering needs it
 
     return plan_factory(function, release)
 
 
 def render(plan: FactoryPlan, release: Release) -> dict[str, str]:
-    """The pieces of its text."""
+    """The pieces of its text, by name."""
     from pipeline.families.factories import text
 
     return {INCLUDE: text.include(plan, release), DEFINITION: text.definition(plan, release)}

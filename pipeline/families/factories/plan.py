@@ -1,7 +1,7 @@
-"""What is printed of a factory function, worked out once.
+"""The plan of a factory function: all facts that its text needs.
 
-Factories are the functions that make a tensor from options, and all whose name ends with `_like`: the frontend wraps
-each of them, so that the result is a variable. Rules: torchgen.packaged.autograd.gen_variable_factories.
+Factories are the functions that create a tensor from options, and all functions with a name in `_like`. The frontend
+wraps each of them, so that the result is a variable. Rules: torchgen.packaged.autograd.gen_variable_factories.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pipeline.releases.model import Release
 
 
 class Parameter(Struct, frozen=True, gc=False, array_like=True):
-    """One parameter of the wrapper, which it passes on."""
+    """A parameter that the wrapper forwards."""
 
     name: str
     type: str
     default: str | None
-    is_options: bool  # the TensorOptions: they say whether the result requires a gradient
+    is_options: bool  # the TensorOptions, which specify whether the result requires a gradient
 
 
 class Overload(Struct, frozen=True, gc=False, array_like=True):
@@ -32,14 +32,14 @@ class Overload(Struct, frozen=True, gc=False, array_like=True):
 
 
 class FactoryPlan(Struct, frozen=True, gc=False, array_like=True):
-    """All that is printed of one function."""
+    """The wrappers of one function."""
 
-    base: str  # the operator's base name: its header's too
-    overloads: tuple[Overload, ...]  # that of int64_t, then that of SymInt where the schema has any
+    base: str  # the operator's base name, which is also the name of its header
+    overloads: tuple[Overload, ...]  # with int64_t, then with SymInt if the schema has any
 
 
 def plan_factory(function: NativeFunction, release: Release) -> FactoryPlan:
-    """The plan of a factory; a SpecError for an argument that C++ cannot have."""
+    """The plan of a factory. Raises SpecError for an argument that C++ cannot express."""
     overloads = [_overload(function, release, symint=False)]
     if has_symint(function.func):
         overloads.append(_overload(function, release, symint=True))
@@ -47,7 +47,7 @@ def plan_factory(function: NativeFunction, release: Release) -> FactoryPlan:
 
 
 def _overload(function: NativeFunction, release: Release, *, symint: bool) -> Overload:
-    """Upstream also puts `at::` before types that have no namespace; all have one by now, in every known release."""
+    """One wrapper. Upstream also adds `at::` to types without namespace; every known release has none left."""
     parameters = tuple(
         Parameter(
             binding.name,

@@ -1,4 +1,4 @@
-"""The C++ of one factory function: the header that declares the operator, and its wrappers, as text."""
+"""Renders one factory function: the `#include` of its operator's header, and its wrappers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TEXT = Text("factories/factories.cpp")
 
 
 def include(plan: FactoryPlan, release: Release) -> str:
-    """The line that includes the operator's own header."""
+    """The `#include` of the operator's header."""
     return _TEXT.of(release)["include"].fill({"base": plan.base})
 
 
@@ -39,5 +39,5 @@ def _declared(parameter: Parameter) -> str:
 
 
 def _argument(parameter: Parameter, text: dict[str, Template]) -> str:
-    """Operators refuse options that ask for a gradient: that is set on the result."""
+    """An argument of the call. Operators reject options with requires_grad, so the wrapper sets it on the result."""
     return text["options"].fill({"name": parameter.name}).rstrip("\n") if parameter.is_options else parameter.name

@@ -1,7 +1,7 @@
-"""Family: `graphs/X.h` and `graphs/X.cpp` of each file of graphs. Its unit is a graph, whose text a stage has printed.
+"""Family: `graphs/X.h` and `graphs/X.cpp` of each file of graphs. A unit is one graph; a stage renders it.
 
-A graph's text hangs on the formulas of the operators that it calls, which are no part of it: the stage reads them one
-by one. The files are put together as wholes, since functions of one file share what they call.
+The text of a graph depends on the formulas of the operators that it calls, which are no part of the graph: the stage
+reads them one by one. Each file is assembled as a whole, because the functions of a file share what they call.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 FOLDER = "graphs/"
-TEMPLATES = ("graph_formulas.h", "core_helpers.h")  # headers of a set's own, which the files include
+TEMPLATES = ("graph_formulas.h", "core_helpers.h")  # headers that the files include; a set may have its own
 ENDINGS = (".h", ".cpp")
 
 
 def files(units: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """A header and a source for each file of graphs, whatever the layout."""
+    """A header and a source for each file of graphs, in any layout."""
     members: dict[str, list[str]] = {}
     for unit in units:
         members.setdefault(unit.operator, []).append(unit.name)
@@ -31,7 +31,7 @@ def files(units: Sequence[Unit], layout: Layout, release: Release) -> list[File]
 
 
 def printed(pieces: dict[str, str], release: Release) -> dict[str, str]:
-    """The pieces themselves: they are text already."""
+    """The pieces themselves: they already are text."""
     return pieces
 
 

@@ -1,4 +1,4 @@
-"""Family: `ADInplaceOrViewType_<k>.cpp`, the kernels that keep track of versions and views. Its unit is a function."""
+"""Family: `ADInplaceOrViewType_<k>.cpp`, the kernels that track versions and views. A unit is one function."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ _SLOTS = {
 
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The shards: functions by their C++ names, each overload with the header of its operator."""
+    """The shards: functions by C++ name. Each overload includes the header of its operator."""
     return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, layout)
 
 
 def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
-    """The functions of each shard."""
+    """The names of functions by shard."""
     return shards_of(functions, layout, SHARDS)
 
 
 def owns(name: str) -> bool:
-    """Whether a file of this family is called so."""
+    """Whether a file name belongs to this family."""
     return _OWN.fullmatch(name) is not None
 
 
 def selects(head: FunctionHead, release: Release) -> bool:
-    """Whether a function has such a kernel, and it is generated. What returns nothing has no versions to count up."""
+    """Whether a function has a generated kernel. A function that returns nothing has no version to increment."""
     if head.cpp_name in release.manual_kernels:
         return False
     counted = head.kind in ("inplace", "out") and not head.schema.endswith(" -> ()")
     return counted or release.viewed(head.base) is not None
 
 
-def plan(given: Outputs, release: Release) -> InplaceOrViewPlan:
-    """What is printed of a function."""
-    from pipeline.families.inplace_or_view.plan import plan_inplace_or_view  # for those who print
+def plan(outputs: Outputs, release: Release) -> InplaceOrViewPlan:
+    """The plan of a function's kernels. Raises SpecError as its planner does."""
+    from pipeline.families.inplace_or_view.plan import plan_inplace_or_view  # only rendering needs it
 
-    return plan_inplace_or_view(given, release)
+    return plan_inplace_or_view(outputs, release)
 
 
 def render(plan: InplaceOrViewPlan, release: Release) -> dict[str, str]:
-    """The pieces of its text."""
+    """The pieces of its text, by name."""
     from pipeline.families.inplace_or_view import text
 
     return {

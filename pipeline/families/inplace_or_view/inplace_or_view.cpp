@@ -1,5 +1,5 @@
-// The C++ of one kernel for in-place functions, out variants and views. Each section is a piece of text; a piece that
-// changed stands once for each release that changed it.
+// The C++ of one kernel for in-place functions, out variants and views. Each section is one piece of text; a piece has
+// one section for each release that changed it.
 //// include, since 2.4
 #include <${header}>
 //// definition, since 2.4

@@ -1,7 +1,7 @@
-"""What is printed of a kernel that keeps track of versions and views, worked out once.
+"""The plan of a kernel that tracks versions and views: all facts that its text needs.
 
-In-place functions and out variants count up the version of what they write to. Views know their base, and how they are
-made from it. Rules: torchgen.packaged.autograd.gen_inplace_or_view_type.
+In-place functions and out variants increment the version of each tensor that they write to. A view records its base and
+how to replay it from the base. Rules: torchgen.packaged.autograd.gen_inplace_or_view_type.
 """
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from pipeline.model.schema import Schema, is_tensor_like, modifies
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
-# What is closed over by value, by the type of the argument: as it is, or copied first, by the section of this name.
+# Types of arguments that a closure may capture by value -> the section that copies them first; "": no copy.
 _COPIES = {
     "int64_t": "",
     "::std::optional<int64_t>": "copy_of_optional",
@@ -30,60 +30,60 @@ _COPIES = {
 
 
 class Captured(Struct, frozen=True, gc=False, array_like=True):
-    """An argument that the view is made again with. A reference would not outlive the call: what it is of is copied."""
+    """An argument that replays the view. References would dangle after the call, so what they refer to is copied."""
 
     name: str
     copy: str
 
 
 class Replay(Struct, frozen=True, gc=False, array_like=True):
-    """How a view is made again, where as_strided cannot do it."""
+    """How to replay a view that as_strided cannot express."""
 
-    always: bool  # it never can
+    always: bool  # whether as_strided never can
     view_func: str
-    is_list: bool  # whether there are several views, of which each has an index
+    is_list: bool  # whether the call returns several views, each with an index
     arguments: tuple[str, ...]  # of the ViewFunc
-    captured: tuple[Captured, ...]  # what the inverse takes, besides base and view
+    captured: tuple[Captured, ...]  # the arguments of the inverse after base and view
 
 
 class View(Struct, frozen=True, gc=False, array_like=True):
     """A call that returns views."""
 
-    base: str  # the argument that they are views of
-    results: str  # the variables that take them
-    replay: Replay | None  # None where they have no gradients
+    base: str  # the argument that the results are views of
+    results: str  # the variables that take the views
+    replay: Replay | None  # None if the views have no gradients
 
 
 class InplaceOrViewPlan(Struct, frozen=True, gc=False, array_like=True):
-    """All that is printed of one function."""
+    """The kernel of one function."""
 
     signature: Signature
-    written: tuple[str, ...]  # what it wrote to and returns
-    view: View | None  # None where it modifies its arguments
+    written: tuple[str, ...]  # the arguments that it writes to and returns
+    view: View | None  # None if it modifies its arguments
     returned: str
 
 
-def plan_inplace_or_view(given: Outputs, release: Release) -> InplaceOrViewPlan:
-    """The plan of a kernel; a SpecError for a view that cannot be made again."""
-    schema = given.function.func
-    signature, returned = signature_of(given.function, release), returned_results(schema)
+def plan_inplace_or_view(outputs: Outputs, release: Release) -> InplaceOrViewPlan:
+    """The plan of a kernel. Raises SpecError for a view that cannot be replayed."""
+    schema = outputs.function.func
+    signature, returned = signature_of(outputs.function, release), returned_results(schema)
     if modifies(schema):
         return InplaceOrViewPlan(signature, return_names(schema), None, returned)
     base = release.viewed(schema.name.base)
     assert base is not None
-    replay = _replay(given, signature, release) if given.differentiable else None
+    replay = _replay(outputs, signature, release) if outputs.differentiable else None
     return InplaceOrViewPlan(signature, (), View(base, declared_results(schema), replay), returned)
 
 
-def _replay(given: Outputs, signature: Signature, release: Release) -> Replay:
-    schema = given.function.func
-    is_list = _returns_list(schema, given.differentiable)
+def _replay(outputs: Outputs, signature: Signature, release: Release) -> Replay:
+    schema = outputs.function.func
+    is_list = _returns_list(schema, outputs.differentiable)
     return Replay(
         cpp_name(schema) in release.metadata_views,
         view_func(str(schema.name)),
         is_list,
         tuple(p.name for p in signature.parameters if p.name != "self"),
-        tuple([_captured(p, given.function) for p in signature.parameters][1:]),
+        tuple([_captured(p, outputs.function) for p in signature.parameters][1:]),
     )
 
 
@@ -106,7 +106,7 @@ def _captured(parameter: Parameter, function: NativeFunction) -> Captured:
     if parameter.type not in _COPIES:
         argument = next(a for a in function.func.arguments if a.name == parameter.name)
         raise SpecError(
-            f"view '{function.func.name}' takes '{argument}', which cannot be held until the view is made again",
+            f"view '{function.func.name}' takes '{argument}', which cannot be saved to replay the view",
             "views take int, SymInt, lists and optionals of these, bool, Tensor, Tensor?",
             needle=str(argument),
         )

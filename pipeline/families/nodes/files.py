@@ -24,7 +24,7 @@ FILES = ("Functions.h", "Functions.cpp")
 DECLARATION = "declaration"
 DEFINITION = "definition"
 
-# Each template has one of the two holes, or both, or none.
+# Each template has one of the two holes, both, or neither.
 _SLOTS = {"autograd_function_declarations": DECLARATION, "autograd_function_definitions": DEFINITION}
 
 
@@ -42,19 +42,19 @@ def _upstream_files(nodes: Sequence[Unit]) -> list[File]:
 
 
 def owns(name: str) -> bool:
-    """Whether a file of the Nodes is called so."""
+    """Whether a file name belongs to the Nodes."""
     return _OWN.fullmatch(name) is not None
 
 
 def plan(info: Reverse, release: Release) -> NodePlan:
-    """What is printed of a Node."""
-    from pipeline.families.nodes.plan import plan_node  # for those who print
+    """The plan of a Node. Raises SpecError as its planner does."""
+    from pipeline.families.nodes.plan import plan_node  # only rendering needs it
 
     return plan_node(info.node, info, release)
 
 
 def render(plan: NodePlan, release: Release) -> dict[str, str]:
-    """The pieces of its text."""
+    """The pieces of its text, by name."""
     from pipeline.families.nodes import python_text, text
 
     return {
@@ -66,7 +66,7 @@ def render(plan: NodePlan, release: Release) -> dict[str, str]:
 
 
 def _marked(plan: NodePlan) -> NodePlan:
-    """The plan, whose formulas say for which inputs they are."""
+    """The plan with marks around its formulas that name their inputs."""
     from pipeline.families.nodes.marks import marked
 
     return marked(plan)

@@ -1,4 +1,4 @@
-"""A plan with marks around its formulas, which become `#line` directives."""
+"""Puts marks around the formulas of a plan; they become `#line` directives."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pipeline.families.nodes.plan import NodePlan
 
 
 def marked(plan: NodePlan) -> NodePlan:
-    """The plan, whose formulas say for which inputs they are."""
+    """The plan with marks around its formulas that name their inputs."""
     gradients = (
-        replace(each, formula=line_directives.marked(each.formula, ", ".join(given.name for given in each.inputs)))
+        replace(each, formula=line_directives.marked(each.formula, ", ".join(input_.name for input_ in each.inputs)))
         for each in plan.gradients
     )
     return replace(plan, gradients=tuple(gradients))

@@ -1,5 +1,5 @@
-// The C++ of one Node. Each section is a piece of text; a piece that changed stands once for each release that
-// changed it. `${name}` is a hole: alone on its line it takes a block, indented; `${,name}` a list after a comma.
+// The C++ of one Node. Each section is one piece of text; a piece has one section for each release that changed
+// it. `${name}` is a hole: alone on its line it takes a block, indented; `${,name}` a list after a comma.
 //// declaration, since 2.4
 #ifdef _WIN32
 struct ${node} : public ${superclass} {

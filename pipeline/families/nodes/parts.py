@@ -1,4 +1,4 @@
-"""What the files of the split layout have of the release's templates: all but what another of them has."""
+"""The parts of the release's templates that files of the split layout contain: no two have the same part."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pipeline.model.regex import regex
 
 _BRACE = regex(r"//[^\n]*|/\*.*?\*/|\"(?:\\\\.|[^\"\\\\])*\"|\bnamespace\s+([\w:]+)\s*\{|[{}]", re.DOTALL)
 
-# How frames go through compiled autograd. Formulas never do, and its header is an eighth of all that they include.
+# The lines that serve compiled autograd, which only frames need. Its header is an eighth of all that formulas include.
 _LINES = (
     '#include "torch/csrc/dynamo/compiled_autograd.h"',
     "#include <torch/csrc/dynamo/compiled_autograd.h>",
@@ -20,7 +20,7 @@ _NEED_IT = ("dynamo", "PackedArgs", "SwapSavedVariables", "CompiledNodeArgs", *_
 
 
 def namespaces(text: str, holes: Iterable[str]) -> str:
-    """The holes alone, each inside the namespaces that are open around it."""
+    """The holes alone, each within the namespaces that enclose it in `text`."""
     names = "|".join(map(re.escape, holes))
     places = re.finditer(rf"\$(?:({names})\b|\{{({names})\}})", text, re.ASCII) if names else ()
     return "\n".join([_within(text[: place.start()], place[1] or place[2]) for place in places])
@@ -40,15 +40,15 @@ def _within(before: str, hole: str) -> str:
 
 
 def formulas(text: str, holes: Iterable[str]) -> str:
-    """The template of Nodes without compiled autograd; all of it, where anything else of it needs that."""
-    found = "\n".join([line for line in text.split("\n") if not line.startswith(_LINES)])
+    """The template of Nodes without compiled autograd. If the rest of the template needs it, the whole template."""
+    rest = "\n".join([line for line in text.split("\n") if not line.startswith(_LINES)])
     for function in _FUNCTIONS:
-        found = _without_function(found, function)
-    return text if any(word in found for word in _NEED_IT) else found
+        rest = _without_function(rest, function)
+    return text if any(word in rest for word in _NEED_IT) else rest
 
 
 def _without_function(text: str, name: str) -> str:
-    """A text without the definition of a static function of this name, and without the comment above it."""
+    """A text without the static function of this name and the comment above it."""
     at = text.find(f" {name}(")
     begin, end = text.rfind("\nstatic ", 0, at) + 1, text.find("\n}\n", at)
     if at < 0 or not begin or end < 0 or any(mark in text[begin:at] for mark in ";{}"):

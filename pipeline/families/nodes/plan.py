@@ -1,4 +1,4 @@
-"""What a Node needs, worked out once: inputs, saved state, gradient blocks. Every family renders from this plan."""
+"""The plan of a Node: its inputs, saved state and gradient blocks. C++ and Python text are rendered from it."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from pipeline.releases.model import Release
 
 
 class Input(Struct, frozen=True, gc=False, array_like=True):
-    """A differentiable input, at its place among them."""
+    """A differentiable input and its index among them."""
 
     name: str
     index: int
@@ -19,7 +19,7 @@ class Input(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Saved(Struct, frozen=True, gc=False, array_like=True):
-    """A saved attribute and how it is held."""
+    """A saved attribute and its storage."""
 
     name: str
     how: SavedType
@@ -32,7 +32,7 @@ class Saved(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Gradient(Struct, frozen=True, gc=False, array_like=True):
-    """One backward formula and the inputs it is for."""
+    """One backward formula and the inputs that it differentiates."""
 
     formula: str
     inputs: tuple[Input, ...]
@@ -41,7 +41,7 @@ class Gradient(Struct, frozen=True, gc=False, array_like=True):
 
 
 class NodePlan(Struct, frozen=True, gc=False, array_like=True):
-    """All that is printed of one Node."""
+    """All facts that the text of one Node needs."""
 
     node: str
     superclass: str
@@ -54,10 +54,11 @@ class NodePlan(Struct, frozen=True, gc=False, array_like=True):
 
 
 def plan_node(node: str, info: Reverse, release: Release) -> NodePlan:
-    """The plan of the Node called `node`."""
+    """The plan of the Node named `node`. Raises SpecError for an attribute that cannot be saved."""
     is_foreach = info.func.startswith("_foreach")
     inputs = tuple(
-        Input(given.name, i, given.cpp_type in TENSOR_LIST_LIKE) for i, given in enumerate(info.args_with_derivatives)
+        Input(input_.name, i, input_.cpp_type in TENSOR_LIST_LIKE)
+        for i, input_ in enumerate(info.args_with_derivatives)
     )
     try:
         saved = _saved(info.all_saved_inputs, release, False, is_foreach)
@@ -81,15 +82,15 @@ def plan_node(node: str, info: Reverse, release: Release) -> NodePlan:
 def _saved(
     attributes: tuple[SavedAttribute, ...], release: Release, is_output: bool, is_foreach: bool
 ) -> tuple[Saved, ...]:
-    found = []
+    saved = []
     for attribute in sorted(attributes, key=lambda a: a.name):
         try:
             how = saved_type(attribute.type, release, is_output=is_output, is_foreach=is_foreach)
         except SpecError as error:
             error.needle = attribute.name
             raise
-        found.append(Saved(attribute.name, how, is_output))
-    return tuple(found)
+        saved.append(Saved(attribute.name, how, is_output))
+    return tuple(saved)
 
 
 def _gradient_names(info: Reverse) -> tuple[tuple[str, int], ...] | None:
@@ -101,10 +102,10 @@ def _gradient_names(info: Reverse) -> tuple[tuple[str, int], ...] | None:
 def _gradient(
     formula: str, names: tuple[str, ...], inputs: tuple[Input, ...], arguments: tuple[DifferentiableInput, ...]
 ) -> Gradient:
-    by_name = {given.name: given for given in inputs}
+    by_name = {input_.name: input_ for input_ in inputs}
     own = tuple(by_name[name] for name in names)
     checks = False
     if len(own) == 1 and "not_implemented" not in formula:
-        # Only for a tensor can an undefined gradient stand in.
+        # The check returns an undefined Tensor in place of the gradient: only a tensor input can have that.
         checks = [a.type in ("Tensor", "Tensor?") for a in arguments if a.name == own[0].name] == [True]
     return Gradient(formula, own, checks, "grad_input_mask" in formula)

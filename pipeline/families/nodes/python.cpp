@@ -1,4 +1,4 @@
-// The Python bindings of one Node: its class, its properties, their getters. See node.cpp for how to read this.
+// The Python bindings of one Node: its class, its properties, their getters. node.cpp explains the notation.
 //// class, since 2.4
 static PyTypeObject ${node}Class;
 addClass<${node}>(module, ${node}Class, "${node}", ${node}_properties);

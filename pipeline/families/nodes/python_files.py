@@ -1,6 +1,6 @@
 """Family: `python_functions.h` and its shards, the Python bindings of the Nodes.
 
-The synthesized foreach Nodes are left out: upstream writes the bindings before it synthesizes them.
+The synthesized foreach Nodes have no bindings: upstream writes the bindings before it synthesizes them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ PROPERTIES = "properties"
 
 
 def files(nodes: Sequence[Unit], layout: Layout) -> list[File]:
-    """The header, the shards, and the file that holds all of them, which nobody compiles."""
+    """The header, the shards, and the file with all Nodes, which no build compiles."""
     bound = [row for row in nodes if layout.synthesized or not row.synthesized]
-    found = shards(bound, layout)
-    count = len(found) - 1
+    members_of = shards(bound, layout)
+    count = len(members_of) - 1
     header = File(
         HEADER,
         HEADER,
@@ -34,11 +34,11 @@ def files(nodes: Sequence[Unit], layout: Layout) -> list[File]:
         {},
         tuple(row.name for row in bound) if layout.fills(HEADER) else (),
     )
-    return [header, *(_source(shard, names) for shard, names in found.items())]
+    return [header, *(_source(shard, names) for shard, names in members_of.items())]
 
 
 def shards(nodes: Sequence[Unit], layout: Layout) -> dict[str, tuple[str, ...]]:
-    """The Nodes of each shard, and of the file that holds all of them."""
+    """The names of Nodes by shard; `Everything` has all of them."""
     count = layout.count or SHARDS
     members: list[list[str]] = [[] for _ in range(count)]
     for row in nodes:

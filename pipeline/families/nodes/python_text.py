@@ -1,4 +1,4 @@
-"""The Python bindings of one Node: its class, and the getters of what it saved."""
+"""Renders the Python bindings of one Node: its class, and the getters of its saved attributes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _TEXT = Text("nodes/python.cpp")
 
 
 def initializer(plan: NodePlan, release: Release) -> str:
-    """What registers the Node's Python class."""
+    """The registration of the Node's Python class."""
     return _TEXT.of(release)["class"].fill({"node": plan.node})
 
 
 def properties(plan: NodePlan, release: Release) -> str:
-    """The getters, and the table of properties that names them."""
+    """The getters, and the table of properties that refers to them."""
     text = _TEXT.of(release)
     getters = []
     rows = []

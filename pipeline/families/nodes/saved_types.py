@@ -1,8 +1,8 @@
-"""How a Node keeps what it saves: one row per C++ type.
+"""How a Node stores its saved attributes: one row per C++ type.
 
-A row says how the attribute is declared, released, unpacked and checked, how it is passed on, and which getters
-show it in Python. `{name}` is the attribute; `{scalars_getter_tail}` is a fact of the release. The order of the parts
-is upstream's (gen_autograd_functions).
+A row has the declaration of the attribute, its release, unpacking and check, its type as a parameter, and its Python
+getters. `{name}` is the attribute; `{scalars_getter_tail}` is a fact of the release. The order of the parts is
+upstream's (gen_autograd_functions).
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from pipeline.releases.model import Release
 
 
 class Getter(Struct, frozen=True, gc=False, array_like=True):
-    """A Python getter: the section of its frame, the section of its body, and whether it is the raw one."""
+    """A Python getter: the sections of its frame and body, and whether it is the raw one."""
 
     frame: str
     body: str
     raw: bool = False
-    tail: str = ""  # what follows it
+    tail: str = ""  # text that follows it
 
 
 class SavedType(Struct, frozen=True, gc=False, array_like=True):
-    """What a saved attribute of some C++ type needs in its Node."""
+    """The text that a Node needs for a saved attribute of one C++ type."""
 
     fields: tuple[str, ...]
-    passed: str  # type of the reference that the gradient function takes
+    passed: str  # the reference type of the gradient function's parameter
     release: tuple[str, ...] = ()
-    unpack: str = ""  # {pointer}: the Node that made it
-    input_pointer: str = ""  # stands for that of an input, which this Node did not make
+    unpack: str = ""  # {pointer}: the Node that computed the value
+    input_pointer: str = ""  # the {pointer} of an input, which this Node did not compute
     check: str = ""
     getters: tuple[Getter, ...] = ()
-    is_variable: bool = False  # held as a SavedVariable, or a vector of them
+    is_variable: bool = False  # stored as a SavedVariable, or a vector of them
 
 
 def _simple(cpp_type: str, *getters: Getter, initial: str = "") -> SavedType:
-    """What is held by value."""
+    """The row of a type that is stored by value."""
     return SavedType((f"{cpp_type} {{name}}{initial};",), f"{cpp_type}&", getters=getters)
 
 
@@ -113,7 +113,10 @@ SAVED_TYPES: dict[str, SavedType] = {
 
 
 def saved_type(cpp_type: str, release: Release, *, is_output: bool, is_foreach: bool) -> SavedType:
-    """The row for a C++ type. A type without a row is held by value and has no getter."""
+    """The row for a C++ type. A type without a row is stored by value and has no getter.
+
+    Raises SpecError for a type that cannot be saved.
+    """
     if cpp_type == "at::Scalar" and is_output:
         return _VARIABLE
     if cpp_type == TENSOR_VECTOR and not (is_foreach and is_output):
@@ -125,6 +128,6 @@ def saved_type(cpp_type: str, release: Release, *, is_output: bool, is_foreach: 
         lowered = cpp_type.lower()
         if "ref" in lowered or "view" in lowered or "*" in cpp_type or "&" in cpp_type:
             raise SpecError(f"'{cpp_type}' does not own what it refers to and cannot be saved", "save a part of it")
-        # Upstream takes the type that is passed from the field's text, up to the first white space.
+        # Upstream cuts the parameter type out of the field's text, up to the first white space.
         row = SavedType((f"{cpp_type} {{name}};",), f"{cpp_type.split(' ', maxsplit=1)[0]}&")
     return row

@@ -1,11 +1,11 @@
 """Family: the Nodes in shards, and a `Functions.h` that includes them all.
 
 A shard has a header with its structs, `Functions_<k>.h`, and two sources: `Functions_<k>_formulas.cpp` with the
-gradient functions, and `Functions_<k>.cpp` with the frames around them, what the engine and compiled autograd call. An
-edited formula recompiles the first alone, which is a third of the work. A source says which shard it is before it
-includes anything: `Functions.h`, which other headers drag in, then leaves the other shards out, and for formulas all of
-them. What the release's header has besides Nodes is in `Functions_common.h`. Releases whose gradient is computed in
-`apply` itself, those before 2.6, have no source of formulas.
+gradient functions, and `Functions_<k>.cpp` with the frames around them, which the engine and compiled autograd call. An
+edited formula recompiles only the first, which is a third of the work. A source defines a macro with its shard before
+it includes anything. `Functions.h`, which other headers include, then omits the other shards, and for formulas all of
+them. `Functions_common.h` has the rest of the release's header. Releases before 2.6 compute gradients in `apply` itself
+and have no source of formulas.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ COMMON = "Functions_common.h"
 MACRO = "GRADMILL_SHARD"
 
 _HEADER = "#pragma once\n\n// ${generated_comment}\n\n"
-# A template may have functions that nothing but frames uses.
+# A template may have functions that only frames use.
 _BEFORE_FORMULAS = f'#define {MACRO} -1\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored "-Wunused-function"\n#endif\n'
 
-_INTERNAL = "static variable_list "  # how a gradient function begins, in upstream's one source
-_SHARED = "C10_HIDDEN variable_list "  # and where its frame is in another source of the same library
-_FRAMES = ("inline variable_list {node}_apply_functional_ivalue(", "variable_list {node}::apply(")  # how a frame begins
+_INTERNAL = "static variable_list "  # the start of a gradient function in upstream's one source
+_SHARED = "C10_HIDDEN variable_list "  # the same, if its frame is in another source of the library
+_FRAMES = ("inline variable_list {node}_apply_functional_ivalue(", "variable_list {node}::apply(")  # their starts
 _BODY = "\n{\n"
 
 
 def formula(definition: str) -> str:
-    """The gradient function of a Node, cut out of its definition; nothing where it is a part of `apply`."""
+    """The gradient function of a Node, cut out of its definition; "" if `apply` contains it."""
     function, _ = _parts(definition)
     return _SHARED + function.removeprefix(_INTERNAL) if function else ""
 
@@ -45,7 +45,7 @@ def frame(definition: str) -> str:
 
 
 def _parts(definition: str) -> tuple[str, str]:
-    """The gradient function, "" where there is none, and the rest."""
+    """The gradient function, or "", and the rest."""
     node = definition.removeprefix(_INTERNAL).partition("_apply_functional(")[0]
     for begin in _FRAMES if definition.startswith(_INTERNAL) else ():
         function, mark, rest = definition.rpartition(f"\n{begin.format(node=node)}")
@@ -54,32 +54,32 @@ def _parts(definition: str) -> tuple[str, str]:
     return "", definition
 
 
-# Parts of definitions in the split layout. A piece that is no definition is all frame.
+# Parts of definitions in the split layout. Any other piece belongs to the frame as a whole.
 CUTS: dict[str, Callable[[str], str]] = {"formula": formula, "frame": frame}
 
 
 def split_files(nodes: Sequence[Unit], slots: dict[str, str], shards: int, release: Release) -> list[File]:
-    """The files for a number of shards. `slots`: the holes of templates, and their pieces."""
+    """The files for a number of shards. `slots`: the holes of templates -> pieces."""
     members: list[list[str]] = [[] for _ in range(shards)]
     for unit in nodes:
         members[shard_of(unit, shards)].append(unit.name)
-    found = [_umbrella(shards), File(COMMON, "Functions.h", {}, slots, (), shard="_common")]
+    files = [_umbrella(shards), File(COMMON, "Functions.h", {}, slots, (), shard="_common")]
     for k, names in enumerate(members):
-        found += [_header(k, names, slots), _source(k, names, slots)]
-        found += [_formulas(k, names, slots)] if release.functional_apply else []
-    return found
+        files += [_header(k, names, slots), _source(k, names, slots)]
+        files += [_formulas(k, names, slots)] if release.functional_apply else []
+    return files
 
 
 def shard_of(unit: Unit, shards: int) -> int:
-    """The shard of a Node: that of its operator, whatever other operators there are.
+    """The shard of a Node. It depends on the Node's operator alone.
 
-    Overloads, foreach and copy variants stay together: one formula is often printed for all of them. Of the usual
-    digests this one spreads the operators of all known releases most evenly (at most 1.23 times the mean of 16).
+    Overloads, foreach and copy variants share a shard, because one formula often serves all of them. Of the usual
+    digests, this one distributes the operators of all known releases most evenly (at most 1.23 times the mean of 16).
     """
     operator = unit.op.partition(".")[0]
     operator = operator.removeprefix("_foreach_").removesuffix("_copy")
-    found = hashlib.blake2s(operator.encode()).digest()
-    return int.from_bytes(found[:8], "big") % shards
+    digest = hashlib.blake2s(operator.encode()).digest()
+    return int.from_bytes(digest[:8], "big") % shards
 
 
 def _umbrella(shards: int) -> File:

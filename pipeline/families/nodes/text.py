@@ -1,4 +1,4 @@
-"""The C++ of one Node: its declaration and its definition, as text."""
+"""Renders the C++ of one Node: its declaration and its definition."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def declaration(plan: NodePlan, release: Release) -> str:
             "releases": _lines(plan, "release"),
             "will_release_variables": text["will_release_variables"].fill({}) if plan.retains_variables else "",
             "fields": _lines(plan, "fields"),
-            "list_sizes": [f"size_t {given.name}_size_;" for given in plan.inputs if given.is_list],
+            "list_sizes": [f"size_t {input_.name}_size_;" for input_ in plan.inputs if input_.is_list],
         }
     )
 
 
 def definition(plan: NodePlan, release: Release) -> str:
-    """The gradient function, `apply`, and what compiled autograd calls."""
+    """The gradient function, `apply`, and the functions that compiled autograd calls."""
     text = _TEXT.of(release)
     ranges = [f"auto {i.name}_ix = gen.range({f'{i.name}_size_' if i.is_list else 1});" for i in plan.inputs]
     passed = _passed(plan)
@@ -59,7 +59,7 @@ def _needs_input_grad(plan: NodePlan, ranges: list[str], text: dict[str, Templat
 
 
 def _compiled(plan: NodePlan, passed: list[tuple[str, str]], release: Release) -> dict[str, Value]:
-    """What compiled autograd calls: saved attributes collected, swapped, packed and unpacked."""
+    """The values for compiled autograd, which collects, swaps, packs and unpacks saved attributes."""
     return {
         "collected": [_collect(s, release) for s in plan.saved],
         "before": [f"saved.before({s.member});" for s in plan.saved],
@@ -71,7 +71,7 @@ def _compiled(plan: NodePlan, passed: list[tuple[str, str]], release: Release) -
 
 
 def _lock(plan: NodePlan) -> str:
-    """Releasing saved variables and reading them exclude each other; a Node that has none needs no lock."""
+    """The lock that excludes reading saved variables from releasing them. A Node without saved variables needs none."""
     return _LOCK if any(s.how.release for s in plan.saved) else ""
 
 
@@ -80,7 +80,7 @@ def _lines(plan: NodePlan, part: str) -> list[str]:
 
 
 def _unpack(saved: Saved, release: Release) -> str:
-    """Saved outputs are unpacked with the Node that made them, which is this one."""
+    """The line that unpacks an attribute. A saved output is unpacked with the Node that computed it: this one."""
     pointer = release.self_pointer if saved.is_output else saved.how.input_pointer
     return saved.how.unpack.format(name=saved.name, pointer=pointer)
 
@@ -92,8 +92,8 @@ def _collect(saved: Saved, release: Release) -> str:
 
 
 def _passed(plan: NodePlan) -> list[tuple[str, str]]:
-    """Names and types of what the gradient function takes: list sizes, saved attributes, retain_variables."""
-    sizes = [(f"{given.name}_size_", "size_t") for given in plan.inputs if given.is_list]
+    """The parameters of the gradient function as (name, type): list sizes, saved attributes, retain_variables."""
+    sizes = [(f"{input_.name}_size_", "size_t") for input_ in plan.inputs if input_.is_list]
     retains = [("retain_variables", "bool")] if plan.retains_variables else []
     return [*sizes, *((saved.name, saved.how.passed) for saved in plan.saved), *retains]
 
@@ -118,9 +118,9 @@ def _gradients(plan: NodePlan, text: dict[str, Template], release: Release) -> l
 
 def _one(gradient: Gradient, plan: NodePlan, text: dict[str, Template]) -> str:
     formula = f"any_grad_defined ? ({gradient.formula}) : Tensor()" if gradient.checks_any_defined else gradient.formula
-    given = gradient.inputs[0]
+    input_ = gradient.inputs[0]
     section = "gradient_of_each" if plan.is_foreach else "gradient"
-    return text[section].fill({"name": given.name, "idx": given.index, "formula": formula})
+    return text[section].fill({"name": input_.name, "idx": input_.index, "formula": formula})
 
 
 def _several(gradient: Gradient, text: dict[str, Template], release: Release) -> str:
@@ -131,8 +131,8 @@ def _several(gradient: Gradient, text: dict[str, Template], release: Release) ->
         masks = [f"task_should_compute_output({{ {n} }})," if ranges else f"{n}," for n in needed]
         mask = text["grad_input_mask"].fill({"count": len(masks), "masks": masks})
     copies = [
-        text["copy_gradient"].fill({"name": given.name, "i": i, "idx": given.index})
-        for i, given in enumerate(gradient.inputs)
+        text["copy_gradient"].fill({"name": input_.name, "i": i, "idx": input_.index})
+        for i, input_ in enumerate(gradient.inputs)
     ]
     return text["gradients"].fill(
         {

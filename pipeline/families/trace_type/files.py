@@ -1,4 +1,4 @@
-"""Family: `TraceType_<k>.cpp`, the kernels that record calls in a trace. Its unit is a function."""
+"""Family: `TraceType_<k>.cpp`, the kernels that record calls in a trace. A unit is one function."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _SLOTS = {
 
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The shards: functions as they are parsed, each overload with the header of its operator."""
+    """The shards: functions in the order of parsing. Each overload includes the header of its operator."""
     return sharded_files(TEMPLATE, shards(functions, layout, release), _SLOTS, layout)
 
 
 def shards(functions: Sequence[Unit], layout: Layout, release: Release) -> dict[str, tuple[str, ...]]:
-    """The functions of each shard."""
+    """The names of functions by shard."""
     return shards_of(functions, layout, release.trace_shards)
 
 
 def owns(name: str) -> bool:
-    """Whether a file of this family is called so."""
+    """Whether a file name belongs to this family."""
     return _OWN.fullmatch(name) is not None
 
 
@@ -49,14 +49,14 @@ def selects(head: FunctionHead, release: Release) -> bool:
 
 
 def plan(function: NativeFunction, release: Release) -> TracePlan:
-    """What is printed of a function."""
-    from pipeline.families.trace_type.plan import plan_trace  # for those who print
+    """The plan of a function. Raises SpecError as its planner does."""
+    from pipeline.families.trace_type.plan import plan_trace  # only rendering needs it
 
     return plan_trace(function, release)
 
 
 def render(plan: TracePlan, release: Release) -> dict[str, str]:
-    """The pieces of its text."""
+    """The pieces of its text, by name."""
     from pipeline.families.trace_type import text
 
     return {

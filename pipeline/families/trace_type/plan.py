@@ -1,7 +1,7 @@
-"""What is printed of a tracing kernel, worked out once.
+"""The plan of a tracing kernel: all facts that its text needs.
 
-A kernel records the call in the trace, calls the next kernel, and records what that returned. Functions that return no
-tensor are called only. Rules: torchgen.packaged.autograd.gen_trace_type.
+A kernel records the call in the trace, calls the next kernel, and records the results. Functions that return no tensor
+are called without recording. Rules: torchgen.packaged.autograd.gen_trace_type.
 """
 
 from msgspec import Struct
@@ -12,39 +12,39 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema, is_tensor_like, modifies, schema_kind
 from pipeline.releases.model import Release
 
-_TAKES_OPTIONS = ("normal",)  # base names whose out variants all count as factories, because some of them are
+_TAKES_OPTIONS = ("normal",)  # base names: upstream treats all their out variants as factories, because some are
 
 
 class Guard(Struct, frozen=True, gc=False, array_like=True):
-    """An argument that is written to: in a trace without in-place operators nothing else may share its memory."""
+    """An argument that is written to. In a trace without in-place operators no other tensor may share its memory."""
 
     name: str  # of the C++ function
     argument: str
 
 
 class Recording(Struct, frozen=True, gc=False, array_like=True):
-    """How a call is recorded. What the trace gets may depend on whether it is to have out-of-place operators only."""
+    """How a call is recorded. The record may depend on whether the trace allows only out-of-place operators."""
 
-    names: tuple[str, ...]  # of the operator; where there are two, the out-of-place one comes first
+    names: tuple[str, ...]  # of the operator; of two, the out-of-place one comes first
     inputs: tuple[str, ...]
-    outs: tuple[str, ...]  # the arguments that take results, which are inputs too where operators are in-place
-    options_of_out: bool  # whether out-of-place the options of `out` are inputs: of factories
-    like_arguments: bool  # whether out-of-place another operator is recorded, which takes more arguments
+    outs: tuple[str, ...]  # the arguments that take results; recorded as inputs, too, if operators are in-place
+    options_of_out: bool  # whether out-of-place records have the options of `out` as inputs: factories do
+    like_arguments: bool  # whether out-of-place records are of another operator with more arguments
     guard: Guard | None
-    outputs: tuple[tuple[str, ...], ...]  # names of the results; where there are two, the out-of-place ones come first
+    outputs: tuple[tuple[str, ...], ...]  # names of results; of two lists, the out-of-place one comes first
 
 
 class TracePlan(Struct, frozen=True, gc=False, array_like=True):
-    """All that is printed of one function."""
+    """The kernel of one function."""
 
     signature: Signature
-    results: str  # the variables that take them; "" where the arguments have them already
+    results: str  # the assignment to variables; "" if arguments take the results
     returned: str
     recording: Recording | None
 
 
 def plan_trace(function: NativeFunction, release: Release) -> TracePlan:
-    """The plan of a tracing kernel; a SpecError for a type that C++ does not have."""
+    """The plan of a tracing kernel. Raises SpecError for a type that C++ lacks."""
     schema = function.func
     makes_results = bool(schema.returns) and schema_kind(schema) in ("functional", "mutable")
     return TracePlan(
@@ -81,12 +81,12 @@ def _recording(function: NativeFunction, release: Release) -> Recording:
 
 def _names(schema: Schema, release: Release) -> tuple[str, ...]:
     whole = schema_kind(schema) in ("functional", "out") or schema.name.dunder
-    found = (schema.name.unqualified,) if whole else (schema.name.base, cpp_name(schema))
-    return tuple(release.recorded_as.get(name, name) for name in found)
+    names = (schema.name.unqualified,) if whole else (schema.name.base, cpp_name(schema))
+    return tuple(release.recorded_as.get(name, name) for name in names)
 
 
 def _makes_from_nothing(function: NativeFunction) -> bool:
-    """Whether a function makes a tensor without being given one; it returns tensors, else it would not be recorded."""
+    """Whether a recorded function creates a tensor without a tensor input. Recorded functions return tensors."""
     schema = function.func
     if function.category_override == "factory" or schema.name.base in _TAKES_OPTIONS:
         return True

@@ -1,4 +1,4 @@
-"""The C++ of one tracing kernel: the header of its operator, the kernel, its registration, as text."""
+"""Renders one tracing kernel: the `#include` of its operator's header, the kernel, its registration."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ Sections = dict[str, Template]
 
 _TEXT = Text("trace_type/trace_type.cpp")
 _AFTER = "ks & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Tracer)"
-_BEFORE, _THEN = "tracer_state->force_outplace", "force_outplace"  # whether operators are to be out-of-place
+_BEFORE, _THEN = "tracer_state->force_outplace", "force_outplace"  # whether all operators are to be out-of-place
 
 
 def include(plan: TracePlan, release: Release) -> str:
-    """The line that includes the operator's own header."""
+    """The `#include` of the operator's header."""
     return _TEXT.of(release)["include"].fill({"header": plan.signature.header})
 
 
 def registration(plan: TracePlan, release: Release) -> str:
-    """What registers the kernel."""
-    given = plan.signature
-    return _TEXT.of(release)["registration"].fill({"operator": given.operator, "kernel": given.kernel})
+    """The registration of the kernel."""
+    signature = plan.signature
+    return _TEXT.of(release)["registration"].fill({"operator": signature.operator, "kernel": signature.kernel})
 
 
 def definition(plan: TracePlan, release: Release) -> str:
     """The kernel."""
-    text, given = _TEXT.of(release), plan.signature
-    call = {"results": plan.results, "struct": given.struct, "arguments": given.passed(_AFTER)}
+    text, signature = _TEXT.of(release), plan.signature
+    call = {"results": plan.results, "struct": signature.struct, "arguments": signature.passed(_AFTER)}
     return text["definition"].fill(
         {
-            "returns": given.returns,
-            "kernel": given.kernel,
-            "parameters": given.declared,
+            "returns": signature.returns,
+            "kernel": signature.kernel,
+            "parameters": signature.declared,
             "body": [
                 _record(plan.recording, text) if plan.recording is not None else "",
                 text["call"].fill(call),
@@ -61,20 +61,20 @@ def _record(plan: Recording, text: Sections) -> str:
 
 def _recorded(plan: Recording, text: Sections) -> str:
     """The part after the call."""
-    found = ["".join(text["output"].fill({"name": name}) for name in names) for names in plan.outputs]
-    return text["recorded"].fill({"outputs": found if len(found) == 1 else ["\n", _choice(text, _THEN, *found)]})
+    outputs = ["".join(text["output"].fill({"name": name}) for name in names) for names in plan.outputs]
+    return text["recorded"].fill({"outputs": outputs if len(outputs) == 1 else ["\n", _choice(text, _THEN, *outputs)]})
 
 
 def _inputs(plan: Recording, text: Sections) -> list[str]:
-    found = [text["input"].fill({"name": name}) for name in plan.inputs]
+    inputs = [text["input"].fill({"name": name}) for name in plan.inputs]
     if plan.outs:
         options = text["options_of_out"].fill({}) if plan.options_of_out else ""
         outs = "".join(text["input"].fill({"name": name}) for name in plan.outs)
-        found += ["\n", _choice(text, _BEFORE, options, outs)]
+        inputs += ["\n", _choice(text, _BEFORE, options, outs)]
     if plan.like_arguments:
         more = _choice(text, _BEFORE, text["like_arguments"].fill({}), "")
-        found += ["\n", more] if plan.outs else [more]
-    return found
+        inputs += ["\n", more] if plan.outs else [more]
+    return inputs
 
 
 def _choice(text: Sections, condition: str, out_of_place: str, in_place: str) -> str:

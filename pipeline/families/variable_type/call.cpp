@@ -1,5 +1,5 @@
-// The C++ of the call that an autograd kernel makes, and of the checks around it, which debug builds have. Sections and
-// holes are as in kernel.cpp.
+// The C++ of the call that an autograd kernel makes, and of the checks of debug builds around it. kernel.cpp explains the
+// notation.
 //// call, since 2.4
 {
   ${guard}

@@ -1,4 +1,4 @@
-"""The C++ of the call that a kernel makes, with the checks of debug builds around it, as text."""
+"""Renders the call that a kernel makes, with the checks of debug builds around it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def unpack(argument: Unpacked) -> str:
 def call(plan: Call, release: Release) -> list[str]:
     """The call, between its checks."""
     text = _TEXT.of(release)
-    made = _call(plan, text, release)
+    called = _call(plan, text, release)
     if not plan.checked:
-        return [made]
+        return [called]
     before = [text[f"before_{kind}"].fill({"name": name}) for name, kind in plan.checked]
     after = [text[f"after_{kind}"].fill({"name": name}) for name, kind in plan.checked]
     after += [check for result in plan.returned for check in _checks(result, plan.kernel, text, release)]
     debug_only = text["debug_only"]
-    return [debug_only.fill({"statements": before}), made, debug_only.fill({"statements": after})]
+    return [debug_only.fill({"statements": before}), called, debug_only.fill({"statements": after})]
 
 
 def _call(plan: Call, text: dict[str, Template], release: Release) -> str:
@@ -40,23 +40,28 @@ def _call(plan: Call, text: dict[str, Template], release: Release) -> str:
     several = len(plan.results) > 1
     values["results"] = f"[{', '.join(plan.results)}]" if several else plan.results[0]
     values["value"] = "std::move(_tmp)" if plan.moves else "_tmp"
-    other = plan.decomposition
-    if other is None:
+    decomposition = plan.decomposition
+    if decomposition is None:
         return text["call_for_results"].fill(values)
     if JIT_DECOMPOSITION in release.left_out:
         return text["call_not_decomposed"].fill(values)
-    values |= {"condition": other.condition, "operator": other.operator, "overload": other.overload}
-    values |= {"returns": other.returns, "arguments": ", ".join(other.arguments)}
+    values |= {
+        "condition": decomposition.condition,
+        "operator": decomposition.operator,
+        "overload": decomposition.overload,
+        "returns": decomposition.returns,
+        "arguments": ", ".join(decomposition.arguments),
+    }
     return text["call_or_decompose"].fill(values)
 
 
 def _checks(result: Result, kernel: str, text: dict[str, Template], release: Release) -> list[str]:
-    found = []
+    checks = []
     if result.aliased:
-        found.append(text["same_storage"].fill({"name": result.aliased, "other": result.name}))
+        checks.append(text["same_storage"].fill({"name": result.aliased, "other": result.name}))
     if result.own_storage:
         check = text["own_storage"].fill({"name": result.name, "kernel": kernel})
-        found.append(GAP if STORAGE_USE_COUNT in release.left_out else check)
+        checks.append(GAP if STORAGE_USE_COUNT in release.left_out else check)
     if result.own_tensor:
-        found.append(text["own_tensor"].fill({"name": result.name, "kernel": kernel}))
-    return found
+        checks.append(text["own_tensor"].fill({"name": result.name, "kernel": kernel}))
+    return checks

@@ -1,4 +1,4 @@
-// The C++ of forward mode in an autograd kernel. Sections and holes are as in kernel.cpp.
+// The C++ of forward mode in an autograd kernel. kernel.cpp explains the notation.
 //// tangent, since 2.4
 auto ${name}_t_raw = toNonOptFwGrad(${expr});
 auto ${name}_tensor = toNonOptTensor(${expr});
@@ -14,20 +14,20 @@ self_t = GradMode::is_enabled() ? self_t.clone() : self_t;
 //// formula, since 2.4
 ${type} ${outputs}_new_fw_grad_opt = c10::nullopt;
 if (${condition}) {
-    ${reads}
+    ${operands}
     ${outputs}_new_fw_grad_opt = ${formula};
 }
 //// formula, since 2.5
 ${type} ${outputs}_new_fw_grad_opt = ::std::nullopt;
 if (${condition}) {
-    ${reads}
+    ${operands}
     ${outputs}_new_fw_grad_opt = ${formula};
 }
 //// formula_by_member, since 2.4
 std::vector<${type}> ${outputs}_new_fw_grad_opts(self.size(), c10::nullopt);
 for (const auto& i : c10::irange(${outputs}_new_fw_grad_opts.size())) {
   if (${condition}) {
-      ${reads}
+      ${operands}
       ${outputs}_new_fw_grad_opts[i] = ${formula};
   }
 }
@@ -35,7 +35,7 @@ for (const auto& i : c10::irange(${outputs}_new_fw_grad_opts.size())) {
 std::vector<${type}> ${outputs}_new_fw_grad_opts(self.size(), ::std::nullopt);
 for (const auto& i : c10::irange(${outputs}_new_fw_grad_opts.size())) {
   if (${condition}) {
-      ${reads}
+      ${operands}
       ${outputs}_new_fw_grad_opts[i] = ${formula};
   }
 }

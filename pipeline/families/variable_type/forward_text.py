@@ -1,17 +1,17 @@
-"""The C++ of forward mode in a kernel, as text."""
+"""Renders forward mode in a kernel."""
 
 from __future__ import annotations
 
 from pipeline.families.sections import Text
 from pipeline.families.template import Template
-from pipeline.families.variable_type.plan.forward import Formula, Read, Refusal
+from pipeline.families.variable_type.plan.forward import Formula, Operand, Refusal
 from pipeline.releases.model import Release
 
 _TEXT = Text("variable_type/forward.cpp")
 
 
 def forward(plan: tuple[Formula, ...] | Refusal, release: Release) -> list[str]:
-    """The tangents of outputs, all of which are set after the last one is computed; or the refusal."""
+    """The code that computes all tangents of outputs and then sets them; or the refusal."""
     text = _TEXT.of(release)
     if isinstance(plan, Refusal):
         return [_refusal(plan, text)]
@@ -25,26 +25,26 @@ def _refusal(plan: Refusal, text: dict[str, Template]) -> str:
 
 
 def _formula(plan: Formula, text: dict[str, Template]) -> str:
-    reads = [_read(read, text) for read in plan.reads]
+    operands = [_operand(operand, text) for operand in plan.operands]
     if plan.clones_tangent:
-        reads.append(text["cloned_tangent"].fill({}))
+        operands.append(text["cloned_tangent"].fill({}))
     return text["formula_by_member" if plan.by_member else "formula"].fill(
         {
             "type": plan.type,
             "outputs": "_".join(plan.outputs),
             "condition": plan.condition,
-            "reads": reads,
+            "operands": operands,
             "formula": plan.formula,
         }
     )
 
 
-def _read(read: Read, text: dict[str, Template]) -> str:
-    values = {"name": read.name, "expr": read.expr, "zeros": read.zeros}
-    found = text["tangent"].fill(values) if read.zeros else ""
-    if read.wraps:
-        found += text["wrapped_number"].fill(values)
-    return found + text["primal"].fill(values) if read.primal else found
+def _operand(operand: Operand, text: dict[str, Template]) -> str:
+    values = {"name": operand.name, "expr": operand.expr, "zeros": operand.zeros}
+    lines = text["tangent"].fill(values) if operand.zeros else ""
+    if operand.wraps:
+        lines += text["wrapped_number"].fill(values)
+    return lines + text["primal"].fill(values) if operand.primal else lines
 
 
 def _setters(plan: Formula, text: dict[str, Template]) -> list[str]:

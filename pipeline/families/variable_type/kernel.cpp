@@ -1,6 +1,6 @@
-// The C++ of one autograd kernel. Each section is a piece of text; a piece that changed stands once for each release
-// that changed it. `${name}` is a hole: alone on its line it takes a block, indented. Sections without a line are what
-// older releases do not print.
+// The C++ of one autograd kernel. Each section is one piece of text; a piece has one section for each release that
+// changed it. `${name}` is a hole: alone on its line it takes an indented block. An empty section means that older
+// releases do not print the piece.
 //// kernel, since 2.4
 ${returns} ${name}(${parameters}) {
   ${body}

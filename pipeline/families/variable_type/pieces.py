@@ -1,4 +1,4 @@
-"""What the pieces of a function are called."""
+"""The names of the pieces of a function."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pipeline.families.sharded import DEFINITION, REGISTRATION
 
 
 def definition_of(key: str) -> str:
-    """The name of the piece that is the kernel for a dispatch key."""
+    """The name of the piece with the kernel for a dispatch key."""
     return f"{DEFINITION} {key}"
 
 
 def registration_of(key: str) -> str:
-    """The name of the piece that registers it."""
+    """The name of the piece that registers this kernel."""
     return f"{REGISTRATION} {key}"

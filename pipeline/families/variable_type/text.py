@@ -1,4 +1,4 @@
-"""The C++ of the kernels of a function, and of their registrations, as text by dispatch key."""
+"""Renders the kernels of a function and their registrations, by dispatch key."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pipeline.releases.model import Release
 
 
 def render(plan: FunctionPlan, release: Release) -> dict[str, str]:
-    """The pieces of a function."""
+    """The pieces of a function, by name."""
     text = KERNEL.of(release)
     if not plan.kernels:
         return {registration_of(DEFAULT_KEY): text["fallback"].fill({"operator": plan.operator})}
-    found = {}
+    pieces = {}
     for kernel in plan.kernels:
         named = {"operator": plan.operator, "name": kernel.name}
-        found[definition_of(kernel.dispatch_key)] = definition(kernel, release)
-        found[registration_of(kernel.dispatch_key)] = text["registration"].fill(named)
-    return found
+        pieces[definition_of(kernel.dispatch_key)] = definition(kernel, release)
+        pieces[registration_of(kernel.dispatch_key)] = text["registration"].fill(named)
+    return pieces
 
 
 def definition(kernel: Kernel, release: Release) -> str:

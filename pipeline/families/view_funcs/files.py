@@ -1,4 +1,4 @@
-"""Family: `ViewFuncs.h` and `ViewFuncs.cpp`, the classes that make views again. Its unit is a function."""
+"""Family: `ViewFuncs.h` and `ViewFuncs.cpp`, the classes that replay views. A unit is one function."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _SLOTS = {"ops_headers": INCLUDE, "view_func_declarations": DECLARATION, "view_f
 
 
 def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The header and the source: functions by their C++ names. Each template has some of the holes."""
+    """The header and the source, with functions by C++ name. Each template has some of the holes."""
     names = tuple(unit.name for unit in functions)
     return [File(name, name, {}, dict(_SLOTS), names) for name in FILES]
 
 
 def selects(head: FunctionHead, release: Release) -> bool:
-    """Whether a function makes a view out of place, and its kernels are generated."""
+    """Whether a function returns a view without writing to its input, and its kernels are generated."""
     view = release.viewed(head.base) is not None and head.kind not in ("inplace", "out")
     return view and head.cpp_name not in release.manual_kernels
 
 
 def plan(function: NativeFunction, release: Release) -> ViewFuncPlan:
-    """What is printed of a function."""
-    from pipeline.families.view_funcs.plan import plan_view_func  # for those who print
+    """The plan of a function. Raises SpecError as its planner does."""
+    from pipeline.families.view_funcs.plan import plan_view_func  # only rendering needs it
 
     return plan_view_func(function, release)
 
 
 def render(plan: ViewFuncPlan, release: Release) -> dict[str, str]:
-    """The pieces of its text."""
+    """The pieces of its text, by name."""
     from pipeline.families.view_funcs import text
 
     return {

@@ -1,7 +1,7 @@
-"""What is printed of a class that makes a view again, worked out once.
+"""The plan of a ViewFunc, a class that replays a view: all facts that its text needs.
 
-Such a class holds the arguments of the view function but for the base. Of those, symbolic integers and tensors can be
-asked for and replaced. Rules: torchgen.packaged.autograd.gen_view_funcs.
+A ViewFunc saves the arguments of the view function except the base. Its users can get and replace the symbolic integers
+and the tensors among them. Rules: torchgen.packaged.autograd.gen_view_funcs.
 """
 
 from typing import Literal
@@ -21,14 +21,14 @@ _OWNED = {"at::IntArrayRef": "::std::vector<int64_t>", "c10::SymIntArrayRef": ":
 
 
 class State(Struct, frozen=True, gc=False, array_like=True):
-    """An argument that can be replaced: by one value, as many as it has, or one if it has any."""
+    """A replaceable argument: one value, a list of a fixed length, or an optional value."""
 
     name: str
-    holds: Literal["one", "list", "optional"]
+    shape: Literal["one", "list", "optional"]
 
 
 class ViewFuncPlan(Struct, frozen=True, gc=False, array_like=True):
-    """All that is printed of one class."""
+    """The class of one view function."""
 
     view_func: str
     macro: str
@@ -39,34 +39,34 @@ class ViewFuncPlan(Struct, frozen=True, gc=False, array_like=True):
     members: tuple[Parameter, ...]
     symints: tuple[State, ...]
     tensors: tuple[State, ...]
-    is_list: bool  # whether the function returns several views, of which the class makes one
+    is_list: bool  # whether the function returns several views; the class replays one
 
 
 def plan_view_func(function: NativeFunction, release: Release) -> ViewFuncPlan:
-    """The plan of a class; a SpecError for a view that no such class can make."""
+    """The plan of a class. Raises SpecError for a view that no ViewFunc can replay."""
     schema = function.func
     _check(function, release)
     signature = signature_of(function, release)
-    given = tuple(p for p in signature.parameters if p.name != "self")
-    held = schema.arguments[1:]
-    members, expressions = zip(*(_member(a, function, release) for a in held)) if held else ((), ())
-    state = [a for a in schema.arguments if a.name != "self"]
+    own = tuple(p for p in signature.parameters if p.name != "self")
+    saved = schema.arguments[1:]
+    members, expressions = zip(*(_member(a, function, release) for a in saved)) if saved else ((), ())
+    replaceable = [a for a in schema.arguments if a.name != "self"]
     return ViewFuncPlan(
         view_func(str(schema.name)),
         view_func_macro(str(schema.name)),
         signature.header,
         signature.struct,
-        given,
-        tuple((p.name, expression) for p, expression in zip(given, expressions)),
+        own,
+        tuple((p.name, expression) for p, expression in zip(own, expressions)),
         members,
-        tuple(_state(a) for a in state if a.type.startswith("SymInt")),
-        tuple(_state(a) for a in state if is_tensor_like(a.type)),
+        tuple(_state(a) for a in replaceable if a.type.startswith("SymInt")),
+        tuple(_state(a) for a in replaceable if is_tensor_like(a.type)),
         "[" in schema.returns[0].type and is_tensor_like(schema.returns[0].type),
     )
 
 
 def _check(function: NativeFunction, release: Release) -> None:
-    """Refuses what upstream's class cannot hold."""
+    """Raises SpecError for a view that upstream's class cannot represent."""
     schema, how = function.func, passing_of(function, release, symint=True)
     if len(schema.returns) != 1:
         raise SpecError(
@@ -77,8 +77,8 @@ def _check(function: NativeFunction, release: Release) -> None:
             check_default(argument, how)
         if argument.is_write or argument.type.startswith("Tensor["):
             raise SpecError(
-                f"view '{schema.name}' takes '{argument}', which cannot be held until the view is made again",
-                "of tensors, views take Tensor and Tensor?",
+                f"view '{schema.name}' takes '{argument}', which cannot be saved to replay the view",
+                "views take no other tensor types than Tensor and Tensor?",
                 needle=str(argument),
             )
     _check_first(schema)
@@ -90,7 +90,7 @@ def _check_first(schema: Schema) -> None:
 
 
 def _member(argument: Argument, function: NativeFunction, release: Release) -> tuple[Parameter, str]:
-    """The member that holds an argument, and how it is made: of what is a reference to a list it has a copy."""
+    """The member for an argument, and its initializer. A reference to a list is copied."""
     value = argument_type(argument.type, passing_of(function, release, symint=True), mutable=False).value
     if value in _OWNED:
         return Parameter(argument.name, _OWNED[value]), f"{argument.name}.vec()"

@@ -1,4 +1,4 @@
-"""The C++ of one class that makes a view again: the header of its operator, declaration and definition, as text."""
+"""Renders one ViewFunc: the `#include` of its operator's header, the declaration, the definition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTS = {"one": "1", "list": "{}.size()", "optional": "({}.has_value() ? 1 : 0
 
 
 def include(plan: ViewFuncPlan, release: Release) -> str:
-    """The line that includes the operator's own header."""
+    """The `#include` of the operator's header."""
     return _TEXT.of(release)["include"].fill({"header": plan.header})
 
 
@@ -38,7 +38,7 @@ def declaration(plan: ViewFuncPlan, release: Release) -> str:
             "view_func": plan.view_func,
             "constructor": constructor,
             "clone_and_set": text["clone_and_set"].fill({}),
-            "members": [*(f"{m.type} {m.name};" for m in plan.members), *(f"{given};" for given in index)],
+            "members": [*(f"{m.type} {m.name};" for m in plan.members), *(f"{member};" for member in index)],
         }
     )
 
@@ -64,21 +64,21 @@ def definition(plan: ViewFuncPlan, release: Release) -> str:
 
 
 def _count(states: tuple[State, ...]) -> str:
-    return " + ".join(_COUNTS[s.holds].format(s.name) for s in states) or "0"
+    return " + ".join(_COUNTS[s.shape].format(s.name) for s in states) or "0"
 
 
 def _get(states: tuple[State, ...], held: str, type_: str, text: Sections) -> list[str]:
-    """Puts all values into one vector."""
+    """The body of a getter, which collects all values in one vector."""
     reserve = [f"{held}.reserve({_count(states)});"] if states else []
-    found = [text[f"get_{s.holds}"].fill({"held": held, "name": s.name}) for s in states]
-    return [f"::std::vector<{type_}> {held};", *reserve, *found, f"return {held};"]
+    insertions = [text[f"get_{s.shape}"].fill({"held": held, "name": s.name}) for s in states]
+    return [f"::std::vector<{type_}> {held};", *reserve, *insertions, f"return {held};"]
 
 
 def _set(states: tuple[State, ...], held: str, text: Sections) -> list[str]:
-    """Takes all values out of one vector; `i` is where those of the next argument begin."""
-    found = ["auto i = 0;"] if states else []
+    """The body of a setter, which assigns the values of one vector; the values of the next argument begin at `i`."""
+    statements = ["auto i = 0;"] if states else []
     for state in states:
-        found.append(text[f"set_{state.holds}"].fill({"held": held, "name": state.name}))
+        statements.append(text[f"set_{state.shape}"].fill({"held": held, "name": state.name}))
         if state is not states[-1]:
-            found.append(f"i += {_COUNTS[state.holds].format(state.name)};")
-    return found
+            statements.append(f"i += {_COUNTS[state.shape].format(state.name)};")
+    return statements

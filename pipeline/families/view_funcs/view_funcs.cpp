@@ -1,5 +1,4 @@
-// The C++ of one class that makes a view again. Each section is a piece of text; a piece that changed stands once for
-// each release that changed it.
+// The C++ of one ViewFunc. Each section is one piece of text; a piece has one section for each release that changed it.
 //// include, since 2.4
 #include <${header}>
 //// declaration, since 2.4

@@ -1,5 +1,7 @@
-"""How a kernel calls the one below: unpacked arguments, the guard, what is called, where results go; and the checks,
-of debug builds only, that the call exchanges no tensor or storage of its arguments and returns new ones."""
+"""How a kernel calls the kernel below: unpacked arguments, guard, function, results.
+
+Debug builds also check that the call replaces no tensor or storage of its arguments and returns new ones.
+"""
 
 from msgspec import Struct
 
@@ -10,7 +12,7 @@ from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.schema import Argument, has_symint, is_list, is_tensor_like
 from pipeline.problems.problem import SpecError
 
-# C++ types of arguments to the kind of their checks.
+# C++ type of an argument -> the kind of its checks.
 _CHECKED = {
     TENSOR: "tensor",
     TENSOR_LIST: "list",
@@ -25,11 +27,11 @@ class Unpacked(Struct, frozen=True, gc=False, array_like=True):
     name: str
     position: int
     is_list: bool
-    as_it_is: bool = False  # a null is not refused
+    as_it_is: bool = False  # an undefined tensor is accepted
 
 
 class Decomposition(Struct, frozen=True, gc=False, array_like=True):
-    """What is run in place of the call when an input has a tangent and there is no forward formula."""
+    """The decomposition that runs in place of the call if an input has a tangent and no forward formula exists."""
 
     condition: str
     operator: str
@@ -39,7 +41,7 @@ class Decomposition(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Result(Struct, frozen=True, gc=False, array_like=True):
-    """A returned tensor, as it is checked."""
+    """The checks of a returned tensor."""
 
     name: str
     aliased: str  # the argument whose storage it shares, "" for none
@@ -48,24 +50,24 @@ class Result(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Call(Struct, frozen=True, gc=False, array_like=True):
-    """The call below."""
+    """The call of the kernel below."""
 
     function: str
     arguments: tuple[str, ...]
-    below_autograd: bool  # else below ADInplaceOrView: what it has to do is still to be done
-    results: tuple[str, ...]  # names; none where arguments are written to, or nothing is returned
+    below_autograd: bool  # else below ADInplaceOrView, too
+    results: tuple[str, ...]  # names; none if arguments are written to, or nothing is returned
     moves: bool  # whether results are moved
     decomposition: Decomposition | None
     checked: tuple[tuple[str, str], ...]  # arguments, and the kind of their checks
     returned: tuple[Result, ...]
-    kernel: str  # its name, for messages
+    kernel: str  # the name of the calling kernel, for messages
 
 
 def unpacked(subject: Subject) -> tuple[Unpacked, ...]:
-    """The arguments that are unpacked."""
-    found = enumerate(subject.function.func.arguments)
+    """The arguments that the kernel unpacks."""
+    arguments = enumerate(subject.function.func.arguments)
     as_it_is = str(subject.function.func.name) in subject.release.not_unpacked
-    return tuple(Unpacked(a.name, i, is_list(a.type), as_it_is) for i, a in found if _is_unpacked(a))
+    return tuple(Unpacked(a.name, i, is_list(a.type), as_it_is) for i, a in arguments if _is_unpacked(a))
 
 
 def _is_unpacked(argument: Argument) -> bool:
@@ -73,7 +75,7 @@ def _is_unpacked(argument: Argument) -> bool:
 
 
 def call(subject: Subject, decomposed_if: str) -> Call:
-    """The plan of the call. `decomposed_if` says that inputs have tangents, "" where they are seen to otherwise."""
+    """The plan of the call. `decomposed_if`: the condition under which a decomposition runs instead; "": never."""
     schema = subject.function.func
     assigned = not subject.modifies and bool(schema.returns)
     symint, faithful = "_symint" if has_symint(schema) else "", "_outf" if schema.out else ""
@@ -97,7 +99,7 @@ def _passed(argument: Argument) -> str:
 
 
 def _tied(subject: Subject) -> tuple[str, ...]:
-    """The names of results. That of a single one may be an argument's: upstream does not look."""
+    """The names of results. A single result may have the name of an argument: upstream does not check this."""
     returns = subject.function.func.returns
     return (returns[0].name or "result",) if len(returns) == 1 else subject.returns
 
@@ -117,13 +119,13 @@ def _decomposition(subject: Subject, condition: str) -> Decomposition:
 
 def _checked(subject: Subject) -> tuple[tuple[str, str], ...]:
     how = passing_of(subject.function, subject.release, symint=True)
-    found = []
+    checks = []
     for argument in subject.function.func.arguments:
         if is_tensor_like(argument.type):
             kind = _CHECKED.get(argument_type(argument.type, how, mutable=argument.is_write).value)
             if kind is not None:
-                found.append((_passed(argument), kind))
-    return tuple(found)
+                checks.append((_passed(argument), kind))
+    return tuple(checks)
 
 
 def _returned(subject: Subject) -> tuple[Result, ...]:
@@ -131,7 +133,7 @@ def _returned(subject: Subject) -> tuple[Result, ...]:
         return ()
     release, wrapper = subject.release, subject.wrapper
     aliased = release.aliased(subject.base)
-    found = []
+    results = []
     for i, (name, returned) in enumerate(zip(subject.returns, subject.function.func.returns)):
         if return_value_type(returned.type, release.base_types, mutable=returned.is_write) != TENSOR:
             continue
@@ -139,7 +141,7 @@ def _returned(subject: Subject) -> tuple[Result, ...]:
             raise SpecError(
                 f"view op '{subject.name}' returns several values", "a view op returns one tensor or a list"
             )
-        found.append(
+        results.append(
             Result(
                 name,
                 f"{aliased}_" if aliased is not None else "",
@@ -147,4 +149,4 @@ def _returned(subject: Subject) -> tuple[Result, ...]:
                 wrapper not in release.sharing_tensors,
             )
         )
-    return tuple(found)
+    return tuple(results)

@@ -1,4 +1,4 @@
-"""Forward mode: which results get tangents, and when; or that a kernel refuses inputs that have one."""
+"""Forward mode: which results get tangents, and when; or the refusal of inputs with tangents."""
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ _ZEROS, _CHEAP_ZEROS = "zeros_symint", "_efficientzerotensor_symint"
 
 
 class Flag(Struct, frozen=True, gc=False, array_like=True):
-    """The variable that says whether outputs get tangents; of a foreach op, whether those of each member do."""
+    """The variable that is true if outputs get tangents; in a foreach op, one value per member."""
 
     name: str
     condition: str
@@ -22,33 +22,33 @@ class Flag(Struct, frozen=True, gc=False, array_like=True):
     by_member: bool
 
 
-class Read(Struct, frozen=True, gc=False, array_like=True):
-    """What a formula reads of an input: its tangent, zeros where it has none, and its value."""
+class Operand(Struct, frozen=True, gc=False, array_like=True):
+    """What a formula uses of an input: its tangent, or zeros if it has none, and its value."""
 
     name: str
     expr: str
-    zeros: str  # what makes them; "" where only the value is read
+    zeros: str  # the function that creates zeros; "" if the formula uses only the value
     primal: bool
-    wraps: bool  # whether zeros are wrapped numbers if the input is
+    wraps: bool  # whether zeros become wrapped numbers if the input is one
 
 
 class Formula(Struct, frozen=True, gc=False, array_like=True):
-    """The tangents of outputs."""
+    """A formula for the tangents of outputs."""
 
     outputs: tuple[str, ...]
-    several: bool  # whether the function has more than one of them: upstream does not look whether it has all
+    several: bool  # whether it has several outputs: upstream does not check that these are all
     type: str  # C++
     condition: str
-    reads: tuple[Read, ...]
-    clones_tangent: bool  # whether the formula would write to a tangent that others have
+    operands: tuple[Operand, ...]
+    clones_tangent: bool  # whether the formula would otherwise write to a shared tangent
     formula: str
-    is_list: bool  # a list of outputs, not of a foreach op
+    is_list: bool  # whether the output is a list, except in a foreach op
     by_member: bool
     inplace: bool
 
 
 class Refusal(Struct, frozen=True, gc=False, array_like=True):
-    """No input may have a tangent."""
+    """The refusal of inputs with tangents."""
 
     condition: str
     operator: str
@@ -56,14 +56,14 @@ class Refusal(Struct, frozen=True, gc=False, array_like=True):
 
 
 def any_tangent(subject: Subject) -> str:
-    """The condition that any differentiable argument has a tangent, out arguments included."""
+    """The condition under which any differentiable argument, `out` included, has a tangent."""
     declared = subject.derivative.differentiability if subject.derivative is not None else None
-    found = [a for a in subject.function.func.arguments if is_differentiable(a.name, a.type, declared)]
-    return _any_defined([_defined(a.name, a.type) for a in found])
+    arguments = [a for a in subject.function.func.arguments if is_differentiable(a.name, a.type, declared)]
+    return _any_defined([_defined(a.name, a.type) for a in arguments])
 
 
 def flags(subject: Subject) -> tuple[Flag, ...]:
-    """The variables that say whether there are tangents to compute, for each forward formula."""
+    """One flag per forward formula: whether its tangents are to be computed."""
     derivative = subject.derivative
     if derivative is None:
         return ()
@@ -77,7 +77,7 @@ def flags(subject: Subject) -> tuple[Flag, ...]:
 
 
 def forward(subject: Subject, *, decomposed: bool) -> tuple[Formula, ...] | Refusal:
-    """The formulas, or that there are none. A kernel that runs a decomposition in place of the call needs neither."""
+    """The formulas, or the refusal. A kernel that runs a decomposition in place of the call needs neither."""
     if subject.is_out:
         return Refusal(any_tangent(subject), subject.name, is_out=True)
     if not subject.tracked or decomposed:
@@ -99,29 +99,31 @@ def _defined(name: str, type_: str) -> str:
 def _condition(derivative: ForwardDerivative, subject: Subject) -> str:
     tangents = derivative.required_inputs_fw_grad
     if tangents:
-        return _any_defined([_defined(given.name, given.type) for given in subject.inputs if given.name in tangents])
-    if [("[" in given.type) for given in subject.inputs] != [True]:
+        return _any_defined(
+            [_defined(input_.name, input_.type) for input_ in subject.inputs if input_.name in tangents]
+        )
+    if [("[" in input_.type) for input_ in subject.inputs] != [True]:
         raise SpecError(
             f"the forward formula of {', '.join(derivative.var_names)} reads no tangent",
-            "only an op whose one differentiable input is a list can do without",
+            "only an op with a list as its one differentiable input needs none",
         )
     return "true"
 
 
-def _own(given: Input, subject: Subject) -> Argument | Input:
-    """The argument of a foreach op that is behind an input."""
+def _own(input_: Input, subject: Subject) -> Argument | Input:
+    """The argument of a foreach op that corresponds to an input of its reference."""
     if not subject.by_member:
-        return given
-    if given.name not in subject.members:
-        raise SpecError(f"in-place foreach op '{subject.name}' has '{given.name}', which its reference has not")
-    return subject.members[given.name]
+        return input_
+    if input_.name not in subject.members:
+        raise SpecError(f"in-place foreach op '{subject.name}' has '{input_.name}', but its reference does not")
+    return subject.members[input_.name]
 
 
 def _flag_by_member(derivative: ForwardDerivative, subject: Subject) -> Flag:
     sizes, checks = [], []
-    for given in subject.inputs:
-        if given.name in (derivative.required_inputs_fw_grad or ()):
-            own = _own(given, subject)
+    for input_ in subject.inputs:
+        if input_.name in (derivative.required_inputs_fw_grad or ()):
+            own = _own(input_, subject)
             listed = "[" in own.type
             if listed and own.name != "self":
                 sizes.append(own.name)
@@ -140,7 +142,7 @@ def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> For
         len(derivative.var_types) > 1,
         type_,
         every if subject.is_foreach else condition,
-        _reads(derivative, subject),
+        _operands(derivative, subject),
         subject.inplace and derivative.is_reusing_outplace_formula and not derivative.required_original_self_value,
         _in_loop(derivative.formula, subject) if subject.is_foreach else derivative.formula,
         listed and not subject.is_foreach,
@@ -150,7 +152,7 @@ def _formula(derivative: ForwardDerivative, subject: Subject, every: str) -> For
 
 
 def _type(derivative: ForwardDerivative, subject: Subject) -> tuple[str, bool]:
-    """The C++ type of the tangents of outputs, and whether they are a list of them."""
+    """The C++ type of the tangents of outputs, and whether the output is a list."""
     types = derivative.var_types
     if all(type_ == "Tensor" for type_ in types):
         count = len(types)
@@ -159,30 +161,32 @@ def _type(derivative: ForwardDerivative, subject: Subject) -> tuple[str, bool]:
         return optional(TENSOR if subject.is_foreach else TENSOR_VECTOR), True
     raise SpecError(
         f"the forward formula of {', '.join(derivative.var_names)} is for {', '.join(types)}",
-        "tensors, or one list of tensors, can have one",
+        "only tensors or one list of tensors can have a forward formula",
     )
 
 
-def _reads(derivative: ForwardDerivative, subject: Subject) -> tuple[Read, ...]:
-    """In the order of the inputs. The zeros of the old self are those of the last input, whatever it is."""
-    found = []
+def _operands(derivative: ForwardDerivative, subject: Subject) -> tuple[Operand, ...]:
+    """The operands, in the order of the inputs. As upstream has it, the old self gets the zeros of the last input."""
+    operands = []
     zeros = _CHEAP_ZEROS
-    for given in subject.inputs:
-        own = _own(given, subject) if subject.is_foreach else given
-        zeros = _ZEROS if subject.inplace and given.name == "self" else _CHEAP_ZEROS
-        tangent = given.name in (derivative.required_inputs_fw_grad or ())
-        primal = given.name in (derivative.required_inputs_primal or ())
+    for input_ in subject.inputs:
+        own = _own(input_, subject) if subject.is_foreach else input_
+        zeros = _ZEROS if subject.inplace and input_.name == "self" else _CHEAP_ZEROS
+        tangent = input_.name in (derivative.required_inputs_fw_grad or ())
+        primal = input_.name in (derivative.required_inputs_primal or ())
         if tangent or primal:
             expr = f"{own.name}[i]" if subject.is_foreach and "[" in own.type else own.name
-            found.append(Read(given.name, expr, zeros if tangent else "", primal, tangent and zeros == _CHEAP_ZEROS))
+            operands.append(
+                Operand(input_.name, expr, zeros if tangent else "", primal, tangent and zeros == _CHEAP_ZEROS)
+            )
     if derivative.required_original_self_value:
         expr = "original_selfs[i]" if subject.by_member else "original_self"
-        found.append(Read("original_self", expr, zeros, primal=True, wraps=False))
-    return tuple(found)
+        operands.append(Operand("original_self", expr, zeros, primal=True, wraps=False))
+    return tuple(operands)
 
 
 def _in_loop(formula: str, subject: Subject) -> str:
-    """A formula over members. Names are replaced wherever their letters stand."""
+    """A formula over members. As upstream does, this replaces every occurrence of a name, even within another name."""
     if not subject.inplace:
         return formula if "result[i]" in formula else formula.replace("result", "result[i]")
     for reference, argument in subject.members.items():

@@ -1,4 +1,4 @@
-"""What is printed of a function: a kernel for each dispatch key, or that a boxed fallback serves it.
+"""The plan of a function: a kernel for each dispatch key, or the boxed fallback.
 
 Rules: torchgen.packaged.autograd.gen_variable_type.
 """
@@ -20,7 +20,7 @@ from pipeline.rules.matching.differentiability import differentiable_outputs
 
 
 class Kernel(Struct, frozen=True, gc=False, array_like=True):
-    """One kernel, from top to bottom."""
+    """One kernel; its parts in the order of its text."""
 
     dispatch_key: str
     name: str
@@ -32,23 +32,23 @@ class Kernel(Struct, frozen=True, gc=False, array_like=True):
     call: Call
     forward: tuple[Formula, ...] | Refusal
     resets_accumulator: bool
-    result: str  # what it returns, "" for nothing
+    result: str  # the returned expression, or ""
 
 
 class FunctionPlan(Struct, frozen=True, gc=False, array_like=True):
-    """The kernels of a function. Without any, what is registered is upstream's boxed fallback."""
+    """The kernels of a function. A function without kernels is registered with upstream's boxed fallback."""
 
     operator: str
     kernels: tuple[Kernel, ...]
 
 
 def plan_function(served: Served, release: Release) -> FunctionPlan:
-    """The plan of a function; a SpecError for derivatives that no kernel can have."""
+    """The plan of a function. Raises SpecError for derivatives that no kernel can have."""
     function = served.function
     name = str(function.func.name)
     if function.manual_kernel_registration:
         raise SpecError(
-            f"'{name}' has manual_kernel_registration, but is none of the ops that are registered by hand",
+            f"'{name}' has manual_kernel_registration, but is not one of the manually registered ops",
             f"those are {', '.join(sorted(release.manual_backend))}",
             field=("manual_kernel_registration",),
         )
@@ -59,8 +59,8 @@ def plan_function(served: Served, release: Release) -> FunctionPlan:
 
 
 def falls_back(function: NativeFunction, release: Release) -> bool:
-    """Whether a function without derivatives needs no kernel of its own: it has outputs that a history could be asked
-    for, and no list has it as an exception of some sort."""
+    """Whether a function without derivatives needs no generated kernel: it has differentiable outputs, and no list of
+    exceptions contains it."""
     schema, wrapper = function.func, kernel_name(function.func)
     if schema.name.unqualified in release.resets_accumulator or schema.name.base in release.undifferentiable:
         return False
@@ -87,7 +87,7 @@ def _kernel(function: NativeFunction, derivative: KernelDerivative | None, relea
     decomposed = tracking is not None and not has_forward and not subject.modifies and bool(function.func.returns)
     resets = function.func.name.unqualified in release.resets_accumulator
     if resets and not subject.inplace:
-        raise SpecError(f"{subject.name} is to reset the gradient's accumulator, and is no in-place op")
+        raise SpecError(f"{subject.name} must reset the gradient accumulator, but is not an in-place op")
     return Kernel(
         key,
         kernel_name(function.func, key),

@@ -1,4 +1,4 @@
-"""A plan, whose forward formulas say for which outputs they are."""
+"""Puts marks around the forward formulas of a plan; they become `#line` directives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.families.variable_type.plan.kernel import FunctionPlan, Kernel
 
 
 def marked(plan: FunctionPlan) -> FunctionPlan:
-    """The plan with marks around its forward formulas."""
+    """The plan with marks around its forward formulas that name their outputs."""
     return replace(plan, kernels=tuple(map(_marked_kernel, plan.kernels)))
 
 
@@ -18,8 +18,8 @@ def _marked_kernel(kernel: Kernel) -> Kernel:
     if isinstance(kernel.forward, Refusal):
         return kernel
     fields = ["result" if each.inplace else ", ".join(each.outputs) for each in kernel.forward]
-    found = (
+    formulas = (
         replace(each, formula=line_directives.marked(each.formula, field))
         for each, field in zip(kernel.forward, fields)
     )
-    return replace(kernel, forward=tuple(found))
+    return replace(kernel, forward=tuple(formulas))

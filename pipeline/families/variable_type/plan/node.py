@@ -1,4 +1,4 @@
-"""How a kernel gives its results a history: whether one is wanted, the Node, what the Node saves, who gets it."""
+"""How a kernel gives its results a history: its condition, the Node, what the Node saves, which outputs get it."""
 
 from msgspec import Struct
 
@@ -7,30 +7,30 @@ from pipeline.families.variable_type.plan.saving import Save, save_inputs, save_
 from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.schema import is_list, is_tensor_like
 
-NOT_IMPLEMENTED = "NotImplemented"  # the Node that refuses to compute anything
+NOT_IMPLEMENTED = "NotImplemented"  # the Node that raises an error when it runs
 
 
 class Original(Struct, frozen=True, gc=False, array_like=True):
-    """The self of an in-place op as it was: cloned in advance if one of these flags is set."""
+    """The original self of an in-place op, cloned before the call if one of these flags is set."""
 
     flags: tuple[str, ...]
     by_member: bool
 
 
 class Setup(Struct, frozen=True, gc=False, array_like=True):
-    """The Node, made when a gradient is wanted; of an in-place foreach op one for each member."""
+    """The Node, created if a gradient is required; in an in-place foreach op, one per member."""
 
     node: str
-    constructor: str  # what its constructor takes
-    edges: tuple[str, ...]  # inputs that it has gradients for
-    unwanted: tuple[str, ...]  # inputs that must not require a gradient, as there is none
+    constructor: str  # the argument of its constructor
+    edges: tuple[str, ...]  # inputs that it computes gradients for
+    unwanted: tuple[str, ...]  # inputs without gradient, which must not require one
     saves: tuple[Save, ...]
-    sizes: tuple[str, ...]  # lists, whose length the Node knows
+    sizes: tuple[str, ...]  # lists; the Node stores their lengths
     by_member: bool
 
 
 class OutSetup(Struct, frozen=True, gc=False, array_like=True):
-    """Of an out variant: nothing may require a gradient."""
+    """The setup of an out variant: nothing may require a gradient."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -38,7 +38,7 @@ class OutSetup(Struct, frozen=True, gc=False, array_like=True):
 
 
 class History(Struct, frozen=True, gc=False, array_like=True):
-    """Who gets the Node. An in-place op rebases the history that there is, unless it is a view."""
+    """The outputs that get the Node. An in-place op that is no view rebases the existing history."""
 
     outputs: tuple[str, ...]
     rebases: bool
@@ -46,30 +46,30 @@ class History(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Tracking(Struct, frozen=True, gc=False, array_like=True):
-    """All of it."""
+    """The whole plan of the history."""
 
-    inputs: tuple[str, ...]  # whose requires_grad decides
-    condition: str | None  # one more that must hold; an empty one is written, too
-    overwritten: tuple[str, ...]  # outputs that are written to in place
+    inputs: tuple[str, ...]  # history is recorded if one of these requires a gradient
+    condition: str | None  # an additional condition; an empty one is printed, too
+    overwritten: tuple[str, ...]  # outputs that the op writes to in place
     original: Original | None
     setup: Setup | None
     out: OutSetup | None
     history: History
-    real_only: tuple[str, ...]  # outputs that must not be complex
+    real_only: tuple[str, ...]  # outputs that must be real
     name: str  # of the C++ function, for messages
     base: str
-    saves: tuple[Save, ...]  # after the call
+    saves: tuple[Save, ...]  # statements after the call
 
 
 def track(subject: Subject) -> Tracking | None:
-    """The plan; None where results have no history."""
+    """The plan; None if results have no history."""
     if not subject.tracked:
         return None
     outputs = tuple(output.name for output in subject.outputs)
     complex_too = subject.base in subject.release.complex_differentiable
     derivative = subject.derivative
     return Tracking(
-        tuple(_own_name(given.name, subject) for given in subject.active),
+        tuple(_own_name(input_.name, subject) for input_ in subject.active),
         "".join(derivative.conditions) if derivative is not None and derivative.conditions else None,
         outputs if subject.inplace else (),
         _original(subject),
@@ -88,7 +88,7 @@ def track(subject: Subject) -> Tracking | None:
 
 
 def flag_of(outputs: tuple[str, ...]) -> str:
-    """The variable that says whether these outputs get tangents."""
+    """The name of the variable that is true if these outputs get tangents."""
     return f"_any_has_forward_grad_{'_'.join(outputs)}"
 
 
@@ -104,7 +104,7 @@ def _original(subject: Subject) -> Original | None:
 
 
 def _out_setup(subject: Subject, outputs: tuple[str, ...]) -> OutSetup:
-    return OutSetup(tuple(given.name for given in subject.inputs), outputs, subject.base)
+    return OutSetup(tuple(input_.name for input_ in subject.inputs), outputs, subject.base)
 
 
 def _setup(subject: Subject) -> Setup:
@@ -122,7 +122,7 @@ def _setup(subject: Subject) -> Setup:
 
 
 def _edges(subject: Subject) -> tuple[str, ...]:
-    names = tuple(given.name for given in subject.active)
+    names = tuple(input_.name for input_ in subject.active)
     if not subject.by_member:
         return names
     if subject.derivative is None:
@@ -138,5 +138,5 @@ def _in_loop(name: str, subject: Subject) -> str:
 
 
 def _unwanted(subject: Subject) -> list[str]:
-    """Differentiable inputs without derivatives. One called `output` is often what a double backward has no use for."""
-    return [given.name for given in subject.inputs if given not in subject.active and given.name != "output"]
+    """Differentiable inputs without derivatives. `output` is exempt: a double backward often does not need it."""
+    return [input_.name for input_ in subject.inputs if input_ not in subject.active and input_.name != "output"]

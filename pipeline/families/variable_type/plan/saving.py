@@ -1,4 +1,4 @@
-"""How the Node gets its saved variables: one statement for each."""
+"""How a kernel saves variables in the Node: one statement each."""
 
 from msgspec import Struct
 
@@ -9,8 +9,8 @@ from pipeline.model.schema import is_list
 from pipeline.problems.problem import SpecError
 
 _LISTS = (TENSOR_LIST, f"c10::List<{optional(TENSOR)}>", ITENSOR_LIST, TENSOR_VECTOR)
-_COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")  # by .vec(): they own nothing
-_SCALAR_TYPE = "_scalar_type"  # ends the name of an attribute that is the dtype of an argument
+_COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")  # by .vec(): they own no data
+_SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
 
 
 class Save(Struct, frozen=True, gc=False, array_like=True):
@@ -18,18 +18,18 @@ class Save(Struct, frozen=True, gc=False, array_like=True):
 
     field: str
     value: str
-    guard: str | None = None  # under this condition only
-    original: tuple[str, str] | None = None  # the old self, and what it is cloned from where nobody cloned it so far
-    optional_string: bool = False  # whether the value is one
+    guard: str | None = None  # the condition of the statement
+    original: tuple[str, str] | None = None  # the old self, and the variable to clone if no statement has cloned it yet
+    optional_string: bool = False  # whether the value is an optional string
 
 
 def save_inputs(subject: Subject) -> tuple[Save, ...]:
-    """The statements for saved inputs."""
+    """The statements that save inputs. Raises SpecError for one that cannot be saved."""
     return _saves(subject, is_output=False)
 
 
 def save_outputs(subject: Subject) -> tuple[Save, ...]:
-    """Those for saved outputs: they are run after the call. Out variants are not differentiated."""
+    """The statements that save outputs, which run after the call. Out variants have none: they have no derivatives."""
     return () if subject.is_out else _saves(subject, is_output=True)
 
 
@@ -57,7 +57,7 @@ def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:
 
 
 def _member(name: str, subject: Subject) -> tuple[str, str]:
-    """What an in-place foreach op reads in place of an argument of its reference: that one, and `other[i]`."""
+    """An argument of the reference, and the expression for it in an in-place foreach op: `other[i]`."""
     source, *rest = name.split(_SCALAR_TYPE)
     argument = subject.members.get(source)
     if argument is None:
@@ -68,8 +68,8 @@ def _member(name: str, subject: Subject) -> tuple[str, str]:
 
 
 def _save_variable(saved: KernelSaved, subject: Subject, source: str, in_member: str, *, is_output: bool) -> Save:
-    """A SavedVariable is made of the variable itself. Of an in-place op it is the old self, or the result, a view of
-    which is known as such."""
+    """The statement that saves a tensor as a SavedVariable. An in-place op saves its old self, or its result with the
+    information whether that is a view."""
     name, field = saved.name, f"{saved.name}_"
     if subject.inplace and is_output:
         if name != "result":

@@ -1,4 +1,4 @@
-"""A function under one dispatch key, and what of it is differentiable: all parts of a kernel are planned from this."""
+"""A function under one dispatch key, and its differentiable parts: the input of all parts of a kernel's plan."""
 
 from msgspec import Struct
 
@@ -14,14 +14,14 @@ from pipeline.rules.matching.differentiability import DifferentiableOutput, diff
 
 
 class Input(Struct, frozen=True, gc=False, array_like=True):
-    """A differentiable input, by the name that formulas know it by."""
+    """A differentiable input, by its name in formulas."""
 
     name: str
     type: str
 
 
 class Subject(Struct, frozen=True):
-    """What is known of a kernel before its parts are planned."""
+    """The facts from which the parts of a kernel are planned."""
 
     function: NativeFunction
     derivative: KernelDerivative | None
@@ -32,9 +32,9 @@ class Subject(Struct, frozen=True):
     inplace: bool
     is_out: bool
     is_foreach: bool
-    members: dict[str, Argument]  # of an in-place foreach op: the argument for each one of its reference, by name
+    members: dict[str, Argument]  # of an in-place foreach op: argument of its reference -> its own
     inputs: tuple[Input, ...]  # differentiable
-    active: tuple[Input, ...]  # those with derivatives; all, where there are no derivatives
+    active: tuple[Input, ...]  # inputs with derivatives; all inputs if none has
     outputs: tuple[DifferentiableOutput, ...]
 
     @property
@@ -43,7 +43,7 @@ class Subject(Struct, frozen=True):
 
     @property
     def by_member(self) -> bool:
-        """Whether an in-place foreach op is differentiated as its reference is, member by member."""
+        """Whether it is an in-place foreach op, which is differentiated like its reference, member by member."""
         return self.is_foreach and self.inplace
 
     @property
@@ -56,12 +56,12 @@ class Subject(Struct, frozen=True):
 
     @property
     def node(self) -> str | None:
-        """The Node that computes the derivatives, None where there are none."""
+        """The name of the Node that computes the derivatives; None without derivatives."""
         return self.derivative.node if self.derivative is not None else None
 
     @property
     def tracked(self) -> bool:
-        """Whether results get a history. In-place foreach ops return nothing, and have one all the same."""
+        """Whether results get a history. In-place foreach ops return nothing, but also have one."""
         listed = self.release.undifferentiable
         if self.base in listed or self.name in listed:
             return False
@@ -69,14 +69,14 @@ class Subject(Struct, frozen=True):
 
 
 def subject_of(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> Subject:
-    """What all parts of the kernel need that `derivative` is for; a SpecError for one that does not fit."""
+    """The subject of the kernel for `derivative`. Raises SpecError for a derivative that does not fit the function."""
     schema, name = function.func, cpp_name(function.func)
     kind = schema_kind(schema)
     is_foreach, inplace = name.startswith("_foreach"), kind == "inplace"
     members = _members(function, derivative, release) if is_foreach and inplace else {}
     inputs = _inputs(function, derivative)
     declared = derivative.differentiability if derivative is not None else None
-    found = Subject(
+    subject = Subject(
         function,
         derivative,
         release,
@@ -91,8 +91,8 @@ def subject_of(function: NativeFunction, derivative: KernelDerivative | None, re
         _active(inputs, derivative),
         differentiable_outputs(function, declared, release),
     )
-    _check(found)
-    return found
+    _check(subject)
+    return subject
 
 
 def _members(function: NativeFunction, derivative: KernelDerivative | None, release: Release) -> dict[str, Argument]:
@@ -100,19 +100,23 @@ def _members(function: NativeFunction, derivative: KernelDerivative | None, rele
     called = f"{name.base}.{name.overload}" if name.overload else name.base
     if derivative is None:
         if called not in release.foreach_without_derivatives:
-            error = SpecError(f"in-place foreach op '{name}' has no derivatives", "give its reference some")
+            error = SpecError(
+                f"in-place foreach op '{name}' has no derivatives", "define derivatives for its reference"
+            )
             error.follows = True
             raise error
         return {}
-    own, taken = function.func.inputs, derivative.reference
-    if len(own) != len(taken) and called not in release.foreach_of_other_arity:
+    own, reference_inputs = function.func.inputs, derivative.reference
+    if len(own) != len(reference_inputs) and called not in release.foreach_of_other_arity:
         raise SpecError(
-            f"in-place foreach op '{name}' has {len(own)} arguments, the op that it applies to each member {len(taken)}"
+            f"in-place foreach op '{name}' has {len(own)} arguments, but its reference has {len(reference_inputs)}"
         )
-    for argument, (reference, type_) in zip(own, taken):
+    for argument, (reference, type_) in zip(own, reference_inputs):
         if type_ != (element(argument.type) if is_list(argument.type) else argument.type):
-            raise SpecError(f"in-place foreach op '{name}' takes '{argument}', its reference '{type_} {reference}'")
-    return {reference: argument for argument, (reference, _) in zip(own, taken)}
+            raise SpecError(
+                f"in-place foreach op '{name}' takes '{argument}', but its reference takes '{type_} {reference}'"
+            )
+    return {reference: argument for argument, (reference, _) in zip(own, reference_inputs)}
 
 
 def _inputs(function: NativeFunction, derivative: KernelDerivative | None) -> tuple[Input, ...]:
@@ -127,24 +131,24 @@ def _inputs(function: NativeFunction, derivative: KernelDerivative | None) -> tu
 def _active(inputs: tuple[Input, ...], derivative: KernelDerivative | None) -> tuple[Input, ...]:
     if derivative is None or derivative.node is None:
         return inputs
-    found = tuple(given for given in inputs if given.name in derivative.inputs)
-    missing = sorted(set(derivative.inputs) - {given.name for given in found})
+    active = tuple(input_ for input_ in inputs if input_.name in derivative.inputs)
+    missing = sorted(set(derivative.inputs) - {input_.name for input_ in active})
     if missing:
         raise SpecError(
             f"'{derivative.operator}' has derivatives of {', '.join(missing)}, which are not differentiable"
         )
-    return found
+    return active
 
 
 def _check(subject: Subject) -> None:
-    """Refuses derivatives that would be ignored, or that leave an output out."""
+    """Raises SpecError for derivatives that would be ignored, or that omit an output."""
     derivative, function = subject.derivative, subject.function
     if derivative is None:
         return
     checked = OWN_KERNEL not in subject.release.left_out
     if checked and derivative.node is not None and not function.is_abstract:
         raise SpecError(
-            f"there are derivatives of {subject.name}, or of its functional variant, which has no kernel of its own",
+            f"{subject.name} or its functional variant has derivatives, but no separate kernel",
             "give it a dispatch section with explicit backends, or CompositeExplicitAutograd",
             field=("func",),
         )
@@ -155,5 +159,5 @@ def _check(subject: Subject) -> None:
     named = sum(len(d.var_names) for d in derivative.forward)
     if subject.tracked and named and not subject.by_member and named != len(subject.outputs):
         raise SpecError(
-            f"there are forward formulas for {named} outputs, and {len(subject.outputs)} differentiable ones"
+            f"forward formulas compute {named} outputs, but {len(subject.outputs)} outputs are differentiable"
         )
