@@ -45,7 +45,7 @@ def missing_helpers(
     """The names that formulas call and a graph's source cannot call; sorted.
 
     `is_operator` returns whether `at::` has a function of that name. `exported` are the helpers that libtorch exports.
-    An unknown name counts as missing: the library's Node is then correct, where a call would fail to link.
+    An unknown name counts as missing: the library's Node is then correct, while a call would fail to link.
     """
     names = {name for formula in formulas for name in called_names(formula)}
     return tuple(sorted(name for name in names if not _is_available(name, is_operator, exported)))

@@ -107,6 +107,6 @@ PARAMETERS = "x: Tensor, y: Tensor, m: Tensor, i: Tensor, i4: Tensor, b: Tensor,
 
 def source() -> str:
     """A file with a function for each: `e0`, `e1`, …, `s0`, …"""
-    found = [f"def e{at}({PARAMETERS}):\n    return {text}\n" for at, text in enumerate(expressions())]
-    found += [f"def s{at}({PARAMETERS}):\n    {text}\n    return x\n" for at, text in enumerate(statements())]
-    return "\n\n".join([HEADER, *found])
+    functions = [f"def e{at}({PARAMETERS}):\n    return {text}\n" for at, text in enumerate(expressions())]
+    functions += [f"def s{at}({PARAMETERS}):\n    {text}\n    return x\n" for at, text in enumerate(statements())]
+    return "\n\n".join([HEADER, *functions])

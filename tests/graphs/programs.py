@@ -63,14 +63,14 @@ class Writer:
 
     def _outputs(self) -> list[Variable]:
         count = self.random.choice([1, 1, 2, 2, 3])
-        found = [self.random.choice(self.known) for _ in range(count)]
-        return [*found, self.known[-1]] if self.random.random() < 0.7 else found
+        returned = [self.random.choice(self.known) for _ in range(count)]
+        return [*returned, self.known[-1]] if self.random.random() < 0.7 else returned
 
     def _new(self, shape: Shape) -> Variable:
         self.count += 1
-        made = Variable(f"v{self.count}", shape)
-        self.known.append(made)
-        return made
+        variable = Variable(f"v{self.count}", shape)
+        self.known.append(variable)
+        return variable
 
     def _pick(self) -> Variable:
         recent = self.known[-4:] if self.random.random() < 0.6 else self.known
@@ -78,9 +78,9 @@ class Writer:
 
     def _fitting(self, shape: Shape) -> str:
         """An operand that broadcasts to exactly this shape."""
-        found = [v for v in self.known if fits(v.shape, shape)]
-        if found and self.random.random() < 0.8:
-            return self.random.choice(found).name
+        fitting = [v for v in self.known if fits(v.shape, shape)]
+        if fitting and self.random.random() < 0.8:
+            return self.random.choice(fitting).name
         return self.random.choice(["2", "0.5", "1.5"])
 
     # ---- steps
@@ -129,10 +129,10 @@ class Writer:
             return [f"{of.name}.copy_({other})" if not other[0].isdigit() else f"{of.name}.fill_({other})"]
         if kind == 4:
             return [f"{of.name}.zero_()"] if self.random.random() < 0.3 else [f"{of.name}.mul_(0.5)"]
-        made = self.random.choice(VIEWS)(self.random, of.shape)
-        if made is None or not made[0].startswith("["):
+        view = self.random.choice(VIEWS)(self.random, of.shape)
+        if view is None or not view[0].startswith("["):
             return [f"{of.name}.add_({other})"]
-        text, shape = made
+        text, shape = view
         inner = self._fitting(shape)
         return [f"{of.name}{text} {self.random.choice(('=', '*=', '+='))} {inner}"]
 

@@ -33,7 +33,7 @@ def work(path: Path, body: tuple[str, ...], count: int) -> tuple[int, int]:
     path.write_text(text(body, count))
     reading = Reading(path, path.parent / "cache")
     db = reading.build.db
-    assert not reading.mistakes, reading.report
+    assert not reading.problems, reading.report
     profile = cProfile.Profile()
     pieces = profile.runcall(graph_text.pieces, db, f"{path.name}:f")
     reading.build.commit()

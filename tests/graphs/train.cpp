@@ -21,11 +21,11 @@ Tensors read(const char* path) {
   std::ifstream in(path, std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const at::IValue value = torch::pickle_load(bytes);
-  Tensors found;
+  Tensors results;
   for (const at::IValue& each : value.toListRef()) {
-    found.push_back(each.toTensor());
+    results.push_back(each.toTensor());
   }
-  return found;
+  return results;
 }
 
 void write(const char* path, const Tensors& tensors) {
@@ -73,10 +73,10 @@ int main(int argc, char** argv) {
       t[i].sub_(gradients[i], 0.1);
     }
   }
-  Tensors found;
+  Tensors results;
   for (const at::Tensor& tensor : t) {
-    found.push_back(tensor.detach());
+    results.push_back(tensor.detach());
   }
-  found.insert(found.end(), losses.begin(), losses.end());
-  write(argv[3], found);
+  results.insert(results.end(), losses.begin(), losses.end());
+  write(argv[3], results);
 }

@@ -36,7 +36,7 @@ def decode(data: bytes) -> Model:
     try:
         version = msgspec.json.decode(data, type=Head).schema_version
         if version.major != MAJOR:
-            hint = "export the model with a release of torch whose schema has that number"
+            hint = "export the model with a release of torch that writes this version"
             what = f"the model has schema version {version.major}.{version.minor}; only {MAJOR} is supported"
             raise SpecError(what, hint)
         return msgspec.json.decode(data, type=Model)

@@ -221,7 +221,7 @@ class State:
             self.metadata.append((handle.input, link))
         elif storage.input:
             self.bumped[storage.input] = None
-        storage.looks += 1 if storage.input else 0
+        storage.metadata_version += 1 if storage.input else 0
         if call.results:
             self.tensors[call.results[0].name] = handle
         self.read(handle.alias)

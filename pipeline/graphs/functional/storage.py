@@ -24,7 +24,7 @@ ITSELF = (
     "a tensor gets other looks in place, and another name stands for the same tensor, since contiguous(), to() or the "
     "like had nothing to do: write the operator that returns a view"
 )
-_TOO_MANY_VIEWS = "make a tensor with memory of its own in between: .clone()"
+_TOO_MANY_VIEWS = "make a tensor with new memory in between: .clone()"
 INPUT_ITEM = "an item of an input list cannot be changed in place"
 ITEM_CHANGED = "an item of a list is changed in place, and the list is used as a whole afterwards"
 UNDER_NO_GRAD = "a view that was made under no_grad meets a write in grad mode: autograd does not allow that"
@@ -43,7 +43,7 @@ class Storage:
     listed: bool = False  # whether it is a list of tensors, each with its own memory
     inside: Storage | None = None  # the list that it is an item of
     changed: Place | None = None  # of a list: the place where one of its items was changed in place
-    looks: int = 0  # the number of in-place metadata mutations of the input and of its views
+    metadata_version: int = 0  # the number of in-place metadata mutations of the input and of its views
 
     def whole(self) -> Value:
         """The current value. Raises a GraphError for a list after one of its items was changed in place."""
@@ -77,11 +77,11 @@ class Alias:
     flag: str = ""  # if it may be a copy: the flag, computed at run time, that is true for a view
     length: int | None = None  # of a list: the required number of views
     items: dict[int, Handle] = field(default_factory=dict)
-    looks: int = field(init=False)  # `looks` of its storage when this was created
+    metadata_version: int = field(init=False)  # `metadata_version` of its storage when this was created
     depth: int = field(init=False)  # the number of views between it and its storage
 
     def __post_init__(self) -> None:
-        self.looks = self.storage.looks
+        self.metadata_version = self.storage.metadata_version
         self.depth = self.parent.depth + 1 if self.parent is not None else 0
         if self.depth > MOST_VIEWS and self.link is not None:
             raise GraphError(self.link.place, f"more than {MOST_VIEWS} views of one another", _TOO_MANY_VIEWS)
@@ -103,7 +103,7 @@ class Alias:
     @property
     def early(self) -> int:
         """The number of links of the chain before the last in-place metadata mutation of the input."""
-        if self.parent is None or self.looks < self.storage.looks or not self.looks:
+        if self.parent is None or self.metadata_version < self.storage.metadata_version or not self.metadata_version:
             return len(self.chain)
         return self.parent.early
 

@@ -65,7 +65,7 @@ def _of_list(state: State, call: Call, row: Shares) -> bool:
     rest = {name: state.value(each) for name, each in call.arguments.items() if name != row.argument}
     names = [state.names.new(result.name) for _ in handles] if listed else [result.name]
     for i, (name, handle) in enumerate(zip(names, handles)):
-        others = Many(tuple(_looks(state, call, each) for each in (*values[:i], *values[i + 1 :])))
+        others = Many(tuple(_metadata_of(state, call, each) for each in (*values[:i], *values[i + 1 :])))
         link = replace(_link(state, call, row, {**rest, row.argument: others}), operand=i, listed=listed)
         state.view(Result(name, "Tensor"), handle.alias, link, itself=row.itself)
     if listed:
@@ -73,7 +73,7 @@ def _of_list(state: State, call: Call, row: Shares) -> bool:
     return True
 
 
-def _looks(state: State, call: Call, value: Value) -> Value:
+def _metadata_of(state: State, call: Call, value: Value) -> Value:
     """A tensor that only contributes its metadata: no gradient flows to it."""
     assert isinstance(value, (Ref, Item))
     result = Result(state.names.new(value.name), "Tensor")

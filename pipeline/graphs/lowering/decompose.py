@@ -1,4 +1,4 @@
-"""Decomposes composite operators into operators with derivatives, where the shapes are known.
+"""Decomposes composite operators into operators with derivatives, if the shapes are known.
 
 A composite operator has no formula: the graph records it at run time to differentiate it, which costs time and memory.
 A call that a rule matches is decomposed instead; any other call is unchanged.

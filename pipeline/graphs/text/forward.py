@@ -136,7 +136,7 @@ def result_type(type_: str) -> str:
 
 
 def _recorded(plan: GraphPlan, step: Apply, record: str) -> list[str]:
-    """A call of an operator that is made of others: the library's autograd records it."""
+    """The call of a composite operator, which the library's autograd records."""
     inputs = _RecordedInputs(plan)
     signature = (plan.original if step.clones else plan.called)[step.identity]
     inside = {

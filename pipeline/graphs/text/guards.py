@@ -44,7 +44,7 @@ def parameters(plan: GraphPlan) -> list[str]:
 
 
 def inner(plan: GraphPlan, input_: Input) -> str:
-    """The C++ parameter type of an input of the forward, where None is an undefined tensor."""
+    """The C++ parameter type of an input of the forward. None becomes an undefined tensor."""
     return "const at::Tensor&" if input_.type == "Tensor?" else passed_type(input_.type)
 
 
@@ -81,7 +81,7 @@ def guards(plan: GraphPlan) -> list[str]:
     for input_ in function.inputs:
         name = names[input_.name]
         if input_.facts is not None:
-            lines.append(_looks(function.name, input_, name))
+            lines.append(_metadata_guard(function.name, input_, name))
         if input_.fixed is not None and not isinstance(input_.fixed, Nothing):
             what = f"the graph is made for {input_.name} = {number(input_.fixed)}"
             lines.append(f"TORCH_CHECK({name} == {number(input_.fixed)}, {quoted(f'{function.name}: {what}')});")
@@ -93,7 +93,7 @@ def guards(plan: GraphPlan) -> list[str]:
     return lines
 
 
-def _looks(graph: str, input_: Input, name: str) -> str:
+def _metadata_guard(graph: str, input_: Input, name: str) -> str:
     """The guard of a tensor with the metadata that the graph is specialised to."""
     facts = input_.facts
     assert facts is not None

@@ -99,7 +99,7 @@ class _Views:
             text = f"graph::some({text})"
         if shown.is_input and shown.listed and not shown.chain:
             text = f"{text}.vec()"
-        skipped = self._looks(shown)
+        skipped = self._metadata_links(shown)
         copies = {copied.step: copied for copied in shown.copies}
         for i, (link, which) in enumerate(zip(shown.chain, shown.which, strict=True)):
             later = shown.chain[i + 1].item is not None if i + 1 < len(shown.chain) else shown.listed
@@ -110,7 +110,7 @@ class _Views:
                 text = f"({numbers(plan)(copied.flag)} ? {text} : results.{label(copied.value)})"
         return text
 
-    def _looks(self, shown: Shown) -> int:
+    def _metadata_links(self, shown: Shown) -> int:
         """The number of first links that are metadata mutations of the input itself; the view is made after them."""
         base = shown.base.name if shown.is_input and isinstance(shown.base, Ref) else ""
         done = tuple(link for name, link in self.plan.functional.metadata if name == base)

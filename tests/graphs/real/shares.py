@@ -141,7 +141,7 @@ def permuted_by_einsum_written(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def summed_by_einsum_written(x: Tensor) -> tuple[Tensor, Tensor]:
-    """What is summed has memory of its own."""
+    """The result of a sum has new memory."""
     z = x * 1
     w = torch.einsum("ij->i", z)
     w.mul_(2)
