@@ -62,7 +62,7 @@ class Saver:
         self.attributes[name] = Attribute(name, attribute, step, _sorted(needs))
 
     def mark(self, kind: str, value: Value, needs: frozenset[int]) -> str:
-        """Saves metadata of a value; returns the name of what is saved."""
+        """Saves metadata of a value; returns its member name."""
         name = f"{kind}_{label(value)}"
         known = self.marks.get(name)
         joined = needs | frozenset(known.needs) if known is not None else needs

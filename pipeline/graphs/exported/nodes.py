@@ -16,7 +16,8 @@ from pipeline.problems.problem import SpecError, TextError, nearest
 _OPS = "torch.ops."
 _HIGHER = "torch.ops.higher_order."
 _GRAD_MODE = f"{_HIGHER}wrap_with_set_grad_enabled"
-_COPY, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.detach_.default"  # what torch.tensor(2.0) is
+# The nodes that torch.tensor(2.0) is exported as.
+_COPY, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.detach_.default"
 _CONTROL = {"cond", "while_loop", "map_impl", "scan", "associative_scan", "switch"}
 
 

@@ -97,12 +97,14 @@ class Expressions:
     # ---- names and constants
 
     def name(self, node: ast.Name, hint: str) -> Operand:
+        """The value of a local name."""
         if node.id in self.scope:
             return self.scope[node.id]
         what = f"'{node.id}' is a module" if node.id in self.imports else f"'{node.id}' is not defined here"
         raise SpecError(what, nearest(node.id, self.scope) or "assign it first, or make it a parameter")
 
     def constant(self, node: ast.Constant, hint: str) -> Operand:
+        """A number of at most 64 bits, a string or None."""
         value = node.value
         if value is None:
             return NONE
@@ -116,6 +118,7 @@ class Expressions:
         raise SpecError(f"{what} is not supported here in a graph")
 
     def attribute(self, node: ast.Attribute, hint: str) -> Operand:
+        """A constant of torch, a named result of an operator, or an attribute of a tensor."""
         path = self.path(node)
         if path:
             return self._imported(path)
@@ -149,6 +152,7 @@ class Expressions:
         raise SpecError(f"the value '{path}' is not supported in a graph", "write dtypes as torch.float64")
 
     def several(self, node: ast.Tuple | ast.List, hint: str) -> Operand:
+        """A tuple or a list."""
         return self.spread(node.elts, is_list=isinstance(node, ast.List))
 
     def spread(self, nodes: Sequence[ast.expr], *, is_list: bool) -> Operand:
@@ -175,6 +179,7 @@ class Expressions:
     # ---- operators
 
     def binary(self, node: ast.BinOp, hint: str) -> Operand:
+        """The value of a binary operator on tensors, numbers or lists."""
         left, right = self.read(node.left), self.read(node.right)
         self.at(node)
         return self.operator(type(node.op), left, right, hint)
@@ -199,6 +204,7 @@ class Expressions:
         raise SpecError(f"this operator does not take {described(left)} and {described(right)}{maybe}")
 
     def unary(self, node: ast.UnaryOp, hint: str) -> Operand:
+        """The value of `-x`, `+x` or `~x`; in gradmill's own expressions also of `not x`."""
         value = self.read(node.operand)
         self.at(node)
         if isinstance(value, Wrong) or (isinstance(node.op, ast.UAdd) and (is_tensor(value) or is_number(value))):
@@ -214,6 +220,7 @@ class Expressions:
         return self.builder.call(f"aten::{name}", [value], hint=hint)
 
     def compare(self, node: ast.Compare, hint: str) -> Operand:
+        """The value of a comparison of tensors or numbers; in gradmill's own expressions also of `is` and strings."""
         if len(node.ops) > 1:
             raise SpecError("a chain of comparisons is a branch", "write (a < b) & (b < c)")
         left, right, kind = self.read(node.left), self.read(node.comparators[0]), type(node.ops[0])
@@ -238,12 +245,14 @@ class Expressions:
     # ---- conditions, which are evaluated while the graph is read
 
     def chosen(self, node: ast.IfExp, hint: str) -> Operand:
+        """The chosen branch of `a if b else c`, which only gradmill's own expressions may use."""
         if not self.depth:
             what, advice = EXPRESSIONS[ast.IfExp]
             raise SpecError(f"{what} is not supported in a graph", advice)
         return self.read(node.body if self.decided(node.test) else node.orelse, hint)
 
     def both(self, node: ast.BoolOp, hint: str) -> Operand:
+        """The value of `and` or `or`, which only gradmill's own expressions may use."""
         if not self.depth:
             what, advice = EXPRESSIONS[ast.BoolOp]
             raise SpecError(f"{what} is not supported in a graph", advice)

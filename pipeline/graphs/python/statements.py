@@ -85,12 +85,14 @@ class Body:
     # ---- assignments
 
     def assign(self, node: ast.Assign) -> None:
+        """`a = value`, `a = b = value`, `a, b = value`, `x[…] = value`."""
         first = node.targets[0]
         value = self.reader.read(node.value, first.id if isinstance(first, ast.Name) else "")
         for target in node.targets:
             self.bind(target, value)
 
     def annotated(self, node: ast.AnnAssign) -> None:
+        """`a: Tensor = value`; the annotation is not checked."""
         if node.value is not None:
             self.bind(node.target, self.reader.read(node.value, getattr(node.target, "id", "")))
 
@@ -209,10 +211,12 @@ class Body:
     # ---- other statements
 
     def expression(self, node: ast.Expr) -> None:
+        """A call for its effect, or a docstring."""
         if not isinstance(node.value, ast.Constant):
             self.reader.read(node.value)
 
     def delete(self, node: ast.Delete) -> None:
+        """`del a`."""
         for target in node.targets:
             if not isinstance(target, ast.Name):
                 raise SpecError("'del' of this is not supported in a graph", "delete names only")
@@ -244,6 +248,7 @@ class Body:
         return mode
 
     def return_(self, node: ast.Return) -> None:
+        """`return value`: sets the outputs."""
         self.returned = node
         if node.value is None:
             return
