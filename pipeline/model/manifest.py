@@ -22,7 +22,7 @@ class ManifestFile(Struct, frozen=True):
 
 
 class ManifestUnit(Struct, frozen=True):
-    """One unit, a Node or a function, and the entry it comes from."""
+    """One unit, a Node or a function, and its entry in the specs."""
 
     unit: str  # `ExpBackward0`, `VariableType::exp`
     family: str

@@ -144,7 +144,7 @@ def any_written(values: Sequence[Argument] | Sequence[Return]) -> bool:
 
 
 def is_tensor_like(type_: str) -> bool:
-    """Whether the type is Tensor, or a list or optional of it."""
+    """Whether the type is Tensor, or a list or optional of Tensor."""
     return type_.startswith("Tensor")
 
 

@@ -19,14 +19,14 @@ WORDS: dict[str, bool | None] = {
     for form in (name, name.title(), name.upper())
 }
 
-# A plain scalar whose start shows that it is text; ": " and " #" end it.
+# A plain scalar that is certainly text, by its start; ": " and " #" end it.
 _TEXT = (
     r"-?(?:[A-Za-z_(]|\d++(?:\.\d++)?[ ][*/][ ](?=[A-Za-z(]))"
     r"[!-9;-~]*+(?:(?::(?=[!-~])|[ ]++(?=[!-\"$-~]))[!-9;-~]*+)*+"
 )
 # Text in double quotes without escapes, on one or several lines; a line end counts as a space.
 _QUOTED = r'"[ !#-\[\]-~]*+(?:\n[ ]++[!#-\[\]-~][ !#-\[\]-~]*+)*+(?:\n[ ]++)?+"'
-# A literal block, whose lines lose their indentation only; it is deeper than that of any key.
+# A literal block: its lines lose only their indentation, which is deeper than that of any key.
 _LITERAL = r"\|\n(?P<deep>[ ]{7,}+)[!-~][ -~]*+(?:\n(?:(?P=deep)[ -~]*+|[ ]*+(?=\n(?P=deep))))*+"
 _ITEM = r"""(?:[A-Za-z_][\w.]*+|'[ -&(-+\--~]++'|"[ !#-+\--\[\]-~]++")"""
 _LIST = rf"\[[ ]*+(?:{_ITEM}(?:,[ ]*+{_ITEM})*+[ ]*+)?\]"

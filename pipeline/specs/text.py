@@ -42,7 +42,7 @@ def check_characters(text: str) -> None:
 def conflict_marker(text: str, marks: str = "<>=") -> TextError | None:
     """An error for the first conflict marker at the start of a line; None if there is none.
 
-    `marks` are the characters whose sevenfold repetition is a marker.
+    A marker repeats one of the characters `marks` seven times.
     """
     if not any(f"\n{7 * mark}" in text or text.startswith(7 * mark) for mark in marks):
         return None

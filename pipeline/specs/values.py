@@ -37,7 +37,7 @@ class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
         return str(super().resolve(kind, value, implicit))
 
 
-# Tags whose values are lists of pairs.
+# The tags of lists of pairs.
 _LISTS = ("tag:yaml.org,2002:omap", "tag:yaml.org,2002:pairs")
 _SET = "tag:yaml.org,2002:set"
 # Upstream iterates over the value of this key, so a mapping is allowed, and its keys need not be text.
@@ -89,7 +89,7 @@ def _check_depth(text: str) -> None:
 
 
 def check_written_out(text: str) -> None:
-    """Refuses an entry that is an alias of another one: upstream empties the shared entry when it reads it first."""
+    """Refuses an entry that is an alias of another one: upstream empties the shared entry at its first use."""
     depth = 0
     for event in yaml.parse(text, Loader=Loader):
         if depth == 1 and isinstance(event, yaml.AliasEvent):

@@ -123,7 +123,7 @@ class _Resolver:
         place = next((i for i, source in enumerate(self.sources) if source.key == f"{role}:base"), None)
         if place is None:
             self.diagnostics.append(
-                Diagnostic(at, f"there is no base whose {role} file the diff could change", "name a base")
+                Diagnostic(at, f"the diff changes the base's {role} file, and there is none", "name a base")
             )
             return
         key = f"{role}:{DIFF}{file.diff}"

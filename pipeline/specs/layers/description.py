@@ -14,7 +14,7 @@ class SpecFile(Struct, frozen=True, forbid_unknown_fields=True, rename={"lists":
 
     file: Annotated[str, Meta(description="path of the file, relative to the description")] = ""
     diff: Annotated[str, Meta(description="path of a unified diff of the base's file, in place of `file`")] = ""
-    lists: Annotated[Words, Meta(description="keys of the file's mapping whose lists are the entries")] = ()
+    lists: Annotated[Words, Meta(description="keys of the file's mapping with lists of entries")] = ()
     drop: Annotated[Words, Meta(description="keys of entries to ignore")] = ()
     keep: Annotated[Words, Meta(description="keys of entries to read; all others are ignored")] = ()
     versions: Annotated[Versions | None, Meta(description="how entries name the releases that they are valid for")] = (
@@ -59,7 +59,7 @@ class Functions(Struct, frozen=True, forbid_unknown_fields=True):
     take: Annotated[
         Selection | tuple[Selection, ...],
         Meta(
-            description="all; `defined`: functions whose name, or base name, has a definition; `own`: functions that"
+            description="all; `defined`: functions with a definition for their name or base name; `own`: functions that"
             " are not in the base's native_functions.yaml; a list selects the union"
         ),
     ] = "all"
@@ -137,7 +137,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     keys: Annotated[dict[str, str], Meta(description="dispatch keys of derivatives -> of registrations")] = {}
     library: Annotated[str, Meta(description="the namespace of registrations")] = ""
     leave_out: Annotated[tuple[str, ...], Meta(description="parts of kernels to leave out")] = ()
-    not_unpacked: Annotated[tuple[str, ...], Meta(description="functions whose kernels do not unpack arguments")] = ()
+    not_unpacked: Annotated[tuple[str, ...], Meta(description="functions with kernels that unpack no arguments")] = ()
     foreach_bindings: Annotated[bool, Meta(description="whether Nodes of foreach functions get bindings too")] = False
     replace: Annotated[tuple[Replace, ...], Meta(description="replacements of text")] = ()
     wrap: Annotated[tuple[Wrap, ...], Meta(description="text around pieces")] = ()

@@ -63,7 +63,7 @@ def _sections(text: str) -> dict[str, tuple[int, str, list[str]]] | None:
 
 
 def _cut(line: int, below: list[str]) -> list[Piece] | None:
-    """The items of one list, whose first line has the number `line`; None if it cannot be cut safely."""
+    """The items of one list that starts at the line `line`; None if it cannot be cut safely."""
     indent = next((len(each) - len(each.lstrip(" ")) for each in below if each.strip(" ") and _is_item(each)), 0)
     mark = " " * indent + "-"
     pieces: list[Piece] = []

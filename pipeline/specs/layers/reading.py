@@ -55,7 +55,7 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     "family.*.in_templates.*": Edit,
     "family.*.file.*": OutputFile,
     "family.*.file.*.slots.*": Slot,
-    **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # before the paths whose `*` matches them too
+    **{f"layer.*.{place}.versions": Versions for place in _PLACES},  # first, as the paths below match them too
     **{f"layer.*.{place}": SpecFile for place in _PLACES},
 }
 _MOST_PARTS = 50  # of a dotted key: Python's parser takes time quadratic in their number
@@ -178,7 +178,7 @@ def _invalid_values(value: dict[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _parts(value: Any, message: str) -> tuple[Path, str]:
-    """The path and the problem in a message of msgspec. It omits the keys of tables, which are found by trying each."""
+    """The path and the problem in a message of msgspec. It omits the keys of tables; trying each recovers them."""
     match = _PATH.match(message)
     assert match is not None
     path: Path = ()

@@ -63,8 +63,8 @@ def _member(statement: str, at: int, number: int) -> int:
         if depth == 1 and match[0] in "[,":
             left -= match[0] == ","
             if left == 0:
-                behind = _BLANK.match(statement, match.end())
-                return behind.end() if behind else match.end()
+                blank = _BLANK.match(statement, match.end())
+                return blank.end() if blank else match.end()
         if depth == 0 and match[0] in "]}":
             break
     return at
