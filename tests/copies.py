@@ -15,7 +15,7 @@ from pipeline.front.run import record
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.io.files import Stat, stat_of
-from pipeline.query.row import digest
+from pipeline.query.memo import digest
 
 TICK = 0.012  # seconds after which a file that is written anew has another time of change
 

@@ -25,8 +25,8 @@ _LOADED = """
     doit.doit_cmd doit.cmd_list doit.cmd_run encodings.utf_8_sig sqlite3 tomllib yaml
     pipeline.cpp.header pipeline.front.doit.backend pipeline.front.commands.explain pipeline.front.commands.show
     pipeline.front.start.main pipeline.front.doit.namespace pipeline.front.doit.reporter pipeline.front.run.build
-    pipeline.front.run.collect pipeline.front.run.places pipeline.front.run.sources pipeline.query.account
-    pipeline.code.code pipeline.query.database pipeline.query.store pipeline.problems.render pipeline.problems.causes
+    pipeline.front.run.collect pipeline.front.run.places pipeline.front.run.sources pipeline.query.explain
+    pipeline.code.code pipeline.query.database pipeline.store.sqlite pipeline.problems.render pipeline.problems.causes
     pipeline.releases.names pipeline.reports.explain_text pipeline.specs.values pipeline.stages.manifest
     pipeline.stages.shard
 """.split()

@@ -8,8 +8,8 @@ import pytest
 from conftest import RELEASE
 from project import Project
 
-from pipeline.query.row import encode
-from pipeline.query.store import Store
+from pipeline.query.memo import encode
+from pipeline.store.sqlite import SqliteStore
 
 HASH_SEEDS = (0, 1, 2, 4711, 4294967295)
 ROWS = 500  # fewer than any build leaves
@@ -17,21 +17,18 @@ OLD, NEW = "grad * result.conj()", "grad * result.conj() * 2"
 
 
 def _all_bytes(project: Project) -> dict[str, bytes]:
-    """The generated files, the manifest, and each row: what it read, its problems, its value."""
+    """The generated files, the manifest, and each memo with its value."""
     return {**project.files(), "manifest.json": project.manifest(), **_rows(project)}
 
 
 def _rows(project: Project) -> dict[str, bytes]:
-    store = Store(str(project.rows))
+    store = SqliteStore(str(project.rows))
     store.begin()
-    found = {}
-    for record in store.records().values():
-        trace = record.trace
-        parts = (trace.digest, trace.reads, trace.problems, trace.height, trace.value or store.values.get(trace.digest))
-        found[f"row {record.name}"] = encode(parts)
+    memos = [memo for row in store.rows() if (memo := store.memo(row)) is not None]
+    values = [store.value(memo.digest) if memo.value == b"" else b"" for memo in memos]
     store.close()
-    assert len(found) > ROWS
-    return found
+    assert len(memos) > ROWS
+    return {f"memo of {memo.name}": encode((memo, value)) for memo, value in zip(memos, values)}
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from project import JOINED, Project, Run, finish
 from pipeline.code.files import CodeChanged
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
-from pipeline.query.row import Input
+from pipeline.query.memo import Input
 from pipeline.specs.location import Location
 
 

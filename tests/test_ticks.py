@@ -18,7 +18,7 @@ from project import Project
 from pipeline.front.run.inputs import Inputs
 from pipeline.io import files, stats
 from pipeline.io.files import COARSE_TICK, TICK, UNSETTLED, Moment, Stat, evidence, is_settled, moment, stat_of
-from pipeline.query.row import Taken
+from pipeline.query.memo import Input
 from pipeline.specs.location import Location
 
 REWRITES = 60  # 500 take minutes
@@ -62,7 +62,7 @@ def _save_around_a_read(patch: pytest.MonkeyPatch, path: Path, before: bytes, af
     """Has a file say one thing when it is read, and another right after that."""
     take, read = Inputs._take_specs, Location.read
 
-    def taken(inputs: Inputs) -> Mapping[str, Taken]:
+    def taken(inputs: Inputs) -> Mapping[str, Input]:
         _overwrite(path, before)
         return take(inputs)
 

@@ -13,7 +13,7 @@ from project import Project
 
 from pipeline.front.run import record
 from pipeline.io.files import read_file
-from pipeline.query.row import digest
+from pipeline.query.memo import digest
 
 
 class Watching:

@@ -7,8 +7,8 @@ from msgspec import Struct
 from pipeline.code.files import PREFIX
 from pipeline.code.imports import imports_of
 from pipeline.query.database import ENGINE, Database
+from pipeline.query.memo import digest_of
 from pipeline.query.query import query
-from pipeline.query.row import digest_of
 
 FILES = "code files"  # the input that lists the labels of source files, by line
 

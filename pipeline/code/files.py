@@ -7,7 +7,7 @@ import sys
 from importlib.machinery import PathFinder
 
 from pipeline.io.files import read_file
-from pipeline.query.row import Input
+from pipeline.query.memo import Input
 
 PREFIX = "code/"  # of the labels of source files
 
@@ -16,11 +16,11 @@ class CodeChanged(Exception):
     """The program's own code changed while it ran: what runs is neither the old nor the new one."""
 
 
-class Source:
+class Source(Input):
     """A source file as an input. It is read when its digest is asked for; its text is let go of once somebody had it,
     as there are many, and read again for who has it again: CodeChanged where it is another one then."""
 
-    __slots__ = ("_digest", "_path", "_text")
+    __slots__ = ("_path", "_text")
 
     def __init__(self, path: str, trusted: bytes | None = None) -> None:
         self._path = path

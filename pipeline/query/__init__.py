@@ -1,51 +1,40 @@
-"""Remembered functions with recorded reads: the one mechanism that keeps everything fresh.
+"""The query engine: memoized functions with recorded dependencies. It knows no operator, file format or disk.
 
-A **query** is a pure function of a database and a key. Whatever it reads, it reads through the database::
+A **query** is a pure function of a database and a key. It reads everything through the database::
 
     @query
     def length(db: Database, word: str) -> int:
-        return len(meaning(db, word))        # another query
-                                             # db.input("words.txt") would be an input
-    length(db, "salsa")                      # called like a function; run once, then remembered
+        return len(meaning(db, word))        # another query; db.input("words.txt") would be an input
 
-The database records each read: which row, and the digest of what it gave. What it keeps of one call is a **row**: the
-reads in order, the digest of the value, the problems that the query reported, the value (MessagePack). A row *holds*
-while all that it read gives the digests that it gave. A row that does not hold runs again; if its value is equal, the
-rows that read it hold all the same (**early cutoff**). A row keeps some of what it came to before: each such record is
-a **trace**. When all reads of an older trace give what they gave then, the row takes that trace and nothing runs. So
-going back to an earlier edit, branch or release makes nothing anew.
+    length(db, "salsa")                      # called like a function; runs once, then is remembered
 
-A **table** is a query that returns a dict. Its items are read, and compared, one by one, so that a large file can be
-cut into entries of which only the edited one is news, and kept in chunks, so that an item costs no look at the others::
+The database records each dependency: which call, and the digest of what it returned. What it keeps of one call is a
+**memo**: the dependencies in order, the digest of the value, the diagnostics that the query reported, the value. A memo
+is valid while all its dependencies have the digests recorded in it. If it is not, the query runs again; if the value is
+equal, its readers stay valid (**early cutoff**). A row keeps a few past memos, so going back to an earlier edit, branch
+or release runs nothing.
+
+A **table** is a query that returns a dict. Its items are read, and compared, one by one::
 
     @table
     def entries(db: Database, file: str) -> dict[str, str]: ...
 
-    entries.item(db, "words.txt", "salsa")   # None where there is none; noticed when there is one
+    entries.item(db, "words.txt", "salsa")   # None if absent, which is a dependency too
     db.names(entries, "words.txt")           # the names alone, in order
 
-**Inputs** (bytes by label) are taken once, by `Database.begin`, and stay what they are until the next round. The code
-of a query is one of its inputs: the first read of every row is `code(module)`, which follows the import statements
-(`pipeline.code`). Nothing is ever remembered under what it was not made from.
+**Inputs** (bytes by label) are fixed for one **revision**: `begin(inputs)`, calls, `commit()`. The code of a query is
+one of its inputs: the first dependency of every memo is `code(module)`, a query that the program passes in.
 
-**A round**: `begin(inputs)`, calls, `commit()`. `begin` finds out what may be stale: it follows, from each input that
-changed, who reads whom. Rows that this does not reach are not looked at, decoded or written.
-What a round leaves in doubt, since nobody asked, stays in doubt for the next one. Problems are part of their row:
-`account.problems(db, roots)` gives those of all rows that the roots are made from, whether anything ran or not.
+**Invalidation**: `begin` follows from each changed input who reads it, and marks rows dirty. No memo is loaded for
+that. A dirty row is verified when it is next requested, possibly many revisions later.
 
-**The store** (`pipeline.query.store`) is two files. One is an SQLite database: rows by number, who reads which row, and
-where values are. The other has the values, one after another, equal ones once, and only grows. The first is changed by
-one transaction at the end, so that a kill leaves the state before; a process that finds that another wrote in the
-meantime keeps nothing, which costs time and nothing else.
+**Damage**: a store that does not return what was written to it raises `StoreDamaged`, at any time. The request starts
+over on an empty store. There is no partial trust.
 
-**Damage** has one policy. While the system says of both files what it said when they were left, they are trusted as a
-whole. Otherwise (copied, restored, altered) all checksums, their sum and all values are verified once: what is whole is
-trusted from then on, wherever it is. Anything else, whenever it is met, is `StoreDamaged`: `Engine._start_over`
-discards the store, says so in one line, and the round starts again on an empty one. Nothing damaged is ever extended.
+Read `query` (what a query and a table are), `memo` (what is remembered), `table` (items in chunks), `engine` (reading,
+verifying, running), `invalidation`, `database` (revisions, diagnostics), `store` (what the engine needs of a disk;
+`pipeline.store` implements it), `explain` (what ran, and why), `collect` (garbage collection).
 
-Two walks over the reads exist, and they are one: `Engine._holds` decides, `account.changes` reports what it saw.
-
-The modules: `query` (what a query is), `row` (what is kept, as which bytes), `rows` (all rows in memory), `engine`
-(reading, running, deciding), `readers` (who reads whom), `database` (rounds, what may be stale), `account` (problems,
-why a row ran, garbage), `store`, `values`. This package imports nothing of this program but `pipeline.io`.
+Invariants: no clean row depends on a dirty one. A dirty row's readers are dirty, up to tables; no table is dirty after
+`begin`. Nothing is remembered under what it was not computed from.
 """

@@ -1,193 +1,183 @@
-"""The database: rounds over the engine. One begins with what may be stale, and ends with what is kept.
-
-What may be stale are the rows that read something that changed, and their readers, and theirs: their numbers, no row is
-looked at for that. Tables end that spread: a table is brought up to date as soon as all below it is settled, as its
-height says, and only the readers of items that came out different are doubted.
-"""
+"""The database: revisions over the engine. One begins with new inputs, and ends with a commit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from heapq import heapify, heappop, heappush
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
-from pipeline.query.engine import ENGINE, Engine
-from pipeline.query.query import Query, Table
-from pipeline.query.readers import Readers
-from pipeline.query.row import (
-    INPUT,
-    ITEM,
-    MISSING,
-    Name,
-    Record,
-    Row,
-    Taken,
-    encode,
-    packed_ids,
-    unpacked,
-    unpacked_ids,
-)
-from pipeline.query.rows import Cycle, Rows
-from pipeline.query.values import StoreDamaged
+from pipeline.query.engine import ENGINE, Call, Cycle, Engine, retried
+from pipeline.query.invalidation import invalidate
+from pipeline.query.memo import ITEM, MISSING, Dep, Find, Input, Name, Row, StoreDamaged, row_of_query
+from pipeline.query.query import Query
+from pipeline.query.store import Changes, Snapshot, Store
 
 __all__ = ["ENGINE", "Cycle", "Database"]
 
-_digests_decoder = msgspec.msgpack.Decoder(dict[str, bytes])
+Root = tuple[Any, ...]  # a query, and its key
+
+
+_TRIES = 3  # to read one state of the store, while other processes commit
 
 
 class Database(Engine):
-    """An engine and its rounds: `begin`, any calls of queries, `commit`."""
+    """An engine and its revisions: `begin`, any calls of queries, `commit`."""
 
-    def begin(self, inputs: Mapping[str, Taken]) -> None:
-        """Starts a round, in which `inputs` stay what they are."""
-        self._settled = False
+    def __init__(
+        self,
+        store: Store,
+        find: Find,
+        code: Query[[str], bytes],
+        budget: int = 0,
+        warn: Callable[[str], object] = lambda line: None,
+    ) -> None:
+        super().__init__(store, find, code, budget, warn)
+        self._complete = False  # whether invalidation ran to its end
+
+    # ---- revisions
+
+    def begin(self, inputs: Mapping[str, Input], *, cumulative: bool = False) -> None:
+        """Begins a revision, in which `inputs` do not change. `cumulative`: `explain` goes on to compare with the
+        revision that it compared with before."""
+        self._complete = False
+        replaced = self.replaced if cumulative else {}
         try:
-            if not self._store.begin():
-                self._reset(inputs)
-            self._settle(inputs)
+            for _ in range(_TRIES):
+                snapshot, same = self._store.begin()
+                if not same:
+                    self.reset(inputs)
+                self.replaced = replaced
+                self._begin(inputs, snapshot)
+                if self._store.is_current():
+                    break
+            else:
+                raise StoreDamaged("it changes while it is read")
         except StoreDamaged as damage:
-            self._start_over(damage, inputs)
-        self._settled = True
+            self.inputs = inputs
+            self.start_over(damage)
+        self._complete = True
 
-    def _settle(self, inputs: Mapping[str, Taken]) -> None:
-        """Finds out which rows may be stale."""
-        store, rows = self._store, self.rows
-        self.before, self.ran = {}, set()
-        self.noisy = unpacked_ids(store.note("noisy"))
-        rows.tables |= unpacked_ids(store.note("tables"))
-        self._carried = unpacked_ids(store.note("pending"))
-        known = _digests_decoder.decode(store.note("inputs") or b"\x80")
-        rows.begin(inputs)
-        changed = []
-        for label in {**known, **inputs}:
-            row = rows.named((INPUT, label))
-            row.digest, row.value = rows.digest_of_input(label), UNSET
-            if known.get(label, MISSING) != row.digest:
-                changed.append(row.id)
-        spread(rows, changed, self._carried, self._bring)
+    def _begin(self, inputs: Mapping[str, Input], snapshot: Snapshot) -> None:
+        self.inputs, self.ran = inputs, set()
+        self.dirty, self.reporting = set(snapshot.dirty), set(snapshot.reporting)
+        self.unverified = set(snapshot.dirty)
+        labels = {**snapshot.inputs, **inputs}
+        changed = [label for label in labels if snapshot.inputs.get(label, MISSING) != self._digest_of_input(label)]
+        self.changed = {self._input(label).row: None for label in changed}
+        for label in labels:
+            self._input(label)
+        invalidate(self, list(self.changed))
 
     def commit(self) -> bool:
-        """Ends a round: keeps what it found. False where that was not possible, as another process wrote first."""
-        if not self._settled:
+        """Ends a revision, and keeps what it computed. False if that was not possible: another process committed, or
+        the store cannot be written, as `problem` says."""
+        if not self._complete:
             return False
+        digests = {label: data.digest for label, data in self.inputs.items()}
+        snapshot = Snapshot(digests, tuple(sorted(self.dirty)), tuple(sorted(self.reporting)))
+        memos = {row: call.memo for row, call in self._unsaved.items() if call.memo is not None}
+        past = {row: call.past for row, call in self._unsaved.items() if call.past}
         try:
-            kept = self._keep()
+            kept = self._store.commit(Changes(snapshot, memos, past, self._readers))
         except StoreDamaged as damage:
-            self._start_over(damage, self.rows.inputs)
-            kept = False
+            self.start_over(damage)
+            return False
         if not kept:
-            self._reset(self.rows.inputs)
+            self.reset(self.inputs)
+        self._unsaved, self._readers = {}, {}
         return kept
-
-    def _keep(self) -> bool:
-        rows = self.rows
-        doubted = self._store.ids() if rows.touched is None else rows.doubted
-        pending = [id_ for id_ in doubted if not rows.holds(id_)]
-        notes = {
-            "inputs": encode({label: taken.digest for label, taken in rows.inputs.items()}),
-            "pending": packed_ids(pending),
-            "noisy": packed_ids(self.noisy),
-            "tables": packed_ids(rows.tables),
-        }
-        rows.put_values()
-        unsaved = rows.unsaved.values()
-        records = {row.id: Record(row.name, row.trace) for row in unsaved if row.trace is not None}
-        older = {row.id: row.older for row in unsaved if row.older}
-        kept = self._store.commit(notes, records, older, rows.readers.news())
-        rows.unsaved, rows.readers = {}, Readers(self._store)
-        return kept
-
-    def current(self, query: Query[Any, Any], *args: Any) -> bool:
-        """Whether a row is known to hold, before anything is looked at."""
-        return self.rows.named((query.name, *args), query).fresh
-
-    def reads_in_doubt(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:
-        """What a row read when it was last made, and is not known to give the same now: by name, items by that of their
-        kind alone. None where that is not known of all that it read."""
-        rows = self.rows
-        row = rows.named((query.name, *args), query)
-        if row.trace is None or rows.touched is None or row.id in self._carried:
-            return None
-        found = []
-        for id_, given in unpacked(row.trace.reads):
-            if id_ in rows.touched and rows.known(id_, b"") != given:
-                read = None if id_ in rows.moved else rows.numbered(id_)
-                found.append((ITEM,) if read is None else read.name)
-        return found
-
-    def holds(self, query: Query[Any, Any], *args: Any) -> bool:
-        """Whether a row needs no run. What it reads is brought up to date, it itself is not."""
-        row = self.rows.named((query.name, *args), query)
-        if row.fresh or row.trace is None:
-            return row.fresh
-        return self.attempt(lambda: self._may_hold(self.rows.named(row.name, query)))
-
-    def _may_hold(self, row: Row) -> bool:
-        return row.trace is not None and self._matching(row, row.trace) is not None
 
     @property
     def problem(self) -> str:
-        """Why nothing that is found can be kept; empty where it can."""
+        """Why nothing can be committed, "" if it can."""
         return self._store.problem
 
     def close(self) -> None:
-        """Lets go of the store; what was not kept is dropped."""
+        """Closes the store; what was not committed is dropped."""
         self._store.close()
 
+    @retried
     def forget(self, wanted: Callable[[Name], bool]) -> None:
-        """Makes rows as if they had never been made: their readers are dirty, as where something changed."""
-        self.attempt(lambda: self._forget(wanted))
+        """Drops memos by name. Their readers are dirty, as if something had changed."""
+        calls = [call for row in self._store.rows() if (call := self.by_row(row)) is not None and wanted(call.name)]
+        for call in calls:
+            call.memo, call.past = None, []
+            self._unsaved.pop(call.row, None)
+            self.dirty.add(call.row)
+        invalidate(self, [call.row for call in calls])
 
-    def _forget(self, wanted: Callable[[Name], bool]) -> None:
-        forgotten = set()
-        for id_ in self._store.ids():
-            row = self.rows.numbered(id_)
-            if row is not None and row.query is not None and wanted(row.name):
-                row.trace, row.older, row.digest, row.items, row.fresh = None, [], MISSING, None, False
-                self.rows.unsaved.pop(id_, None)
-                forgotten.add(id_)
-        self.rows.doubted -= forgotten
-        spread(self.rows, forgotten, forgotten, self._bring)
+    # ---- what is dirty
 
+    @retried
+    def is_clean(self, query: Query[Any, Any], *args: Any) -> bool:
+        """Whether a call is known to be valid without a look at what it depends on."""
+        return self._is_clean(self.call(query, args))
 
-def spread(rows: Rows, changed: Iterable[bytes], carried: set[bytes], bring: Callable[[Row], None]) -> None:
-    """Doubts the readers of `changed` rows, and the rows `carried` over from an earlier round.
+    @retried
+    def is_valid(self, query: Query[Any, Any], *args: Any) -> bool:
+        """Whether a call need not run. Verifies what it depends on, and not the call itself."""
+        call = self.call(query, args)
+        return self._is_clean(call) or self.valid_memo(call) is not None
 
-    Whoever reads a row that is carried is carried too, or was never known to hold: so only tables are looked at.
-    """
-    assert rows.touched is not None
-    waiting = [_height(rows, id_) for id_ in carried & rows.tables if rows.doubt(id_)]
-    heapify(waiting)
-    rows.doubted |= carried
-    rows.touched |= carried.union(changed)
-    _doubt_readers(rows, changed, waiting)
-    while waiting:
-        row = rows.numbered(heappop(waiting)[1])
-        if row is not None and not isinstance(row.query, Table):  # it was one once
-            rows.met.append(row.id)
-        elif row is not None and not row.fresh:
-            bring(row)
-        met, rows.met = rows.met, []
-        _doubt_readers(rows, met, waiting)
+    @retried
+    def dirty_deps(self, query: Query[Any, Any], *args: Any) -> list[Name] | None:
+        """What a call depends on and is not known to be unchanged: calls by name, and (ITEM,) for any item. None if
+        that is not known of all dependencies."""
+        call = self.call(query, args)
+        if call.memo is None or call.row in self.unverified:
+            return None
+        deps = [dep for dep in call.memo.deps if dep.row in self.dirty or dep.row in self.changed]
+        changed = [dep for dep in deps if self.known_digest(dep) != dep.digest]
+        calls = [None if dep.item is not None else self.by_row(dep.row) for dep in changed]
+        return [(ITEM,) if read is None else read.name for read in calls]
 
+    def known_digest(self, dep: Dep) -> bytes | None:
+        """The digest of a dependency as far as this revision knows it, None if not. Verifies nothing."""
+        call = self.in_memory(dep.row)
+        if call is None or call.query is None:
+            return None if call is None else self._digest_of_input(call.name[1])
+        if call.memo is None or call.row in self.dirty:
+            return None
+        return call.memo.digest if dep.item is None else self.items(call).digest(dep.item)
 
-def _doubt_readers(rows: Rows, changed: Iterable[bytes], waiting: list[tuple[int, bytes]]) -> None:
-    """Doubts the readers of what changed, and theirs, up to the tables, which have to wait."""
-    unread = list(changed)
-    while unread:
-        for reader in filter(rows.doubt, rows.readers.of(unread.pop())):
-            if reader in rows.tables:
-                heappush(waiting, _height(rows, reader))
-            else:
-                unread.append(reader)
+    def _is_clean(self, call: Call) -> bool:
+        return call.memo is not None and call.row not in self.dirty
 
+    # ---- diagnostics
 
-def _height(rows: Rows, id_: bytes) -> tuple[int, bytes]:
-    """A table, to be met after all that is below it."""
-    row = rows.numbered(id_)
-    if row is None and not rows.was_dropped(id_):
-        raise StoreDamaged("a table is missing")
-    return (0 if row is None else row.height), id_
+    @retried
+    def diagnostics(self, roots: Sequence[Root], type_: Any) -> list[Any]:
+        """The diagnostics of all calls that `roots` depend on, decoded as `type_`. Verifies the roots.
+
+        Walks up from the few rows with diagnostics. A walk down would need a bit per row, and a bit that flips below a
+        table would make all readers of all its items dirty.
+        """
+        for query, *args in roots:
+            self.digest(query, *args)
+        live = {row_of_query(query, tuple(args)): True for query, *args in roots}
+        calls = [self.by_row(row) for row in sorted(self.reporting)]
+        memos = [call.memo for call in calls if call is not None and call.memo is not None and self.is_live(call, live)]
+        return [msgspec.msgpack.decode(each, type=type_) for memo in memos for each in memo.diagnostics]
+
+    def is_live(self, call: Call, live: dict[Row, bool], within: Callable[[Name], bool] = lambda name: True) -> bool:
+        """Whether a call that is `live` depends on another one, by way of calls whose names are `within` a set. Adds
+        what it learns to `live`."""
+        known = live.get(call.row)
+        if known is None:
+            live[call.row] = False
+            readers = sorted(self.all_readers(call.row), key=lambda row: not live.get(row))  # live ones first
+            known = live[call.row] = self._is_clean(call) and any(
+                self._is_live_reader(row, call.row, live, within) for row in readers
+            )
+        return known
+
+    def _is_live_reader(self, row: Row, read: Row, live: dict[Row, bool], within: Callable[[Name], bool]) -> bool:
+        if live.get(row) is False:
+            return False
+        call = self.by_row(row)
+        if call is None or not within(call.name):
+            live[row] = False
+            return False
+        reads = call.memo is not None and any(dep.row == read for dep in call.memo.deps)
+        return reads and self.is_live(call, live, within)

@@ -1,310 +1,400 @@
-"""The engine of a database: calls queries, remembers what they read and gave, and decides what still holds."""
+"""The engine: calls queries, records their dependencies, verifies memos.
+
+All state of a call is its memo, and whether its row is in `dirty`. A row that is not dirty has a valid memo, or was
+never called. `verify` makes a dirty row clean: its memo is valid if all dependencies have the digests recorded in it,
+and so is a past memo; otherwise the query runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from msgspec import UNSET, Raw
 
-from pipeline.query.query import Parts, Query, Table
-from pipeline.query.row import (
-    ABSENT,
+from pipeline.query.memo import (
     INPUT,
-    KIN,
-    LOOKED,
     MISSING,
     NAMES,
-    Frame,
-    Items,
+    SMALL,
+    Dep,
+    Find,
+    Input,
+    Item,
+    Memo,
     Name,
     Row,
-    Taken,
-    Trace,
+    StoreDamaged,
+    decode,
     digest,
     encode,
-    encoded,
-    item_identity,
-    made_items,
-    packed,
-    unpacked,
+    encode_value,
+    row_of,
+    row_of_query,
 )
-from pipeline.query.rows import FIRST, LATER, Cycle, Find, Rows
-from pipeline.query.store import SMALL, Store
-from pipeline.query.values import StoreDamaged
+from pipeline.query.query import Parts, Query, Table
+from pipeline.query.store import Store
+from pipeline.query.table import Items, load_items, make_items
 
-OLDER = 7  # traces that a row keeps beside its latest
-V = TypeVar("V")
-
+PAST = 7  # memos that are kept of a row besides the latest
+BUDGET = 8_000_000  # bytes of encoded values, of which the decoded ones stay in memory
 ENGINE = "engine"  # the input that stands for this package and the libraries that output depends on
+V = TypeVar("V")
+P = ParamSpec("P")
+E = TypeVar("E", bound="Engine")
+
+
+class Cycle(Exception):
+    """A query that depends on its own value."""
+
+
+class Call:
+    """A call in memory, or an input: then it has no query, and never a memo."""
+
+    __slots__ = ("memo", "name", "past", "query", "row", "running", "value")
+
+    def __init__(self, name: Name, row: Row, query: Query[Any, Any] | None, memo: Memo | None) -> None:
+        self.name = name
+        self.row = row
+        self.query = query
+        self.memo = memo
+        self.past: list[Memo] | None = None  # the latest first; None: not loaded
+        self.value: Any = UNSET  # decoded; Items for a table
+        self.running = False
+
+
+def retried(method: Callable[Concatenate[E, P], V]) -> Callable[Concatenate[E, P], V]:
+    """Repeats what is requested outside of all queries if the store turns out to be damaged."""
+
+    @wraps(method)
+    def attempt(engine: E, /, *args: P.args, **kwargs: P.kwargs) -> V:
+        if engine.is_active:
+            return method(engine, *args, **kwargs)
+        engine.is_active = True
+        try:
+            return method(engine, *args, **kwargs)
+        except StoreDamaged as damage:
+            engine.start_over(damage)
+            return method(engine, *args, **kwargs)
+        finally:
+            engine.is_active = False
+
+    return attempt
+
+
+class Frame:
+    """The dependencies and diagnostics of the active query."""
+
+    __slots__ = ("deps", "diagnostics", "height")
+
+    def __init__(self) -> None:
+        self.deps: dict[tuple[Row, Item], bytes] = {}
+        self.diagnostics: list[Raw] = []
+        self.height = 0
 
 
 class Engine:
-    """Rows of all queries, within a round.
+    """All calls, as they are in one revision of the inputs.
 
-    `find` gives a query by its name, None for one that is no more. `code` is a query that gives the digest of the code
-    that a module reaches: the first thing that every row reads, but for those of `code`'s own module. `warn` is given a
-    line where the store was damaged.
+    `find` returns a query by its name, None for one that no longer exists. `code` is a query that returns the digest of
+    the code that a module depends on: the first dependency of every memo, except in `code`'s own module. `warn` is
+    called with a line if the store is damaged. `budget` limits the values in memory.
     """
 
     def __init__(
-        self,
-        store: Store,
-        find: Find,
-        code: Query[[str], bytes],
-        room: int = 0,
-        warn: Callable[[str], object] = lambda line: None,
+        self, store: Store, find: Find, code: Query[[str], bytes], budget: int, warn: Callable[[str], object]
     ) -> None:
         self._store = store
-        self._room = room  # bytes of values that may stay in memory; 0: as many as one round is worth
-        self._find = find
+        self._find = lru_cache(maxsize=None)(find)
         self._code = code
+        self._budget = budget or BUDGET
         self._warn = warn
-        self._frame: Frame | None = None
-        self._reset({})
+        self._frame: Frame | None = None  # of the query that runs
+        self.is_active = False  # whether a request is being served
+        self.reset({})
 
-    def _reset(self, inputs: Mapping[str, Taken]) -> None:
-        """Forgets all that is in memory."""
-        self.rows = Rows(self._store, self._find, inputs, self._room or (FIRST if self._store.empty else LATER))
-        self.noisy: set[bytes] = set()  # rows with problems
-        self.before: dict[bytes, Trace | None] = {}  # the latest traces of rows that this round replaced
-        self.ran: set[Name] = set()  # by this round
-        self._carried: set[bytes] = set()  # rows that were in doubt before this round
-        self._settled = False
+    def reset(self, inputs: Mapping[str, Input]) -> None:
+        """Drops everything in memory."""
+        self.inputs = inputs
+        self.dirty: set[Row] = set()  # rows whose memo may not be valid
+        self.unverified: set[Row] = set()  # those of them that have been dirty since an earlier revision
+        self.changed: dict[Row, Memo | None] = {}  # rows whose value changed in this revision, and the memo before
+        self.replaced: dict[Row, Memo | None] = {}  # rows with another memo than what `explain` compares with
+        self.reporting: set[Row] = set()  # rows with diagnostics
+        self.ran: set[Name] = set()
+        self._unsaved: dict[Row, Call] = {}
+        self._readers: dict[tuple[Row, Item], set[Row]] = {}  # what the store does not know yet
+        self._by_name: dict[Name, Call] = {}
+        self._by_row: dict[Row, Call] = {}
+        self._recent: OrderedDict[Row, int] = OrderedDict()  # values in memory and their sizes, least recent first
+        self._size = 0
         for label in inputs:
-            self.rows.named((INPUT, label))
+            self._input(label)
 
-    def _start_over(self, damage: StoreDamaged, inputs: Mapping[str, Taken]) -> None:
-        """Discards the store and all that is in memory, and starts the round again: it makes the same."""
-        self._warn(f"{self._store.path}: the store is damaged ({damage}): it is discarded, and rebuilt\n")
-        self._store.begin_anew()
-        self._reset(inputs)
-        self.rows.begin(inputs)
-        self._settled = True
+    # ---- what queries call
 
-    # ---- reading
-
+    @retried
     def get(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Any:
-        """The value of a query, as it is in this round."""
-        name = (query.name, *args)
-        if self._frame is None:
-            return self.attempt(lambda: self._read(self.rows.named(name, query)))
-        return self._read(self.rows.by_name.get(name) or self.rows.named(name, query))
+        """The value of a query in this revision."""
+        call = self._by_name.get((query.name, *args)) or self.call(query, args)
+        memo = self.verify(call)
+        self._depend(call.row, None, memo.digest, memo.height)
+        if isinstance(query, Table):
+            return {name: decode(query.item_decoder, entry.value) for name, entry in self.items(call).all()}
+        if call.value is UNSET:
+            self._load_value(call, memo)
+        elif call.row in self._recent:
+            self._recent.move_to_end(call.row)
+        return call.value
 
-    def input(self, label: str) -> bytes | None:
-        """An input's bytes, None where there is no such input."""
-        value: bytes | None = self._read(self.rows.named((INPUT, label)))
-        return value
-
+    @retried
     def item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
-        """One item of a table, None when there is none."""
-        if self._frame is None:
-            return self.attempt(lambda: self._item(table, args, item))
-        return self._item(table, args, item)
+        """One item of a table, None if it is absent."""
+        call = self._by_name.get((table.name, *args)) or self.call(table, args)
+        memo = self.verify(call)
+        entry = self.items(call).get(item)
+        self._depend(call.row, item, MISSING if entry is None else entry.digest, memo.height)
+        return None if entry is None else decode(table.item_decoder, entry.value)
 
-    def _item(self, table: Table[Any, Any], args: tuple[Any, ...], item: str) -> Any:
-        row = self.rows.by_name.get((table.name, *args))
-        if row is None or not row.fresh:
-            row = self._brought(table, args)
-        found = (row.items or self.rows.items(row)).get(item)
-        if found is None:
-            self._note(item_identity(row.id, item), MISSING, row.height)
-            self._note(item_identity(row.id, ABSENT), LOOKED, row.height)
-            return None
-        self._note(item_identity(row.id, item), found.digest, row.height)
-        return table.item_decoder.decode(found.value)
-
+    @retried
     def names(self, table: Table[Any, Any], *args: Any) -> list[str]:
-        """The names of a table's items, in order: a read of its own, whatever the items say."""
-        if self._frame is None:
-            return self.attempt(lambda: self._names(table, args))
-        return self._names(table, args)
-
-    def _names(self, table: Table[Any, Any], args: tuple[Any, ...]) -> list[str]:
-        row = self._brought(table, args)
-        items = self.rows.items(row)
-        self._note(item_identity(row.id, NAMES), items.digest(NAMES), row.height)
+        """The names of a table's items, in order: a dependency that no item's value affects."""
+        call = self.call(table, args)
+        memo = self.verify(call)
+        items = self.items(call)
+        self._depend(call.row, NAMES, items.outline.names, memo.height)
         return items.names()
 
+    @retried
     def digest(self, query: Query[Any, Any], *args: Any) -> bytes:
-        """The digest of a query's value: a read like others, without a look at the value."""
-        row = self.attempt(lambda: self._brought(query, args)) if self._frame is None else self._brought(query, args)
-        self._note(row.id, row.digest, row.height)
-        return row.digest
+        """The digest of a query's value: the same dependency, without the value."""
+        call = self.call(query, args)
+        memo = self.verify(call)
+        self._depend(call.row, None, memo.digest, memo.height)
+        return memo.digest
 
-    def report(self, problem: object) -> None:
-        """Adds a problem to the row of the query that is running."""
+    def input(self, label: str) -> bytes | None:
+        """The bytes of an input, None if there is no such input."""
+        call = self._input(label)
+        self._depend(call.row, None, self._digest_of_input(label), 0)
+        return self.inputs[label].read() if label in self.inputs else None
+
+    def report(self, diagnostic: object) -> None:
+        """Adds a diagnostic to the memo of the active query."""
         assert self._frame is not None
-        self._frame.problems.append(Raw(encode(problem)))
+        self._frame.diagnostics.append(Raw(encode(diagnostic)))
 
-    def attempt(self, work: Callable[[], V]) -> V:
-        """Does what is asked for outside of all queries; once more where the store turns out to be damaged."""
-        try:
-            return work()
-        except StoreDamaged as damage:
-            self._start_over(damage, self.rows.inputs)
-            return work()
+    def start_over(self, damage: StoreDamaged) -> None:
+        """Discards the store and all memory. Whatever is requested next is computed from the inputs."""
+        self._warn(f"{self._store.path}: the store is damaged ({damage}): it is discarded, and rebuilt\n")
+        self._store.discard()
+        self.reset(self.inputs)
 
-    def _brought(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
-        """A row that holds."""
-        row = self.rows.named((query.name, *args), query)
-        self._bring(row)
-        return row
-
-    def _read(self, row: Row) -> Any:
-        made = UNSET if row.fresh else self._bring(row)
+    def _depend(self, row: Row, item: Item, digest: bytes, height: int) -> None:
+        """Records a dependency of the active query."""
         frame = self._frame
         if frame is not None:
-            frame.reads[row.id] = row.digest
-            if row.height >= frame.height:
-                frame.height = row.height + 1
-        value, row.used = made if row.value is UNSET else row.value, True
-        return self.rows.value(row, self._again) if value is UNSET else value
-
-    def _note(self, id_: bytes, found: bytes, height: int) -> None:
-        """Notes a read of whoever is running."""
-        frame = self._frame
-        if frame is not None:
-            frame.reads[id_] = found
+            frame.deps[row, item] = digest
             if height >= frame.height:
                 frame.height = height + 1
 
-    def _again(self, row: Row) -> Any:
-        """Runs a query whose row holds, to see its value."""
-        wanted, value = row.digest, self._run(row)
-        if row.digest != wanted:
-            raise StoreDamaged("a query gives another value than is known")
-        return value
+    # ---- verifying
 
-    # ---- deciding
-
-    def _bring(self, row: Row) -> Any:
-        """Makes a row hold: as it is, as it once was, or by running its query, whose value is given."""
-        if row.fresh:
-            return UNSET
-        assert row.query is not None
-        if row.running:
-            raise Cycle(f"{row.query.name} needs its own value for {row.name[1:]}")
-        row.running, before, value = True, row.trace, UNSET
+    def verify(self, call: Call) -> Memo:
+        """A call's memo, valid in this revision. Runs the query if no memo is."""
+        memo = call.memo
+        if memo is not None and call.row not in self.dirty:
+            return memo
+        if call.running:
+            raise Cycle(f"{call.name[0]} needs its own value for {call.name[1:]}")
+        call.running = True
         try:
-            trace = None if before is None else self._matching(row, before)
-            if trace is None:
-                value = self._run(row)
-                self.ran.add(row.name)
-            elif trace is not before:
-                self._adopt(row, trace)
-            elif self.rows.touched is None:
-                self.rows.readers.note(row, trace, None)
+            valid = self.valid_memo(call)
+            if valid is None:
+                valid = self._run(call)
+                self.ran.add(call.name)
+            elif valid is not memo:
+                self._replace(call, valid)
         finally:
-            row.running = False
-        row.fresh = True
-        if row.trace is not before:
-            self.before.setdefault(row.id, before)
-        return value
+            call.running = False
+        self.dirty.discard(call.row)
+        return valid
 
-    def _matching(self, row: Row, latest: Trace) -> Trace | None:
-        """The trace that holds in this round, None where the query has to run."""
-        # What did not change in this round gives what it gave, unless the row was in doubt before.
-        touched = None if row.id in self._carried else self.rows.touched
-        if self._holds(latest, touched, {}):
-            return latest
-        known = {} if touched is None else {id_: found for id_, found in unpacked(latest.reads) if id_ not in touched}
-        return next((trace for trace in self.rows.older(row) if self._holds(trace, None, known)), None)
+    def valid_memo(self, call: Call) -> Memo | None:
+        """The memo of a dirty call that is valid in this revision, past memos included; None if the query must run.
 
-    def _holds(self, trace: Trace, touched: set[bytes] | None, known: Mapping[bytes, bytes]) -> bool:
-        """Whether all that was read gives what it gave: the one walk that decides. In order, as a later read may
-        depend on an earlier one."""
-        for id_, found in unpacked(trace.reads):
-            if touched is None or id_ in touched:
-                now = known.get(id_) or self._now(id_)
-                if now is None and not any(self.rows.known(*read) != read[1] for read in unpacked(trace.reads)):
-                    now = self._sought(id_, trace)
-                if now != found:
-                    return False
-        return True
+        A row that became dirty in this revision was clean before: then only changed dependencies need a look.
+        """
+        memo = call.memo
+        if memo is None:
+            return None
+        maybe = memo.deps
+        if call.row not in self.unverified:
+            maybe = tuple(dep for dep in maybe if dep.row in self.dirty or dep.row in self.changed)
+        if self._are_current(maybe):
+            return memo
+        return next((past for past in self._past(call) if self._are_current(past.deps)), None)
 
-    def _now(self, id_: bytes) -> bytes | None:
-        """What a row, or an item that moved, gives in this round, None for what is not known."""
-        if id_ in self.rows.moved:
-            return self.rows.moved[id_]
-        row = self.rows.numbered(id_)
-        if row is not None:
-            self._bring(row)
-        return None if row is None else row.digest
+    def _are_current(self, deps: Iterable[Dep]) -> bool:
+        """Whether dependencies have the digests recorded. In order: a later one may exist only if an earlier did."""
+        return all(self._digest_now(row, item) == digest for row, item, digest in deps)
 
-    def _sought(self, id_: bytes, trace: Trace) -> bytes | None:
-        """What an item gives that is looked for among all tables: it may be one that a table did not have."""
-        if (item := self.rows.item(id_, once=False)) is not None:
-            self._bring(item[0])
-            return LOOKED if item[1] == ABSENT else self.rows.items(item[0]).digest(item[1])
-        read = (self.rows.item(other, once=False) for other, _ in unpacked(trace.reads))
-        tables = [item[0] for item in read if item is not None and item[1] == ABSENT]
-        for table in tables:
-            self._bring(table)
-            for name in (items := self.rows.items(table)).names():
-                if item_identity(table.id, name) == id_:
-                    return items.digest(name)
-        return MISSING if tables else None
+    def _digest_now(self, row: Row, item: Item) -> bytes:
+        """What a dependency gives in this revision; no digest at all for an item of a query that no longer exists."""
+        call = self.by_row(row)
+        if call is None:  # an input that is still absent, or a call that differs whatever it gave
+            return MISSING if item is None else b""
+        if call.query is None:
+            return self._digest_of_input(call.name[1])
+        memo = self.verify(call)
+        return memo.digest if item is None else self.items(call).digest(item)
 
-    def _adopt(self, row: Row, trace: Trace) -> None:
-        """Takes an older trace for the latest."""
-        assert row.trace is not None
-        row.older = [row.trace, *(other for other in self.rows.older(row) if other is not trace)]
-        self._replace(row, trace, self.rows.items_of(trace) if isinstance(row.query, Table) else None)
-
-    def _run(self, row: Row) -> Any:
-        """Runs a query, and makes a row of what it read and gave; gives the value."""
-        query, before, outer = row.query, row.trace, self._frame
+    def _run(self, call: Call) -> Memo:
+        """Runs a query; the new memo. Its value is in memory."""
+        query, before, outer = call.query, call.memo, self._frame
         assert query is not None
         self._frame = frame = Frame()
         try:
-            if query.module != self._code.module:
-                self.get(self._code, (query.module,))
-            else:
+            if query.module == self._code.module:
                 self.input(ENGINE)
-            value = query.function(self, *row.name[1:])
+            else:
+                self.get(self._code, (query.module,))
+            value = query.function(self, *call.name[1:])
         finally:
             self._frame = outer
-        items = made_items(value, self.rows.put_items, self.rows.load) if isinstance(query, Table) else None
-        raw = encode(items.outline) if items is not None else encoded(query, value)
-        found, kept = digest(raw), raw if query.keep and len(raw) <= SMALL else b""
-        trace = Trace(found, packed(frame.reads), tuple(frame.problems), frame.height, kept)
-        if query.keep and not kept:
-            self.rows.put(found, raw)
-        if items is not None:
-            self.rows.note_decoded(len(raw))
-        if before is not None and before.reads == trace.reads and before.digest == found:
-            trace = before  # it ran only to be seen
-        elif before is not None:
-            row.older = [before, *self.rows.older(row)][:OLDER]
-        self._replace(row, trace, items)
-        if items is None:
-            self.rows.hold(row, value, value.size if isinstance(value, Parts) else len(raw))
-        return value
+        if isinstance(query, Table):
+            value = make_items(value, self._store.put, self._store.value)
+            data = encode(value.outline)
+        else:
+            data = encode_value(query, value)
+        key, inline = digest(data), None if not query.keep else data if len(data) <= SMALL else b""
+        if inline == b"":
+            self._store.put(key, data)
+        deps = tuple(Dep(*dep, digest) for dep, digest in frame.deps.items())
+        memo = Memo(call.name, key, deps, tuple(frame.diagnostics), frame.height, inline)
+        if before is None or before.deps != deps or before.digest != key:  # else it ran only for its value
+            self._replace(call, memo)
+        self._keep(call, value, value.size if isinstance(value, Parts) else len(data))
+        return memo
 
-    def _replace(self, row: Row, trace: Trace, items: Items | None) -> None:
-        """Gives a row a trace, and a table its items."""
-        rows, before = self.rows, row.trace
-        if items is not None:
-            if before is not None and before.digest != trace.digest:
-                self._move(row, items)
-            row.items = items
-            rows.tables.add(row.id)
-        rows.readers.note(row, trace, before if rows.touched is not None else None)
-        row.trace, row.digest, row.height, row.value = trace, trace.digest, trace.height, UNSET
-        if trace is not before:
-            rows.unsaved[row.id] = row
-        if trace.problems or row.id in self.noisy:
-            (self.noisy.add if trace.problems else self.noisy.discard)(row.id)
-
-    def _move(self, table: Row, after: Items) -> None:
-        """Notes the items of a table that come out different: who read them is to be doubted."""
-        gone: dict[bytes, bytes] = {}
-        before = table.items or (None if table.trace is None else self.rows.items_of(table.trace))
+    def _replace(self, call: Call, memo: Memo) -> None:
+        """Gives a call another memo."""
+        row, before = call.row, call.memo
         if before is not None:
-            changed = before.changed(after)
-        else:  # it was none: what was read of an earlier one may differ, or be missing
-            read = () if self.rows.touched is None else self.rows.readers.read(table.id[:KIN])
-            gone = dict.fromkeys(read, MISSING)
-            changed = {NAMES: after.outline.names, ABSENT: LOOKED, **{name: item.digest for name, item in after.all()}}
-        self.rows.move(table.id, gone | {item_identity(table.id, item): now for item, now in changed.items()})
+            call.past = [before, *(past for past in self._past(call) if past is not memo)][:PAST]
+        call.memo, call.value = memo, UNSET
+        self._unsaved[row] = call
+        self.replaced.setdefault(row, before)
+        if before is None or before.digest != memo.digest:
+            self.changed.setdefault(row, before)
+        known = {(dep.row, dep.item) for dep in before.deps} if before is not None else ()
+        for dep in memo.deps:
+            if (dep.row, dep.item) not in known:
+                self._readers.setdefault((dep.row, dep.item), set()).add(row)
+        (self.reporting.add if memo.diagnostics else self.reporting.discard)(row)
+
+    # ---- calls by name and by number
+
+    def call(self, query: Query[Any, Any], args: tuple[Any, ...]) -> Call:
+        """A call of a query: from memory, from the store, or without a memo."""
+        name = (query.name, *args)
+        call = self._by_name.get(name)
+        if call is None:
+            if self._find(query.name) is not query:
+                raise TypeError(f"{query.name} is not found by its name: a later run could not verify its memos")
+            row = row_of_query(query, args)
+            memo = self._store.memo(row)
+            call = self._add(Call(name, row, query, memo if memo is not None and memo.name == name else None))
+        return call
+
+    def by_name(self, name: Name) -> Call | None:
+        """A call by its name, None if its query no longer exists."""
+        query = self._find(name[0])
+        return self._by_name.get(name) if query is None else self.call(query, name[1:])
+
+    def by_row(self, row: Row) -> Call | None:
+        """A call by its number, None if it has no memo, or its query no longer exists or takes other keys."""
+        call = self._by_row.get(row)
+        memo = self._store.memo(row) if call is None else None
+        query = None if memo is None else self._find(memo.name[0])
+        if memo is None or query is None or row != row_of_query(query, memo.name[1:]):
+            return call
+        return self._add(Call(memo.name, row, query, memo)) if query.arity == len(memo.name) - 1 else None
+
+    def in_memory(self, row: Row) -> Call | None:
+        """A call by its number, None if it was not requested yet."""
+        return self._by_row.get(row)
+
+    def _input(self, label: str) -> Call:
+        name = INPUT, label
+        return self._by_name.get(name) or self._add(Call(name, row_of(name), None, None))
+
+    def _add(self, call: Call) -> Call:
+        self._by_name[call.name] = self._by_row[call.row] = call
+        return call
+
+    def _digest_of_input(self, label: str) -> bytes:
+        data = self.inputs.get(label)
+        return MISSING if data is None else data.digest
+
+    def _past(self, call: Call) -> list[Memo]:
+        if call.past is None:
+            call.past = self._store.past(call.row)
+        return call.past
+
+    def readers(self, row: Row, item: Item = None) -> Iterable[Row]:
+        """The rows that have, or had, a dependency."""
+        return (*self._store.readers(row, item), *self._readers.get((row, item), ()))
+
+    def all_readers(self, row: Row) -> Iterable[Row]:
+        """The rows that have, or had, any dependency on a row."""
+        unsaved = (readers for (read, _), readers in self._readers.items() if read == row)
+        return {*self._store.all_readers(row), *(reader for readers in unsaved for reader in readers)}
+
+    # ---- values
+
+    def items(self, call: Call) -> Items:
+        """The items of a table whose memo is valid."""
+        if call.value is UNSET:
+            assert call.memo is not None
+            self._keep(call, load_items(self._bytes(call.memo), lambda key: self._load_part(call, key)), SMALL)
+        elif call.row in self._recent:
+            self._recent.move_to_end(call.row)
+        items: Items = call.value
+        return items
+
+    def items_of(self, memo: Memo) -> Items:
+        """The items that a table had by one of its memos."""
+        return load_items(self._bytes(memo), self._store.value)
+
+    def _load_value(self, call: Call, memo: Memo) -> None:
+        """Decodes a value; runs the query again if it is not kept."""
+        assert call.query is not None
+        if memo.value is not None:
+            data = self._bytes(memo)
+            self._keep(call, decode(call.query.decoder, data), len(data))
+        elif self._run(call).digest != memo.digest:
+            raise StoreDamaged("a query returns another value than recorded")
+
+    def _bytes(self, memo: Memo) -> bytes:
+        return memo.value or self._store.value(memo.digest)
+
+    def _load_part(self, table: Call, key: bytes) -> bytes:
+        """A part of a table, which takes memory as long as the table does."""
+        data = self._store.value(key)
+        if table.row in self._recent:
+            self._recent[table.row] += len(data)
+            self._size += len(data)
+        return data
+
+    def _keep(self, call: Call, value: Any, size: int) -> None:
+        """Keeps a value in memory, and drops those that were used least recently."""
+        call.value = value
+        self._size += size - self._recent.pop(call.row, 0)
+        self._recent[call.row] = size
+        while self._size > self._budget and len(self._recent) > 1:
+            row, freed = self._recent.popitem(last=False)
+            self._size -= freed
+            self._by_row[row].value = UNSET

@@ -1,58 +1,67 @@
-"""Queries: pure functions of a database and a key, as values that the database can call, name and decode."""
+"""Queries: pure functions of a database and a key. The database names them, calls them and decodes their values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, get_type_hints
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, get_type_hints
 
 import msgspec
 from xxhash import xxh3_128
-
-if TYPE_CHECKING:
-    from pipeline.query.database import Database
 
 P = ParamSpec("P")
 V = TypeVar("V")
 
 
+class Reader(Protocol):
+    """What a query needs of the database that it is called with."""
+
+    def get(self, query: Any, args: tuple[Any, ...]) -> Any:
+        """The value of a query."""
+
+    def item(self, table: Any, args: tuple[Any, ...], item: str) -> Any:
+        """One item of a table, None if it has no such item."""
+
+
 class Query(Generic[P, V]):
-    """A remembered function. Calling it gives its value, and records the read in whoever asks."""
+    """A function whose calls are memoized. A call returns its value, and records a dependency of the active query."""
 
-    sets = False  # whether there are sets in its values, whose order differs from process to process
+    has_sets = False  # whether its values contain sets, whose order differs from process to process
 
-    def __init__(self, function: Callable[Concatenate[Database, P], V], *, keep: bool = True) -> None:
+    def __init__(self, function: Callable[Concatenate[Any, P], V], *, keep: bool = True) -> None:
         self.function: Callable[..., Any] = function
-        self.keep = keep  # whether its values are stored, or made again when somebody wants to see one
+        self.keep = keep  # whether values are stored, or only their digests
         self.module = function.__module__
         self.name = f"{self.module.rpartition('.')[2]}:{function.__name__}"
         self.arity = function.__code__.co_argcount - 1  # of its keys
         self.doc = (function.__doc__ or "").partition("\n")[0]
 
-    def __call__(self, db: Database, *args: P.args, **kwargs: P.kwargs) -> V:
+    def __call__(self, db: Reader, *args: P.args, **kwargs: P.kwargs) -> V:
         value: V = db.get(self, args)
         return value
 
     @cached_property
     def result(self) -> Any:
-        """The type of the value: what the function's annotation says."""
+        """The type of the value: the function's annotation."""
         return get_type_hints(self.function)["return"]
 
     @cached_property
     def decoder(self) -> msgspec.msgpack.Decoder[Any]:
+        """Decodes a stored value."""
         return msgspec.msgpack.Decoder(self.result)
 
 
 class Table(Query[P, dict[str, V]], Generic[P, V]):
-    """A remembered function that gives many items by name, each of which is read, and compared, alone."""
+    """A query that returns many items by name. Each item is read, and compared, alone."""
 
-    def item(self, db: Database, *args: Any) -> V | None:
-        """The item whose name is the last of `args`, None when there is none."""
-        found: V | None = db.item(self, args[:-1], args[-1])
-        return found
+    def item(self, db: Reader, *args: Any) -> V | None:
+        """The item whose name is the last of `args`, None if there is none."""
+        item: V | None = db.item(self, args[:-1], args[-1])
+        return item
 
     @cached_property
     def item_decoder(self) -> msgspec.msgpack.Decoder[Any]:
+        """Decodes a stored item."""
         return msgspec.msgpack.Decoder(self.result.__args__[1])
 
 
@@ -61,35 +70,35 @@ class Parts(list[bytes]):
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
         return sum(map(len, self))
 
     @property
     def digest(self) -> bytes:
-        """The digest of all of them."""
-        found = xxh3_128()
+        """The digest of all bytes, however they are cut."""
+        hasher = xxh3_128()
         for part in self:
-            found.update(part)
-        return found.digest()
+            hasher.update(part)
+        return hasher.digest()
 
 
-def query(function: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
+def query(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
     """Makes a function a query."""
     return Query(function)
 
 
-def unkept(function: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
-    """Makes a function a query whose values are large and easily made again: only their digests are stored."""
+def unkept(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
+    """Makes a function a query whose values are large and cheap to recompute: only their digests are stored."""
     return Query(function, keep=False)
 
 
-def unordered(function: Callable[Concatenate[Database, P], V]) -> Query[P, V]:
-    """Makes a function whose values have sets in them a query: they are stored in order."""
+def unordered(function: Callable[Concatenate[Any, P], V]) -> Query[P, V]:
+    """Makes a function whose values contain sets a query: sets are stored in sorted order."""
     made = Query(function)
-    made.sets = True
+    made.has_sets = True
     return made
 
 
-def table(function: Callable[Concatenate[Database, P], dict[str, V]]) -> Table[P, V]:
+def table(function: Callable[Concatenate[Any, P], dict[str, V]]) -> Table[P, V]:
     """Makes a function that returns a dict a table."""
     return Table(function)

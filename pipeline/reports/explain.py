@@ -16,7 +16,7 @@ from pipeline.model.nodes import Pair
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.row import INPUT, ITEM, Name
+from pipeline.query.memo import INPUT, ITEM, Name
 from pipeline.reports.show import op_names
 from pipeline.reports.stages import stage_reads
 from pipeline.reports.trail import CODE, TOUCHED, Ends, Trail, entry_end, row

@@ -16,7 +16,7 @@ from pipeline.model.nodes import NodeRow, Pair
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.row import digest
+from pipeline.query.memo import digest
 from pipeline.rules.kernels.derivative import differentiability_of
 from pipeline.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece

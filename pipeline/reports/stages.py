@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from pipeline.query.account import reads
 from pipeline.query.database import Database
-from pipeline.query.row import ITEM, Name
+from pipeline.query.explain import reads
+from pipeline.query.memo import ITEM, Name
 from pipeline.reports.trail import Ends, end_of
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from pipeline.model.layers import entry_operator, layer_of
 from pipeline.problems.problem import Role
-from pipeline.query.account import changed_items, changes, reads
 from pipeline.query.database import Database
+from pipeline.query.explain import changed_items, changes, reads
+from pipeline.query.memo import INPUT, ITEM, NAMES, Name
 from pipeline.query.query import Query
-from pipeline.query.row import INPUT, ITEM, NAMES, Name
 from pipeline.specs.location import DESCRIPTION as SET_KEY
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
@@ -101,7 +101,7 @@ class Trail:
 
     def _entries_for(self, end: Name) -> Ends:
         """Replaces the list of all entries by the entries that were added or deleted."""
-        if end[-1] != NAMES:
+        if end[-1] is not NAMES:
             return {end: None}
         role = end[2]
         listed = {(*end[:-1], entry): None for entry, how in self.edits[role].items() if how != "changed"}
@@ -113,7 +113,7 @@ class Trail:
         if end[0] != ITEM:
             return _input_name(self._db, str(end[1]), named)
         file, line, op = self.place(end, named)
-        if end[-1] == NAMES:
+        if end[-1] is NAMES:
             return f"{file}: its entries were reordered"
         return f"{file}:{line} {op}" if line else f"{file} {op} (deleted)"
 
@@ -125,7 +125,7 @@ class Trail:
     def reason(self, end: Name) -> str:
         """The text for an end as the reason of a rebuild."""
         text = self.describe(end)
-        return text if end in (NEVER, TOUCHED) or end[-1] == NAMES or text.endswith(")") else f"{text} changed"
+        return text if end in (NEVER, TOUCHED) or end[-1] is NAMES or text.endswith(")") else f"{text} changed"
 
     def _key(self, role: Role, entry: str) -> str:
         """The key of an entry's file. For a deleted entry, the key of any file of its layer."""

@@ -16,8 +16,8 @@ from pipeline.model.layers import entry_operator, layer_of
 from pipeline.model.nodes import Defined, Keyed, NodeRow, Shape, Target
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
+from pipeline.query.memo import encode
 from pipeline.query.query import Table, query, table
-from pipeline.query.row import encode
 from pipeline.rules.derivatives.info import create_infos
 from pipeline.rules.derivatives.suspicion import suspicious
 from pipeline.rules.matching.naming import NodeNames

@@ -10,8 +10,8 @@ from pipeline import __version__
 from pipeline.code.code import code
 from pipeline.model.manifest import Manifest, ManifestFile, ManifestInput, ManifestUnit
 from pipeline.query.database import Database
+from pipeline.query.memo import digest, digest_of
 from pipeline.query.query import Parts, query, unkept
-from pipeline.query.row import digest, digest_of
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages import derivatives, emit, foreach, infos, match, schemas, shard, specs
 from pipeline.stages.set import RELEASE, asked, graph_label, spec_label, spec_set, template_label

@@ -16,8 +16,8 @@ from pipeline.model.entries import grouped, numbered
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import Role, SpecError, TextError
 from pipeline.query.database import Database
+from pipeline.query.memo import digest, encode
 from pipeline.query.query import query, table, unkept
-from pipeline.query.row import digest, encode
 from pipeline.rules.layers.versions import looks_like
 from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole, unused_anchors
 from pipeline.specs.spec_set import ROLES

@@ -8,7 +8,6 @@ from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.graphs.model import Constant, Float, Function, Int, Item, Many, Nothing, Ref, Value
 from pipeline.problems.problem import Problem
-from pipeline.query.account import problems
 from pipeline.stages import graphs
 
 
@@ -23,7 +22,7 @@ class Reading:
         self.functions: dict[str, Function | None] = {
             name: graphs.graph(db, file, name) for file, name in graphs.all_names(db)
         }
-        self.problems = problems(db, [(graphs.stage,)], Problem)
+        self.problems = db.diagnostics([(graphs.stage,)], Problem)
         self.report = self.build.problems_of([(graphs.stage,)]).report
 
     def operators(self, name: str) -> list[str]:

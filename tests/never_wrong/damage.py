@@ -302,17 +302,17 @@ def _edited(number: int) -> Specs:
 
 def _damaged_run(words: list[str], damage: Callable[[], None] | None) -> int:
     """A run in a process of its own, whose store may be damaged as soon as it has begun to read it."""
-    from pipeline.query.store import Store
+    from pipeline.store.sqlite import SqliteStore
 
-    begin = Store.begin
+    begin = SqliteStore.begin
 
-    def begun(store: Store) -> bool:
+    def begun(store: SqliteStore) -> bool:
         found = begin(store)
         if damage is not None:
             damage()
         return found
 
-    Store.begin = begun  # type: ignore[method-assign]
+    SqliteStore.begin = begun  # type: ignore[method-assign]
     return forked.run_gradmill(words)
 
 

@@ -44,7 +44,7 @@ CODE = [
     ("families/family.py", r"(?<=\{template\})(?: \d{5})?(?=\")", " {:05}"),
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("families/trace_type/trace_type.cpp", r"(?<=/\*num_outputs=\*/0\);)(?: // \d{5})?(?=\n)", " // {:05}"),
-    ("query/engine.py", r"(?<=# traces that a row keeps beside its latest)(?: \d{5})?(?=\n)", " {:05}"),
+    ("query/engine.py", r"(?<=# memos that are kept of a row besides the latest)(?: \d{5})?(?=\n)", " {:05}"),
     ("front/doit/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
 ]
 

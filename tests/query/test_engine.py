@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from pipeline.code.files import CodeChanged, Source
-from pipeline.query.account import changed_items, changes, collect, problems
 from pipeline.query.database import Cycle, Database
+from pipeline.query.explain import changed_items, changes
+from pipeline.query.memo import INPUT, ITEM, NAMES, digest, row_of
 from pipeline.query.query import Parts, Table, query, table, unkept
-from pipeline.query.row import INPUT, ITEM, NAMES, digest, identity
+from pipeline.store.collect import collect
 from tests.query.toy import Toy, length, page, summary, total, words
 
 TEXT = b"a: one\nb: three\nc: =a\n"
@@ -40,7 +41,7 @@ def test_a_query_that_nobody_finds_by_name_is_refused(toy: Toy) -> None:
     def lonely(db: Database, file: str) -> int:
         return total(db, file)
 
-    with pytest.raises(TypeError, match="test_engine:lonely is none of the queries"):
+    with pytest.raises(TypeError, match="test_engine:lonely is not found by its name"):
         toy.run((lonely, "x"))
     assert toy.run((lonely, "x"), db=toy.open(lonely))[0] == [11]
 
@@ -128,8 +129,7 @@ def test_traces_are_bounded(toy: Toy) -> None:
         toy.inputs["x"] = b"a: " + b"o" * n
         toy.run((summary, "x"))
     db = toy.begin()
-    row = db.rows.named((total.name, "x"))
-    assert len(db._store.older(row.id)) == 7
+    assert len(toy.store.past(db.call(total, ("x",)).row)) == 7
 
 
 def test_problems_are_reported_on_every_round(toy: Toy) -> None:
@@ -137,7 +137,7 @@ def test_problems_are_reported_on_every_round(toy: Toy) -> None:
     for _ in range(2):
         db = toy.begin()
         assert total(db, "x") == 3
-        assert sorted(problems(db, [(total, "x")], str)) == ["no such word: q", "x: no meaning: odd"]
+        assert sorted(db.diagnostics([(total, "x")], str)) == ["no such word: q", "x: no meaning: odd"]
         db.commit()
 
 
@@ -147,7 +147,7 @@ def test_problems_of_what_nobody_asks_for_any_more_are_not_reported(toy: Toy) ->
     toy.inputs["x"] = b"a: one\n"
     db = toy.begin()
     total(db, "x")
-    assert problems(db, [(total, "x")], str) == []
+    assert db.diagnostics([(total, "x")], str) == []
 
 
 def test_an_item_that_was_missing_is_noticed_when_it_is_there(toy: Toy) -> None:
@@ -190,7 +190,7 @@ def test_a_round_that_asks_for_less_costs_what_it_asks_for(toy: Toy) -> None:
     toy.inputs["y"] = b"a: one\nb: four\nc: =a\n"
     db = toy.begin()
     assert summary(db, "y") == "short"
-    looked_at = {name[1] for name in db.rows.by_name if name[0] in (length.name, total.name, summary.name)}
+    looked_at = {name[1] for name in db._by_name if name[0] in (length.name, total.name, summary.name)}
     db.commit()
     assert looked_at == {"y"}
     assert toy.run((total, "x")) == ([16], ["length(x, c)", "total(x)"])
@@ -228,7 +228,7 @@ def fresh(toy: Toy) -> Toy:
 
 
 def test_of_two_processes_at_once_both_are_right(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.query.store._WAIT", 0.1)
+    monkeypatch.setattr("pipeline.store.sqlite._WAIT", 0.1)
     toy.run((summary, "x"))
     toy.inputs["x"] = b"a: o\n"
     first = toy.begin()
@@ -255,7 +255,6 @@ def test_a_process_that_stays_sees_what_another_wrote(toy: Toy) -> None:
 def test_a_flush_in_mid_round_changes_nothing(toy: Toy) -> None:
     db = toy.begin()
     assert total(db, "x") == 11
-    db.rows.flush()
     assert page(db, "x") == "a 3\nb 5\nc 3\n"
     assert words(db, "x") == {"a": "one", "b": "three", "c": "=a"}
     db.commit()
@@ -263,7 +262,7 @@ def test_a_flush_in_mid_round_changes_nothing(toy: Toy) -> None:
 
 
 def test_a_round_that_is_not_committed_leaves_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.query.store._WAIT", 0.1)
+    monkeypatch.setattr("pipeline.store.sqlite._WAIT", 0.1)
     toy.run((total, "x"))
     toy.inputs["x"] = b"a: o\n"
     total(toy.begin(), "x")
@@ -276,7 +275,6 @@ def test_a_process_that_stays_goes_on_after_a_round_that_was_not_kept(toy: Toy) 
     toy.run((total, "x"), (page, "x"), db=db)
     toy.inputs["x"] = b"a: o\n"
     page(toy.begin(db), "x")
-    db.rows.flush()
     toy.inputs["x"] = b"a: one\nb: o\n"
     assert toy.run((total, "x"), (page, "x"), db=db)[0] == [4, "a 3\nb 1\n"]
     toy.inputs["x"] = TEXT
@@ -338,8 +336,8 @@ def test_items_that_were_missing_in_a_table_that_is_lost_are_looked_for_again(to
     toy.inputs["y"] = b"b: two\n"
     assert toy.run((either, "q"), db=toy.open(either))[0] == ["nowhere"]
     with sqlite3.connect(toy.path) as connection:
-        key = int.from_bytes(identity((words.name, "y")), "big", signed=True)
-        assert connection.execute("DELETE FROM rows WHERE id = ?", (key,)).rowcount == 1
+        key = row_of((words.name, "y"), table=True)
+        assert connection.execute("DELETE FROM memos WHERE key = ?", (key,)).rowcount == 1
     connection.close()
     toy.inputs["y"] = b"b: two\nq: here\n"
     assert toy.run((either, "q"), db=toy.open(either))[0] == ["here"]
@@ -396,7 +394,7 @@ def test_values_that_are_lost_in_a_round_are_made_again(toy: Toy, seed: int) -> 
     values = toy.path.with_name("rows.values")
     os.truncate(values, chance.randrange(values.stat().st_size))
     assert (total(db, "x"), page(db, "x"), words(db, "x")["b"]) == (11, "a 3\nb 5\nc 3\n", "three")
-    assert problems(db, [(total, "x"), (words, "x")], str) == []
+    assert db.diagnostics([(total, "x"), (words, "x")], str) == []
 
 
 def test_what_is_damaged_is_reported_once(toy: Toy) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 from pipeline.code.code import FILES, code
 from pipeline.query.database import Database
+from pipeline.query.memo import Input
 from pipeline.query.query import Query, query, table, unkept
-from pipeline.query.row import Input
-from pipeline.query.store import Store
+from pipeline.store.sqlite import SqliteStore
 
 
 @table
@@ -72,7 +72,7 @@ class Toy:
         from pipeline.code import code as module
 
         known = {**QUERIES, **{q.name: q for q in (module.code, module.source, module.files, *more)}}
-        self.store = Store(str(self.path))
+        self.store = SqliteStore(str(self.path))
         return Database(self.store, known.get, code, self.room, self.warned.append)
 
     def begin(self, db: Database | None = None) -> Database:

@@ -24,7 +24,7 @@ from pipeline.front.settings.config import NO_FIX, NO_FIX_HINT
 from pipeline.front.settings.hints import unknown_option
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
-from pipeline.query.row import Name
+from pipeline.query.memo import Name
 
 INTERRUPTED = 130
 

@@ -80,7 +80,7 @@ class FileTasks:
         from pipeline.stages.shard import files
 
         build = self._work.build
-        known = build.db.current(files, *build.layout)  # they were asked for in this run, or need not be
+        known = build.db.is_clean(files, *build.layout)  # they were asked for in this run, or need not be
         noted = [self._note(name) for name in build.file_names()] if known else [False]
         return self._has_manifest and all(noted)
 
@@ -89,7 +89,7 @@ class FileTasks:
         from pipeline.stages.shard import made
 
         build, path = self._work.build, self._work.build.path(name)
-        if not build.db.current(made, *build.layout, name):
+        if not build.db.is_clean(made, *build.layout, name):
             return False
         wanted = made(build.db, *build.layout, name).xxh3
         written = self._writing[name].written if name in self._writing else None

@@ -60,10 +60,10 @@ class Tasks:
             yield self._work.task(name, doc, look, basename=name, task_dep=needed)
 
     def _look(self, stage: str, effect: Effect) -> bool:
-        from pipeline.query.account import ran_for
+        from pipeline.query.explain import ran_for
 
         db, root = self.build.db, self.build.stages.root(stage)
-        current = db.holds(*root)
+        current = db.is_valid(*root)
         db.digest(*root)
         effect.failure = self._work.failure([root])
         ran = ran_for(db, root, lambda row: row[0].startswith(f"{stage}:"))
@@ -112,7 +112,7 @@ class Tasks:
     def _problems_so_far(self) -> Problems:
         """The problems of the stages that have been brought up to date."""
         build = self.build
-        return build.problems_of([root for root in build.stages.roots() if build.db.current(*root)])
+        return build.problems_of([root for root in build.stages.roots() if build.db.is_clean(*root)])
 
     def _stamp(self, selected: Sequence[str]) -> None:
         """Writes what the selected tasks made to the file that `stamp=` names, if that changed."""

@@ -53,7 +53,7 @@ class UnitTasks:
 
         build = self._work.build
         roots = [(text, *at) for at in units]
-        current = all((text.name, *at) not in build.db.ran and build.db.holds(text, *at) for at in units)
+        current = all((text.name, *at) not in build.db.ran and build.db.is_valid(text, *at) for at in units)
         for at in units:
             self._stale.bring(*at)
         build.inputs.code.check()  # at once: code that changes after that is the next run's business

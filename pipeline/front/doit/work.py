@@ -77,9 +77,8 @@ class Work:
     def _fails(self, roots: Sequence[Any]) -> bool:
         """Whether the rows under `roots` have an error."""
         from pipeline.problems.problem import Problem
-        from pipeline.query.account import problems
 
-        return fails(self.build.config, problems(self.build.db, roots, Problem))
+        return fails(self.build.config, self.build.db.diagnostics(roots, Problem))
 
     def failure(self, roots: Sequence[Any]) -> str:
         """The report of all errors, "" where the rows under `roots` have none."""

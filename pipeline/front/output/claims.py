@@ -14,7 +14,7 @@ import msgspec
 from pipeline.front.settings.config import Config
 from pipeline.io.files import read_file, replace_file
 from pipeline.problems.problem import SpecError
-from pipeline.query.row import digest
+from pipeline.query.memo import digest
 
 _SHARED = "generated"  # the folder in which every set has its own, unless another one is given
 _OWNERS = ".owners"  # a note in it, for those who have another cache

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from pipeline.front.output.ownership import Identity, Knows, Says, identities, nothing, refusal, refused
 from pipeline.io.files import TICK, UNSETTLED, Moment, Stat, is_settled, read_file, replace_file, stat_of
+from pipeline.query.memo import digest
 from pipeline.query.query import Parts
-from pipeline.query.row import digest
 
 
 class Written(Struct, frozen=True, array_like=True):

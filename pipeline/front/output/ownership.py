@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Set
 
 from pipeline.io.files import read_file
 from pipeline.problems.problem import SpecError
-from pipeline.query.row import digest
+from pipeline.query.memo import digest
 
 INPUT = "this is an input"
 FOREIGN = "there is a file that gradmill did not make"

@@ -88,12 +88,12 @@ class Build:
         """Lets other runs write to the cache."""
         self._lock.release()
 
-    def refresh(self, *, again: bool = False) -> None:
+    def refresh(self, *, again: bool = False, cumulative: bool = False) -> None:
         """Takes the inputs anew, and starts a round. `again`: all but gradmill's own code."""
         self.stages.load()
         known = self.record.evidence.code if self.record is not None else {}
         inputs = self.inputs.take_again() if again else self.inputs.take(known)
-        self.connection.begin(inputs, self.stages.analysis)
+        self.connection.begin(inputs, self.stages.analysis, cumulative=cumulative)
 
     @property
     def forgotten(self) -> Forgotten:

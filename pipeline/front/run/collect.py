@@ -11,8 +11,9 @@ from pipeline.front.output.outputs import remove_abandoned
 from pipeline.front.run.paths import PAGES, own_files
 from pipeline.io.files import read_file
 from pipeline.problems.problem import SpecError
-from pipeline.query.account import Collected, collect, size_of
-from pipeline.query.row import Name
+from pipeline.query.memo import Name
+from pipeline.store.collect import Collected, collect
+from pipeline.store.sqlite import size_of
 
 BUSY = "in use, or just built"
 

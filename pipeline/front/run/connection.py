@@ -14,7 +14,7 @@ from pipeline.problems.plain import warn
 
 if TYPE_CHECKING:
     from pipeline.query.database import Database
-    from pipeline.query.row import Taken
+    from pipeline.query.memo import Input
 
 
 class Connection:
@@ -24,16 +24,16 @@ class Connection:
     def __init__(self, paths: Paths, *, room: int, seals: bool) -> None:
         from pipeline.code.code import code
         from pipeline.query.database import Database
-        from pipeline.query.store import Store
+        from pipeline.store.sqlite import SqliteStore
 
         collect_if_large(paths.store)
         self._notes = paths.notes
-        self.db: Database = Database(Store(paths.store, seals=seals), find_query, code, room, warn)
+        self.db: Database = Database(SqliteStore(paths.store, seals=seals), find_query, code, room, warn)
         self.forgotten = Forgotten({})
 
-    def begin(self, inputs: Mapping[str, Taken], stages: Mapping[str, object]) -> None:
+    def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:
         """Starts a round, without the rows of tasks that doit was told to forget, of `stages` and others."""
-        self.db.begin(inputs)
+        self.db.begin(inputs, cumulative=cumulative)
         self.forgotten = forgotten = Forgotten(read_notes(self._notes))
         if not forgotten:
             return

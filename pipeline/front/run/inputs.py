@@ -13,7 +13,7 @@ from pipeline.io.files import Moment, Stat, evidence, moment, stat_of, unchanged
 
 if TYPE_CHECKING:
     from pipeline.front.settings.graph_files import Archive
-    from pipeline.query.row import Taken
+    from pipeline.query.memo import Input
     from pipeline.specs.location import Location
 
 
@@ -27,10 +27,10 @@ class Inputs:
         self.clock = ""  # a file that may be touched, to know what time it is there
         self.stats: dict[str, Stat | None] = {}
         self.opened: dict[str, bytes] = {}  # what an editor has of files, by label: it counts in place of the disk's
-        self._code: dict[str, Taken] = {}
+        self._code: dict[str, Input] = {}
         self._paths: list[str] = []  # of the spec set's files, and of the graphs', when they were taken
 
-    def take(self, known: Mapping[str, Written]) -> Mapping[str, Taken]:
+    def take(self, known: Mapping[str, Written]) -> Mapping[str, Input]:
         """All inputs as they are now; CodeChanged where what runs may be another text than what is there. `known`:
         gradmill's files as the last run saw them."""
         self.moment = self.now()
@@ -38,7 +38,7 @@ class Inputs:
         self.code.settle()
         return self._code | specs
 
-    def take_again(self) -> Mapping[str, Taken]:
+    def take_again(self) -> Mapping[str, Input]:
         """The same with the code as it was taken, which the caller checks before anything is kept."""
         self.moment = self.now()
         return self._code | self._take_specs()
@@ -57,14 +57,14 @@ class Inputs:
         stats = self.stats | self.code.beside()
         return {path: evidence(stat, self.moment) for path, stat in stats.items()}
 
-    def _take_specs(self) -> dict[str, Taken]:
-        from pipeline.query.row import Input, encode
+    def _take_specs(self) -> dict[str, Input]:
+        from pipeline.query.memo import Input, encode
         from pipeline.stages.set import UNREADABLE
 
         self._paths = self.spec_paths()
         self.stats = {path: stat_of(path) for path in self._paths}
         templates, graphs = self._templates(), self._config.graphs.files()
-        found: dict[str, Taken] = {}
+        found: dict[str, Input] = {}
         unreadable = {}
         for label, at in self._labels(templates, graphs).items():
             try:
@@ -87,14 +87,14 @@ class Inputs:
         labels |= {header_label(name): at for name, at in specs.headers.items()}
         return labels | {graph_label(name): at for name, at in graphs.items()}
 
-    def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Taken]:
+    def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Input]:
         """What the command line and the description of the set say."""
-        from pipeline.query.row import Input, encode
+        from pipeline.query.memo import Input, encode
         from pipeline.stages.set import DESCRIBED, FAMILIES, GRAPHS, LINES, RELEASE, SET, Set
 
         config, specs = self._config, self._config.specs
         comment, headers = specs.template_comment, tuple(specs.headers)
-        found: dict[str, Taken] = {
+        found: dict[str, Input] = {
             SET: Input(encode(Set(specs.name, specs.names(), templates, comment, headers, specs.whole))),
             RELEASE: Input(config.release.encode()),
             FAMILIES: Input(",".join(config.families).encode()),

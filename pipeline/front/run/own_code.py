@@ -15,7 +15,7 @@ from pipeline.io.files import Moment, Stat, is_settled, stat_of, unchanged
 
 if TYPE_CHECKING:
     from pipeline.code.files import Source
-    from pipeline.query.row import Taken
+    from pipeline.query.memo import Input
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _EMBEDDED = os.path.join(PACKAGE, "specs", "core", "")
@@ -33,12 +33,12 @@ class OwnCode:
         self.stats: dict[str, Stat | None] = {}
         self.libraries: dict[str, str] = {}  # the files that state their versions
 
-    def take(self, known: Mapping[str, Written]) -> dict[str, Taken]:
+    def take(self, known: Mapping[str, Written]) -> dict[str, Input]:
         """The inputs. `known`: the files that the last run saw. CodeChanged where what runs may be another text."""
         from pipeline.code.code import FILES
         from pipeline.code.files import library_files
         from pipeline.query.database import ENGINE
-        from pipeline.query.row import Input
+        from pipeline.query.memo import Input
 
         self._paths, self.libraries = own_files(), library_files(LIBRARIES)
         self.stats = {path: stat_of(path) for path in (*self._paths.values(), *self.libraries.values())}
@@ -47,7 +47,7 @@ class OwnCode:
         engine = [self._sources[label].digest for label in self._paths if label.startswith("code/pipeline/query/")]
         engine += [self._sources[name].digest for name in self.libraries]
         version = ".".join(map(str, sys.version_info[:3])).encode()
-        taken: dict[str, Taken] = {**self._sources}
+        taken: dict[str, Input] = {**self._sources}
         return taken | {
             ENGINE: Input(b"".join((*engine, version))),
             FILES: Input("\n".join(self._paths).encode()),

@@ -189,7 +189,7 @@ def new_bytes(build: Build, name: str) -> Parts | None:
     from pipeline.stages.shard import contents, made
 
     db, at = build.db, (*build.layout, name)
-    data = None if db.holds(made, *at) else contents(db, *at)  # kept here: it is too large to stay in memory
+    data = None if db.is_valid(made, *at) else contents(db, *at)  # kept here: it is too large to stay in memory
     if build.outputs.holds(build.path(name), wanted(build, name)):
         return None
     data = contents(db, *at) if data is None else data

@@ -19,10 +19,9 @@ class Problems:
 
     def __init__(self, config: Config, db: Database, roots: Iterable[Root]) -> None:
         from pipeline.problems.causes import causes
-        from pipeline.query.account import problems
 
         self._config, self._db = config, db
-        self.all = causes(problems(db, list(roots), Problem))
+        self.all = causes(db.diagnostics(list(roots), Problem))
 
     @property
     def failed(self) -> bool:

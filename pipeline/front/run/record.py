@@ -13,7 +13,7 @@ from pipeline.front.output.outputs import Written
 from pipeline.front.run.paths import Paths
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Stat, overwrite_file, read_file, unchanged
-from pipeline.query.row import digest, encode
+from pipeline.query.memo import digest, encode
 
 _SIZE = 16  # of a digest
 

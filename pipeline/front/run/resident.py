@@ -13,7 +13,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.contents import units
 from pipeline.front.run.places import check_places, remove_orphans, write_files, write_manifest
 from pipeline.front.run.problems import Problems
-from pipeline.query.account import changes
+from pipeline.query.explain import changes
 
 ROOM = 64_000_000  # bytes of values that stay in memory: what the next edit needs is there
 

@@ -39,7 +39,7 @@ class StaleUnits:
             if key and (members[-1] in self._blocks or not any(unit in doubted for unit in members)):
                 self._blocks.setdefault(members[-1], []).append(key)
             doubted.update(dict.fromkeys(members))
-        return self._called([at for at in doubted if not self._build.db.holds(text, *at)])
+        return self._called([at for at in doubted if not self._build.db.is_valid(text, *at)])
 
     def _called(self, wanted: list[At]) -> dict[str, Named]:
         """Units, by what people call them."""
@@ -69,14 +69,14 @@ class StaleUnits:
         from pipeline.stages.shard import block, blocks, files, groups, parts
 
         db, at = self._build.db, (*self._build.layout, name)
-        if db.current(parts, *at):
+        if db.is_clean(parts, *at):
             return
         keys = self._in_doubt(block, parts, at)
         if keys is None:
             file = files.item(db, *at)
             if file is not None and file.whole:
                 yield (), [(file.family, unit) for unit in file.units]
-            keys = [key for key in blocks(db, *at) if not db.current(block, *key)]
+            keys = [key for key in blocks(db, *at) if not db.is_clean(block, *key)]
         for key in keys:
             group, family, _ = key[len(at) :]
             members = self._in_doubt(text, block, key)
@@ -88,7 +88,7 @@ class StaleUnits:
     def _in_doubt(self, read: Query[Any, Any], query: Query[Any, Any], key: Key) -> list[Any] | None:
         """The keys of the rows of one query that a row of another reads and that may have changed; None where anything
         else that it reads may have."""
-        found = self._build.db.reads_in_doubt(query, *key)
+        found = self._build.db.dirty_deps(query, *key)
         if found is None or any(name[0] != read.name for name in found):
             return None
         return [name[1:] for name in found]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.front.run.contents import units as units_of
-from pipeline.query.account import digest_of_all
-from pipeline.query.row import digest_of
+from pipeline.query.explain import digest_of_all
+from pipeline.query.memo import digest_of
 
 if TYPE_CHECKING:
     from pipeline.front.run.build import Build

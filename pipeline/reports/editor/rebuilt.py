@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
-from pipeline.query.row import ITEM
+from pipeline.query.explain import replaced
+from pipeline.query.memo import ITEM
 from pipeline.reports.trail import Trail, row
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.emit import text
@@ -56,5 +57,4 @@ def edits(db: Database) -> dict[tuple[Role, str], tuple[str, ...]]:
 
 def _replaced(db: Database) -> Iterable[tuple[str, str]]:
     """The units with a replaced row, by family and name."""
-    rows = (db.rows.numbered(id_) for id_ in list(db.before))
-    return [(each.name[1], each.name[2]) for each in rows if each is not None and each.name[0] == text.name]
+    return [(family, name) for _, family, name in replaced(db, text)]

@@ -10,7 +10,7 @@ from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.query.database import Database
-from pipeline.query.row import ITEM, digest
+from pipeline.query.memo import ITEM, digest
 from pipeline.reports.explain import Places, called, what_of
 from pipeline.reports.origin.owners import NO_UNIT, Owner, UnitKey, owner_of
 from pipeline.reports.trail import Trail, row

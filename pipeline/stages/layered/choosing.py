@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from pipeline.model.layers import LAYER_MARK, Source, role_of
 from pipeline.problems.problem import Problem, SpecError, nearest
 from pipeline.query.database import Database
+from pipeline.query.memo import encode
 from pipeline.query.query import query
-from pipeline.query.row import encode
 from pipeline.rules.layers.entry import in_namespace, kept_keys, operator_of, rewritten
 from pipeline.rules.layers.versions import Key, applies, is_listed, listed_versions
 from pipeline.specs.layers.lists import keys_of, value_of

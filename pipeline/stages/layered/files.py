@@ -8,7 +8,6 @@ from pipeline.model.layers import role_of
 from pipeline.problems.problem import Problem, Role, SpecError, TextError
 from pipeline.query.database import Database
 from pipeline.query.query import unkept
-from pipeline.query.row import NAMES
 from pipeline.specs.entries import read_text
 from pipeline.stages.set import spec_label, unreadable
 
@@ -42,7 +41,7 @@ def name_of(value: bytes, role: Role) -> str:
     """What names an entry: the operator with its overload, whatever its arguments; a tag."""
     found = msgspec.msgpack.decode(value)
     name = found.get(KEYS[role]) if isinstance(found, dict) else None
-    return name.partition("(")[0].strip() or "?" if isinstance(name, str) and NAMES not in name else "?"
+    return name.partition("(")[0].strip() or "?" if isinstance(name, str) and "\0" not in name else "?"
 
 
 def of_file(key: str, error: SpecError) -> Problem:

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_hexdigest
 from pipeline.front.output.claims import owners_in
 from pipeline.front.output.outputs import runs
 from pipeline.io.files import read_file, remove_empty
-from pipeline.query.store import Seal, is_checkpointed, seal_of, stats_of
+from pipeline.store.sqlite import Seal, is_checkpointed, seal_of, stats_of
 
 _FOLDER = "editor."  # then the number of the process, and what tells sets of one name apart
 _VALUES = ".values"

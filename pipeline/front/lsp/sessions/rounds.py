@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from pipeline.front.lsp.sessions.private import Private
-from pipeline.front.lsp.sessions.since import Since
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import paths_of
 from pipeline.front.run.resident import ROOM
 from pipeline.front.run.roots import Root, Stages
 from pipeline.front.settings.config import Config
 from pipeline.problems.problem import Problem
-from pipeline.query.account import problems
 
 
 class Rounds:
@@ -31,25 +29,24 @@ class Rounds:
         self.found: list[Problem] = []  # by the last round, with what only follows from other mistakes
         self._roots = roots
         self._private = private
-        self._since: Since | None = None  # the last run, or what there was at first
+        self._begun = False
         self._same_code = True
         self._unkept = False
 
     def update(self, opened: Mapping[str, bytes]) -> None:
         """Brings all up to date with the texts of open files, by what these go by among the inputs, and the disk."""
         self.settle()  # a round begins where the one before was kept
-        build, since = self.build, self._since
+        build = self.build
         build.inputs.opened = dict(opened)
         self._unkept = True
-        if since is not None:
-            build.refresh(again=self._same_code)
-            since.begin(build.db)
-        found = problems(build.db, self._roots(build.stages), Problem)
+        if self._begun:
+            build.refresh(again=self._same_code, cumulative=True)
+        found = build.db.diagnostics(self._roots(build.stages), Problem)
         build.inputs.code.check()
         self.found = found
-        self._since = since or Since()
-        if since is not None or self.had_run:  # where there was no run, what is there at first counts as run
-            self._since.end(build.db)
+        if not self._begun and not self.had_run:  # then what is there at first is what changes are compared with
+            build.db.replaced.clear()
+        self._begun = True
 
     def settle(self) -> None:
         """Keeps what was found for the next round; apart from `update`, as nobody waits for it."""

@@ -1,0 +1,119 @@
+"""Memos: what is remembered of one call, under which number, and as which bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+from xxhash import xxh3_64_intdigest, xxh3_128_digest
+
+from pipeline.query.query import Parts, Query, Table
+
+_encoder = msgspec.msgpack.Encoder()
+_sorting = msgspec.msgpack.Encoder(order="deterministic")
+_T = TypeVar("_T")
+
+Row = int  # the number of a call, from its name; odd for a table's
+Item = str | Literal[True] | None  # of a row: None for its value, NAMES for a table's names, else one of its items
+Name = tuple[Any, ...]  # of a call: the query's name, then the key
+
+NAMES: Final = True
+INPUT, ITEM = "input", "item"  # the first words of the names of inputs, and of items: (ITEM, *table's name, item)
+MISSING = bytes(16)  # the digest of an absent item, or an absent input
+SMALL = 96  # bytes; a value of at most so many stands in its memo
+
+_ROWS = 1 << 64
+
+
+class Dep(NamedTuple):
+    """One dependency."""
+
+    row: Row
+    item: Item
+    digest: bytes  # of what was read; MISSING for an absent item
+
+
+class Memo(Struct, frozen=True, gc=False, array_like=True):
+    """One remembered call."""
+
+    name: Name
+    digest: bytes  # of the encoded value, which is stored under it
+    deps: tuple[Dep, ...]  # in the order of reading
+    diagnostics: tuple[Raw, ...]  # its own
+    height: int  # above its highest dependency; an input has 0
+    value: bytes | None = None  # encoded; b"" if it is in the store by its digest, None if it is not kept
+
+
+class Input:
+    """The bytes of an input in one revision, None if there is no such input."""
+
+    __slots__ = ("_data", "_digest")
+
+    def __init__(self, data: bytes | None) -> None:
+        self._data = data
+        self._digest: bytes | None = MISSING if data is None else digest(data)
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of the bytes."""
+        assert self._digest is not None
+        return self._digest
+
+    def read(self) -> bytes | None:
+        """The bytes."""
+        return self._data
+
+
+class StoreDamaged(Exception):
+    """A store does not return what was written to it. The revision starts over on an empty store."""
+
+
+def encode(value: object) -> bytes:
+    """MessagePack; equal values that were built the same way give equal bytes."""
+    return _encoder.encode(value)
+
+
+def encode_value(query: Query[Any, Any], value: Any) -> bytes:
+    """The value of a query as bytes; only the digest if it is large and not kept."""
+    if not query.keep and isinstance(value, (bytes, Parts)):
+        return value if isinstance(value, bytes) else value.digest
+    return (_sorting if query.has_sets else _encoder).encode(value)
+
+
+def decode(decoder: msgspec.msgpack.Decoder[_T], data: bytes) -> _T:
+    """What was encoded; StoreDamaged if the bytes are not of that type."""
+    try:
+        return decoder.decode(data)
+    except msgspec.MsgspecError:
+        raise StoreDamaged("an entry is of another format") from None
+
+
+def digest(data: bytes) -> bytes:
+    """The 128-bit XXH3 of `data`."""
+    return xxh3_128_digest(data)
+
+
+def digest_of(*parts: object) -> bytes:
+    """The digest of several values; no boundary between them can move."""
+    return xxh3_128_digest(_encoder.encode(parts))
+
+
+def row_of(name: Name, *, table: bool = False) -> Row:
+    """The number of a call or an input. Its lowest bit says whether the query is a table."""
+    number = xxh3_64_intdigest(_encoder.encode(name)) & ~1 | table
+    return number - _ROWS if number >> 63 else number
+
+
+def row_of_query(query: Query[Any, Any], args: tuple[Any, ...]) -> Row:
+    """The number of a query's call."""
+    return row_of((query.name, *args), table=isinstance(query, Table))
+
+
+def is_table(row: Row) -> bool:
+    """Whether a row is a table's."""
+    return bool(row & 1)
+
+
+Find = Callable[[str], Query[Any, Any] | None]  # a query by its name

@@ -1,0 +1,423 @@
+"""The store on disk: an SQLite database of memos and readers, and a file of values next to it.
+
+One policy for damage. Files whose stats agree with the seal, which the last commit left, are trusted as a whole. All
+others (copied, restored from an archive, corrupted) are verified once: the structure of the database, the sum of the
+checksums of everything in it, and all values. So nothing is corrupt, missing, or older than the rest. Anything wrong,
+then or later, raises StoreDamaged, and the caller discards the store. Nothing damaged is ever extended or sealed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, closing, suppress
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from xxhash import xxh3_64_digest, xxh3_64_intdigest
+
+from pipeline.io.files import (
+    Stat,
+    is_file,
+    leave_files_only,
+    make_way,
+    move_file,
+    overwrite_file,
+    read_file,
+    stat_of,
+)
+from pipeline.query.memo import NAMES, Item, Memo, Row, StoreDamaged, decode, digest, encode
+from pipeline.query.store import Changes, Snapshot
+from pipeline.store.values import Place, Values
+
+FORMAT = 11  # of all that is stored
+
+# `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: a value's digest, as far as an
+# integer holds it, and where the value is. `sum`: the checksum of the entry, since it may be damaged after `begin`.
+_TABLES = {
+    "memos": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
+    "past": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
+    "state": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
+    "reads": "(row INTEGER, item INTEGER, reader INTEGER, PRIMARY KEY (row, item, reader)) WITHOUT ROWID",
+    "places": "(key INTEGER PRIMARY KEY, place INTEGER)",
+}
+_ALL = (1 << 63) - 1
+
+_NEXT_TO = ("-wal", "-shm")  # the ends of names of SQLite's own files
+_VALUES = ".values"
+_SEAL = ".seal"
+_WAIT = 10.0  # seconds that another process may take to write
+
+# What SQLite reports of a file that is in use or cannot be written; anything else it reports is damage.
+_UNUSABLE = {getattr(sqlite3, f"SQLITE_{name}") for name in "BUSY CANTOPEN FULL IOERR NOMEM PERM READONLY".split()}
+_UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
+
+
+class State(Struct, frozen=True, array_like=True):
+    """The one entry that describes the rest."""
+
+    sum: int  # of all checksums but its own
+    snapshot: Snapshot
+
+
+class Seal(Struct, frozen=True, array_like=True):
+    """Files that are known to be sound."""
+
+    sum: int
+    stats: tuple[Stat | None, ...]
+
+
+_memo_decoder = msgspec.msgpack.Decoder(Memo)
+_past_decoder = msgspec.msgpack.Decoder(list[Memo])
+_state_decoder = msgspec.msgpack.Decoder(State)
+_seal_decoder = msgspec.msgpack.Decoder(Seal)
+
+
+class SqliteStore:
+    """A store at a path. A new database is in memory until it is committed, and so is one that cannot be written.
+    `seals`: whether verified files are sealed before a commit, too."""
+
+    def __init__(self, path: str, *, seals: bool = True) -> None:
+        self.path = path
+        self.problem = ""
+        self.empty = True
+        self._seals = seals
+        self._in_memory = False
+        self._files = ExitStack()  # what is open:
+        self._connection: sqlite3.Connection
+        self._values: Values
+        self._is_open = False
+        self._stats: tuple[Stat | None, ...] = ()  # of the files that this store reads
+        self._sum = 0
+
+    @property
+    def paths(self) -> tuple[str, str]:
+        """The database, the values."""
+        return self.path, self.path + _VALUES
+
+    @property
+    def _new_paths(self) -> tuple[str, str]:
+        """Where they are written before they are moved to their place."""
+        database, values = self.paths
+        return f"{database}.{os.getpid()}.tmp", f"{values}.{os.getpid()}.tmp"
+
+    # ---- opening and closing
+
+    def begin(self) -> tuple[Snapshot, bool]:
+        is_idle = self._is_open and not self._connection.in_transaction  # else a revision was dropped
+        same = is_idle and not self._in_memory and stats_of(self.path) == self._stats
+        try:
+            if not same:
+                self.close()
+                self._open()
+            self._is_open = True
+            if self.empty:
+                return Snapshot(), False
+            self._run("BEGIN")
+            data, known = self._blob("state", 0), self._sum
+            if data is None:
+                raise StoreDamaged("its state is missing")
+            state = decode(_state_decoder, data)
+            self._sum = state.sum
+            if not same or known != state.sum:
+                self._check()
+                return state.snapshot, False
+            return state.snapshot, True
+        except (sqlite3.Error, OSError, ValueError) as error:  # ValueError: a path that is not text
+            if not _is_unusable(error):
+                raise StoreDamaged(str(error)) from None
+            self._create()
+        return Snapshot(), False
+
+    def is_current(self) -> bool:
+        return self._in_memory or stat_of(self.path) == self._stats[0]
+
+    def discard(self) -> None:
+        with suppress(OSError):
+            os.unlink(self.path + _SEAL)
+        self._create()
+
+    def close(self) -> None:
+        self._files.close()
+        self._is_open = False
+        for path in self._new_paths:
+            with suppress(OSError):
+                os.unlink(path)
+
+    def _open(self) -> None:
+        """Opens the files, or copies a database to memory that cannot be written; a new one if there is none."""
+        self.problem, self._in_memory = "", False
+        if not is_file(self.path):
+            return self._create()
+        self._stats = stats_of(self.path)
+        if all(os.access(path, os.W_OK) for path in (self.path, os.path.dirname(self.path) or ".")):
+            self._connect()
+            flags = os.O_RDWR | os.O_APPEND
+        else:
+            self._copy_to_memory()
+            flags = os.O_RDONLY
+        if self._run("PRAGMA user_version").fetchone() != (FORMAT,):
+            return self._create()
+        try:
+            self._use_values(self.paths[1], flags)
+        except OSError as error:
+            raise StoreDamaged(f"its values cannot be read: {error.strerror}") from None
+        self.empty = False
+        return None
+
+    def _use(self, connection: sqlite3.Connection) -> None:
+        self._connection = self._files.enter_context(closing(connection))
+
+    def _use_values(self, path: str, flags: int) -> None:
+        self._values = self._files.enter_context(closing(Values(path, self._place, flags)))
+
+    def _connect(self) -> None:
+        """Connects to the database."""
+        for end in _NEXT_TO:
+            leave_files_only(self.path + end)
+        self._connection = self._files.enter_context(
+            closing(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
+        )
+        self._run("PRAGMA synchronous = OFF")  # first: the next line would wait for the disk
+        self._run("PRAGMA journal_mode = WAL")
+        if not is_checkpointed(self.path):  # a process was killed
+            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._stats = stats_of(self.path)
+
+    def _copy_to_memory(self) -> None:
+        """Reads a database that cannot be written: SQLite would write next to it."""
+        self._in_memory = True
+        try:
+            os.close(os.open(self.path, os.O_RDWR))
+            self._report(PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.path.dirname(self.path)))
+        except OSError as error:
+            self._report(error)
+        from urllib.parse import quote
+
+        path = quote(os.fsencode(os.path.abspath(self.path)))
+        self._use(sqlite3.connect(":memory:", isolation_level=None))
+        with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as file:
+            file.backup(self._connection)
+        if self._stats != stats_of(self.path) or not is_checkpointed(self.path):
+            raise PermissionError(errno.EACCES, "it is being written", self.path)
+
+    def _create(self) -> None:
+        """Begins an empty database."""
+        self.close()
+        self._stats, self._in_memory = stats_of(self.path), True
+        self._use(sqlite3.connect(":memory:", isolation_level=None))
+        self._run(f"PRAGMA user_version = {FORMAT}")
+        for table, columns in _TABLES.items():
+            self._run(f"CREATE TABLE {table} {columns}")
+        self._run("BEGIN")
+        self.empty, self._sum, self.problem = True, 0, ""
+        try:
+            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
+            self._values = self._files.enter_context(
+                closing(Values(self._new_paths[1], self._place, os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+            )
+        except (OSError, ValueError) as error:  # ValueError: a path that is not text
+            self._report(error)
+            self._use_values(os.devnull, os.O_RDONLY)
+
+    # ---- damage
+
+    def _check(self) -> None:
+        """Trusts the files if their stats agree with the seal; else verifies the database, and seals the files."""
+        seal = Seal(self._sum, self._stats)
+        if seal == seal_of(self.path) and is_checkpointed(self.path):
+            return
+        if self._run("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise StoreDamaged("its structure is corrupt")
+        total = 0
+        for table in ("memos", "past", "reads", "places"):
+            total += sum(_sum(table, *entry) for entry in self._run(f"SELECT * FROM {table}"))  # noqa: S608
+        for key, place in self._run("SELECT key, place FROM places"):
+            if _key(digest(self._values.at(place))) != key:
+                raise StoreDamaged("a value is missing, or older than the rest")
+        if total & _ALL != self._sum:
+            raise StoreDamaged("a part is missing, or older than the rest")
+        if self._seals and stats_of(self.path) == self._stats and is_checkpointed(self.path):
+            with suppress(OSError):
+                _set_seal(self.path, seal)
+
+    # ---- reading
+
+    def memo(self, row: Row) -> Memo | None:
+        data = None if self.empty else self._blob("memos", row)
+        return None if data is None else decode(_memo_decoder, data)
+
+    def past(self, row: Row) -> list[Memo]:
+        data = None if self.empty else self._blob("past", row)
+        return [] if data is None else decode(_past_decoder, data)
+
+    def value(self, key: bytes) -> bytes:
+        return self._values.get(key)
+
+    def readers(self, row: Row, item: Item) -> Iterable[Row]:
+        return self._column("SELECT reader FROM reads WHERE row = ? AND item = ?", row, _hash(item))
+
+    def all_readers(self, row: Row) -> Iterable[Row]:
+        return set(self._column("SELECT reader FROM reads WHERE row = ?", row))
+
+    def rows(self) -> Iterable[Row]:
+        return self._column("SELECT key FROM memos")
+
+    def _place(self, value: bytes) -> Place | None:
+        """Where a value is, if it was committed."""
+        places = [] if self.empty else self._column("SELECT place FROM places WHERE key = ?", _key(value))
+        return places[0] if places else None
+
+    def _column(self, statement: str, *values: int) -> list[int]:
+        try:
+            return [column for (column,) in self._run(statement, values)]
+        except sqlite3.Error as error:
+            raise StoreDamaged(str(error)) from None
+
+    def _blob(self, table: str, key: int) -> bytes | None:
+        try:
+            entry = self._run(f"SELECT data, sum FROM {table} WHERE key = ?", (key,)).fetchone()  # noqa: S608
+        except sqlite3.Error as error:
+            raise StoreDamaged(str(error)) from None
+        if entry is not None and _sum(table, key, entry[0]) != entry[1]:
+            raise StoreDamaged("a checksum is wrong")
+        return None if entry is None else bytes(entry[0])
+
+    def _run(self, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+        return self._connection.execute(statement, values)
+
+    # ---- writing
+
+    def put(self, key: bytes, value: bytes) -> None:
+        self._values.add(key, value)
+
+    def commit(self, changes: Changes) -> bool:
+        try:
+            self._values.flush()
+            if self.problem or self._values.problem is not None:
+                raise self._values.problem or OSError
+            if stat_of(self.path) != self._stats[0]:
+                self.close()  # another process has committed
+                return False
+            self._write(changes)
+            self._run("COMMIT")
+            self._finish()
+            return True
+        except (sqlite3.Error, OSError) as error:
+            if not _is_unusable(error):
+                raise StoreDamaged(str(error)) from None
+            self._report(error)
+            self.close()
+            return False
+
+    def _write(self, changes: Changes) -> None:
+        reads = []
+        for (row, item), readers in changes.readers.items():
+            known = () if self.empty else self.readers(row, item)
+            reads += [(row, _hash(item), reader) for reader in readers if reader not in known]
+        self._insert("reads", reads)
+        self._insert("places", [(_key(value), place) for value, place in self._values.placed.items()])
+        self._replace("memos", {row: encode(memo) for row, memo in changes.memos.items()})
+        self._replace("past", {row: encode(memos) for row, memos in changes.past.items()})
+        state = encode(State(self._sum, changes.snapshot))
+        self._run("INSERT OR REPLACE INTO state VALUES (0, ?, ?)", (state, _sum("state", 0, state)))
+
+    def _insert(self, table: str, entries: Iterable[tuple[int | bytes, ...]]) -> None:
+        """Inserts entries, and adds their checksums to the sum of all."""
+        entries = sorted(entries)
+        if entries:
+            statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(entries[0]))})"  # noqa: S608
+            self._connection.executemany(statement, entries)
+            self._sum = self._sum + sum(_sum(table, *entry) for entry in entries) & _ALL
+
+    def _replace(self, table: str, blobs: Mapping[int, bytes]) -> None:
+        """Puts blobs in the place of those with the same keys."""
+        for key in () if self.empty else blobs:
+            for entry in self._run(f"DELETE FROM {table} WHERE key = ? RETURNING *", (key,)):  # noqa: S608
+                self._sum = self._sum - _sum(table, *entry) & _ALL
+        self._insert(table, [(key, data, _sum(table, key, data)) for key, data in blobs.items()])
+
+    def _finish(self) -> None:
+        """Puts what was committed in its place, and seals it."""
+        if self._in_memory:
+            self._put_in_place()
+        else:
+            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._stats, self.empty, self._values.placed = stats_of(self.path), False, {}
+        if is_checkpointed(self.path):  # else the next revision verifies it
+            _set_seal(self.path, Seal(self._sum, self._stats))
+
+    def _put_in_place(self) -> None:
+        """Writes a database in memory, and moves the files to their place. If only the values get there, the old
+        database misses its own."""
+        leave_files_only(self._new_paths[0])
+        with closing(sqlite3.connect(self._new_paths[0], isolation_level=None)) as file:
+            file.execute("PRAGMA synchronous = OFF")
+            file.execute("PRAGMA journal_mode = OFF")
+            self._connection.backup(file)
+        for end in _NEXT_TO:  # of the database that it replaces
+            make_way(self.path + end)
+        for new, path in zip(reversed(self._new_paths), reversed(self.paths)):
+            move_file(new, path)
+        self.close()
+        self._in_memory = False
+        self._connect()
+        self._use_values(self.paths[1], os.O_RDWR | os.O_APPEND)
+
+    def _report(self, error: Exception) -> None:
+        """Notes why nothing can be committed. That another process writes is no reason."""
+        if not self.problem and getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+            file = getattr(error, "filename", None)
+            place = self.path if not file or file in self._new_paths else file
+            self.problem = f"{place}: {getattr(error, 'strerror', None) or error}"
+
+
+def stats_of(path: str) -> tuple[Stat | None, ...]:
+    """The stats of the files of the store at a path."""
+    return stat_of(path), stat_of(path + _VALUES)
+
+
+def size_of(path: str) -> int:
+    """The bytes that the store at a path takes on the disk."""
+    return sum(stat.size for stat in stats_of(path) if stat is not None)
+
+
+def seal_of(path: str) -> Seal | None:
+    """The seal of the store at a path, None if it cannot be read."""
+    try:
+        return _seal_decoder.decode(read_file(path + _SEAL) or b"")
+    except msgspec.MsgspecError:
+        return None
+
+
+def is_checkpointed(path: str) -> bool:
+    """Whether the database has everything, and SQLite's log nothing."""
+    stat = stat_of(path + _NEXT_TO[0])
+    return stat is None or not stat.size
+
+
+def _set_seal(path: str, seal: Seal) -> None:
+    overwrite_file(path + _SEAL, encode(seal))
+
+
+def _is_unusable(error: Exception) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0)
+    return not isinstance(error, sqlite3.Error) or (code & 0xFF in _UNUSABLE and code not in _UNREADABLE)
+
+
+def _key(value: bytes) -> int:
+    """A digest as an integer."""
+    return int.from_bytes(value[:8], "big", signed=True)
+
+
+def _hash(item: Item) -> int:
+    """An item as an integer. Two that share one cost a needless look at a row."""
+    return 0 if item is None else 1 if item is NAMES else _key(xxh3_64_digest(str(item).encode()))
+
+
+def _sum(table: str, *entry: object) -> int:
+    """The checksum of an entry, or of a part of it."""
+    return xxh3_64_intdigest(encode((table, *entry))) & _ALL

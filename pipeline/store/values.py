@@ -1,0 +1,98 @@
+"""Encoded values one after another in a file that only grows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from pipeline.io.files import leave_files_only
+from pipeline.query.memo import StoreDamaged, digest
+
+Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones
+_SIZE = 32  # bits of a size
+_BUFFER = 1_000_000  # bytes that are written at once
+
+
+class Values:
+    """Values by digest, in a file to which several processes may append at once. `index` finds what was committed,
+    `placed` holds what this process added.
+
+    A value is verified by its digest when it is read. From the first failed write on, which is `problem`, values stay
+    in memory. What no index refers to, after a kill or a revision that was not committed, is lost space until the next
+    garbage collection.
+    """
+
+    def __init__(self, path: str, index: Callable[[bytes], Place | None], flags: int) -> None:
+        """Opens a file; with os.O_CREAT a new one, which is deleted if it cannot be written."""
+        self.placed: dict[bytes, Place] = {}
+        self.problem: OSError | None = None
+        self._index = index
+        self._path = path
+        self._is_new = bool(flags & os.O_CREAT)
+        self._held: dict[bytes, bytes] = {}  # not in the file
+        self._size = 0  # of these
+        if self._is_new:
+            leave_files_only(path)
+        self._file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+    def get(self, key: bytes) -> bytes:
+        """The value with a digest. StoreDamaged if it is not there."""
+        if key in self._held:
+            return self._held[key]
+        data = self.at(self.placed.get(key) or self._index(key) or 0)
+        if digest(data) != key:
+            raise StoreDamaged("a value is missing, or older than the rest")
+        return data
+
+    def at(self, place: Place) -> bytes:
+        """The bytes at a place, as far as the file has them."""
+        try:
+            return os.pread(self._file, place & (1 << _SIZE) - 1, place >> _SIZE)
+        except OSError as error:
+            raise StoreDamaged(f"a value cannot be read: {error.strerror}") from None
+
+    def add(self, key: bytes, value: bytes) -> None:
+        """Adds a value by its digest."""
+        if key not in self._held and key not in self.placed and self._index(key) is None:
+            self._held[key] = value
+            self._size += len(value)
+            if self._size > _BUFFER:
+                self.flush()
+
+    def flush(self) -> None:
+        """Appends what was added to the file."""
+        if self.problem is not None or not self._held:
+            return
+        try:
+            end = self._append(b"".join(self._held.values()))
+        except OSError as error:
+            self.problem = OSError(error.errno, error.strerror, self._path)
+            if self._is_new:
+                self._delete()
+            return
+        begin = end - self._size
+        for key, value in self._held.items():
+            self.placed[key] = begin << _SIZE | len(value)
+            begin += len(value)
+        self._held, self._size = {}, 0
+
+    def _append(self, data: bytes) -> int:
+        """Where the file ends then."""
+        written = os.write(self._file, data)
+        if written < len(data):
+            os.write(self._file, data[written:])  # the system says why
+            raise OSError(None, "not all of it could be written")
+        return os.lseek(self._file, 0, os.SEEK_CUR)  # where the system put it, whoever else appends
+
+    def _delete(self) -> None:
+        """Takes all values into memory, and leaves the disk to others."""
+        self._held |= {key: self.at(place) for key, place in self.placed.items()}
+        self.placed = {}
+        with suppress(OSError):
+            os.unlink(self._path)
+
+    def close(self) -> None:
+        """Closes the file."""
+        with suppress(OSError):
+            os.close(self._file)

@@ -1,0 +1,164 @@
+"""Mutations of the engine: each one must fail a test of tests/query.
+
+    python -m tests.query.mutations [--only N]
+
+Each mutation replaces one piece of a copy of the engine or its store, and runs tests/query against the copy. Prints
+which test noticed it; exit status 1 if any mutation survives, or if a piece is not in the code any more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("pipeline", "tests", "specs", "examples", "docs", "pyproject.toml", "README.md")
+
+
+class Mutation(NamedTuple):
+    """A piece of a file, and what it becomes."""
+
+    file: str
+    old: str
+    new: str
+
+
+ENGINE, INVALIDATION, DATABASE = "query/engine.py", "query/invalidation.py", "query/database.py"
+TABLE, MEMO, EXPLAIN, COLLECT = "query/table.py", "query/memo.py", "query/explain.py", "query/collect.py"
+SQLITE, VALUES = "store/sqlite.py", "store/values.py"
+
+MUTATIONS = [
+    # ---- verifying
+    Mutation(ENGINE, "if memo is not None and call.row not in self.dirty:", "if memo is not None:"),
+    Mutation(ENGINE, "if call.row not in self.unverified:", "if True:"),
+    Mutation(ENGINE, "if dep.row in self.dirty or dep.row in self.changed)", "if dep.row in self.dirty)"),
+    Mutation(ENGINE, "if dep.row in self.dirty or dep.row in self.changed)", "if dep.row in self.changed)"),
+    Mutation(ENGINE, "(past for past in self._past(call) if self._are_current(past.deps))", "iter(self._past(call))"),
+    Mutation(ENGINE, "(past for past in self._past(call) if self._are_current(past.deps))", "iter(())"),
+    Mutation(ENGINE, "        self.dirty.discard(call.row)\n        return valid", "        return valid"),
+    Mutation(ENGINE, "if call.running:", "if False:"),
+    Mutation(ENGINE, "            call.running = False\n", "            pass\n"),
+    Mutation(ENGINE, 'return MISSING if item is None else b""', "return MISSING"),
+    Mutation(ENGINE, 'return MISSING if item is None else b""', 'return b""'),
+    # ---- running
+    Mutation(ENGINE, "                self.get(self._code, (query.module,))", "                pass"),
+    Mutation(ENGINE, "                self.input(ENGINE)", "                pass"),
+    Mutation(ENGINE, "            self._frame = outer\n", "            self._frame = None\n"),
+    Mutation(ENGINE, "[:PAST]", "[:1]"),
+    Mutation(ENGINE, "[:PAST]", ""),
+    Mutation(ENGINE, "if before is None or before.digest != memo.digest:", "if before is None:"),
+    Mutation(ENGINE, "            if (dep.row, dep.item) not in known:\n", "            if not known:\n"),
+    Mutation(ENGINE, "self.reporting.add if memo.diagnostics else self.reporting.discard", "self.reporting.add"),
+    Mutation(ENGINE, "self.replaced.setdefault(row, before)", "self.replaced[row] = before"),
+    Mutation(
+        ENGINE, "elif self._run(call).digest != memo.digest:", "elif self._run(call).digest != memo.digest and False:"
+    ),
+    Mutation(ENGINE, "if height >= frame.height:", "if False:"),
+    # ---- calls by name and number, values
+    Mutation(ENGINE, "memo if memo is not None and memo.name == name else None", "memo"),
+    Mutation(ENGINE, "if query.arity == len(memo.name) - 1 else None", ""),
+    Mutation(ENGINE, "if self._find(query.name) is not query:", "if False:"),
+    Mutation(ENGINE, "            self._by_row[row].value = UNSET\n", "            pass\n"),
+    Mutation(ENGINE, "            engine.start_over(damage)\n", ""),
+    # ---- invalidation
+    Mutation(INVALIDATION, "                waiting += engine.readers(row)", "                pass"),
+    Mutation(INVALIDATION, "                heappush(tables, (_height(engine, row), row))", "                pass"),
+    Mutation(INVALIDATION, "for row in engine.dirty if is_table(row)]", "for row in () if is_table(row)]"),
+    Mutation(
+        INVALIDATION,
+        "    if table is None:  # its query no longer exists\n        return engine.all_readers(row)",
+        "    if table is None:\n        return ()",
+    ),
+    Mutation(
+        INVALIDATION,
+        "    if before is None:\n        return engine.all_readers(row)",
+        "    if before is None:\n        return ()",
+    ),
+    Mutation(INVALIDATION, "for item in (None, *changed)", "for item in changed"),
+    # ---- revisions
+    Mutation(DATABASE, "self.unverified = set(snapshot.dirty)", "self.unverified = set()"),
+    Mutation(DATABASE, "set(snapshot.dirty), set(snapshot.reporting)", "set(), set(snapshot.reporting)"),
+    Mutation(DATABASE, "set(snapshot.dirty), set(snapshot.reporting)", "set(snapshot.dirty), set()"),
+    Mutation(DATABASE, "                if not same:\n                    self.reset(inputs)\n", ""),
+    Mutation(DATABASE, "        if not kept:\n            self.reset(self.inputs)\n", ""),
+    Mutation(
+        DATABASE, "                if self._store.is_current():\n                    break", "                break"
+    ),
+    Mutation(DATABASE, "known = live[call.row] = self._is_clean(call) and any(", "known = live[call.row] = any("),
+    Mutation(DATABASE, "replaced = self.replaced if cumulative else {}", "replaced = {}"),
+    Mutation(DATABASE, "labels = {**snapshot.inputs, **inputs}", "labels = {**inputs}"),
+    # ---- tables
+    Mutation(TABLE, "if item is NAMES:", "if item == '*':"),
+    Mutation(TABLE, "{name: MISSING for name in old if name not in new}", "{}"),
+    Mutation(TABLE, "return changed if self.outline.names == after.outline.names else", "return changed if True else"),
+    Mutation(TABLE, "if id(value) not in entries:", "if not entries:"),
+    # ---- the store
+    Mutation(SQLITE, "if not same or known != state.sum:", "if not same and known != state.sum:"),
+    Mutation(SQLITE, "if seal == seal_of(self.path) and is_checkpointed(self.path):", "if True:"),
+    Mutation(SQLITE, "        if total & _ALL != self._sum:", "        if False:"),
+    Mutation(SQLITE, "            if _key(digest(self._values.at(place))) != key:", "            if False:"),
+    Mutation(SQLITE, "            if stat_of(self.path) != self._stats[0]:", "            if False:"),
+    Mutation(SQLITE, "if entry is not None and _sum(table, key, entry[0]) != entry[1]:", "if False:"),
+    Mutation(SQLITE, "            os.unlink(self.path + _SEAL)\n", "            pass\n"),
+    Mutation(SQLITE, "for reader in readers if reader not in known]", "for reader in readers]"),
+    Mutation(SQLITE, "self._sum = self._sum - _sum(table, *entry) & _ALL", "pass"),
+    Mutation(VALUES, "        if digest(data) != key:\n", "        if False:\n"),
+    Mutation(VALUES, "begin += len(value)", "begin += 0"),
+    # ---- explaining, collecting
+    Mutation(EXPLAIN, "not in (None, dep.digest))", "!= dep.digest)"),
+    Mutation(EXPLAIN, 'if digests[name] == MISSING else "changed" if', 'if False else "changed" if'),
+    Mutation(COLLECT, "waiting += [dep.row for dep in live[row].deps]", "pass"),
+    Mutation(COLLECT, "            readers.setdefault((dep.row, dep.item), []).append(row)", "            pass"),
+]
+
+
+def noticed_by(mutation: Mutation, folder: Path) -> str:
+    """The test that fails with a mutation, "" if none does."""
+    path = folder / "pipeline" / mutation.file
+    text = path.read_text()
+    if text.count(mutation.old) != 1:
+        raise SystemExit(f"{mutation.file}: {mutation.old!r} is there {text.count(mutation.old)} times")
+    path.write_text(text.replace(mutation.old, mutation.new))
+    try:
+        words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "tests/query"]
+        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        lines = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return (
+            lines[0].split("::")[-1].split(" - ")[0] if lines else "" if ended.returncode == 0 else "(it does not run)"
+        )
+    except subprocess.TimeoutExpired:
+        return "(it does not end)"
+    finally:
+        path.write_text(text)
+
+
+def main() -> int:
+    """Runs all mutations, or one."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", type=int)
+    only = parser.parse_args().only
+    survivors = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for name in COPIED:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            copy(ROOT / name, folder / name)
+        for number, mutation in enumerate(MUTATIONS):
+            if only in (None, number):
+                test = noticed_by(mutation, folder)
+                survivors += not test
+                piece = " ".join(mutation.new.split())[:50] or "(nothing)"
+                print(f"{number:3} {mutation.file:22} {piece:52} {test or 'SURVIVES'}", flush=True)
+    print(f"{survivors} survive")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.exit(main())

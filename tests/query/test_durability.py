@@ -1,0 +1,234 @@
+"""Kills, flipped bytes, other processes: the next revisions are right, and no error reaches the caller."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.query.database import Database
+from pipeline.query.memo import StoreDamaged, row_of_query
+from pipeline.store import sqlite
+from tests.query.memory_store import MemoryStore
+from tests.query.toy import Toy, page, summary, total, words
+
+TEXT = b"".join(b"w%d: %s\n" % (n, b"x" * (n % 7)) for n in range(40))
+EDITED = TEXT.replace(b"w3: xxx", b"w3: y").replace(b"w9: xx\n", b"")
+ROOTS: tuple[tuple[Any, ...], ...] = ((total, "x"), (page, "x"), (summary, "x"), (words, "x"))
+
+
+def values_of(text: bytes, folder: Path) -> list[Any]:
+    """What a first revision returns."""
+    toy = Toy(folder)
+    toy.inputs["x"] = text
+    return toy.run(*ROOTS)[0]
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory: pytest.TempPathFactory) -> dict[bytes, list[Any]]:
+    folder = tmp_path_factory.mktemp("right")
+    return {text: values_of(text, folder / str(n)) for n, text in enumerate((TEXT, EDITED))}
+
+
+# ---- kills
+
+STEPS = ("move_file", "overwrite_file", "make_way", "leave_files_only")  # of the file system
+
+
+def killed(work: Callable[[], object], at: int) -> bool:
+    """Whether a copy of this process, killed before one of its writes, got there."""
+    child = os.fork()
+    if child == 0:
+        left = [at]
+
+        def step(function: Callable[..., Any]) -> Callable[..., Any]:
+            def run(*args: Any, **kwargs: Any) -> Any:
+                left[0] -= 1
+                if left[0] < 0:
+                    os._exit(9)
+                return function(*args, **kwargs)
+
+            return run
+
+        for name in STEPS:
+            setattr(sqlite, name, step(getattr(sqlite, name)))
+        sqlite.SqliteStore._run = step(sqlite.SqliteStore._run)  # type: ignore[method-assign]
+        sqlite.SqliteStore._insert = step(sqlite.SqliteStore._insert)  # type: ignore[method-assign]
+        os.write = step(os.write)
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["a new store", "an old store"])
+def test_a_commit_that_is_killed_anywhere_leaves_one_state_or_the_other(
+    tmp_path: Path, right: dict[bytes, list[Any]], *, first: bool
+) -> None:
+    before = Toy(tmp_path / "before")
+    before.inputs["x"] = TEXT
+    if not first:
+        before.run(*ROOTS)
+    at, step = 0, 1 if first else 3
+    while True:
+        toy = Toy(tmp_path / str(at))
+        if not first:
+            shutil.copytree(before.path.parent, toy.path.parent)
+        toy.inputs["x"] = EDITED
+        if not killed(lambda toy=toy: toy.run(*ROOTS), at):  # type: ignore[misc]
+            break
+        assert toy.run(*ROOTS)[0] == right[EDITED]
+        assert toy.run(*ROOTS) == (right[EDITED], [])
+        assert toy.warned == []
+        at += step
+    assert at > 10
+
+
+# ---- flipped bytes
+
+
+def flips(tmp_path: Path, right: dict[bytes, list[Any]], name: str, step: int) -> int:
+    """Flips each `step`th byte of a file in turn. The number of stores that were discarded for it."""
+    sound = Toy(tmp_path / "sound")
+    for text in (EDITED, TEXT):
+        sound.inputs["x"] = text
+        sound.run(*ROOTS)
+    data = sound.path.with_name(name).read_bytes()
+    discarded = 0
+    for at in range(0, len(data), step):
+        toy = Toy(tmp_path / "flipped")
+        shutil.rmtree(toy.path.parent, ignore_errors=True)
+        shutil.copytree(sound.path.parent, toy.path.parent)
+        toy.path.with_name(name).write_bytes(data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :])
+        for text in (EDITED, TEXT):
+            toy.inputs["x"] = text
+            assert toy.run(*ROOTS)[0] == right[text], at
+        discarded += len(toy.warned)
+        assert len(toy.warned) <= 1
+    return discarded
+
+
+@pytest.mark.parametrize("name", ["rows", "rows.values", "rows.seal"])
+def test_a_flipped_byte_is_noticed_or_means_nothing(tmp_path: Path, right: dict[bytes, list[Any]], name: str) -> None:
+    discarded = flips(tmp_path, right, name, 3 if name == "rows.seal" else 331)
+    assert discarded > 0 or name == "rows.seal"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rows", "rows.values", "rows.seal"])
+def test_every_byte_is_flipped(tmp_path: Path, right: dict[bytes, list[Any]], name: str) -> None:
+    flips(tmp_path, right, name, 1)
+
+
+# ---- other stores, other processes
+
+
+class Broken(MemoryStore):
+    """A store that loses what it was given, when it is asked for it."""
+
+    def __init__(self, chance: random.Random) -> None:
+        super().__init__()
+        self._chance = chance
+
+    def lose(self, where: str) -> None:
+        if self._chance.random() < 0.01:
+            raise StoreDamaged(f"{where} is missing")
+
+    def memo(self, row: int) -> Any:
+        self.lose("a memo")
+        return super().memo(row)
+
+    def value(self, key: bytes) -> bytes:
+        self.lose("a value")
+        return super().value(key)
+
+    def readers(self, row: int, item: Any) -> Any:
+        self.lose("a reader")
+        return super().readers(row, item)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("kind", [MemoryStore, Broken])
+def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[MemoryStore]) -> None:
+    chance = random.Random(seed)
+    store = kind(chance) if kind is Broken else kind()  # type: ignore[call-arg]
+    for _ in range(10):
+        text = b"".join(b"w%d: %s\n" % (n, b"x" * chance.randrange(4)) for n in range(chance.randrange(40)))
+        toy = Toy(tmp_path / str(chance.random()))
+        expected = values_of(text, toy.path.parent / "fresh")
+        toy.inputs["x"] = text
+        opened = toy.open()
+        db = Database(store, opened._find, opened._code, 0, toy.warned.append)
+        for _ in range(3):  # a request that starts over may meet damage again
+            try:
+                assert toy.run(*ROOTS, db=db)[0] == expected
+                break
+            except StoreDamaged:
+                assert kind is Broken
+        else:
+            raise AssertionError("the store is damaged all the time")
+
+
+def test_a_store_that_another_process_changes_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_WAIT", 0.1)
+    toy = Toy(tmp_path)
+    toy.inputs |= {"x": TEXT, "y": b"a: one\n"}
+    toy.run((total, "x"), (total, "y"))
+    toy.inputs["y"] = b"a: three\n"
+    changed = []
+    readers = sqlite.SqliteStore.readers
+
+    def meanwhile(store: sqlite.SqliteStore, row: int, item: Any) -> Any:
+        if not changed:
+            changed.append(True)
+            other = Toy(tmp_path)
+            other.inputs = {**toy.inputs, "x": EDITED}
+            other.run((total, "x"))
+        return readers(store, row, item)
+
+    monkeypatch.setattr(sqlite.SqliteStore, "readers", meanwhile)
+    assert toy.run((total, "y"))[0] == [5]
+    assert toy.warned == []
+    toy.inputs["x"] = EDITED
+    assert toy.run((total, "x"), (total, "y"))[0] == [sum(n % 7 for n in range(40)) - 4, 5]
+
+
+def test_readers_that_are_damaged_while_they_are_read_are_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy = Toy(tmp_path)
+    toy.inputs |= {"x": TEXT}
+    toy.run(*ROOTS)
+    readers, met = sqlite.SqliteStore.readers, []
+
+    def lost(store: sqlite.SqliteStore, row: int, item: Any) -> Any:
+        if len(met) < 2:
+            met.append(row)
+            os.utime(toy.path)
+            return ()
+        return readers(store, row, item)
+
+    monkeypatch.setattr(sqlite.SqliteStore, "readers", lost)
+    toy.inputs["x"] = EDITED
+    assert toy.run((total, "x"))[0] == [sum(n % 7 for n in range(40)) - 4]
+
+
+def test_a_memo_under_a_number_of_another_call_is_none(tmp_path: Path) -> None:
+    """Two names may share a number: then the memo is the other call's."""
+    toy = Toy(tmp_path)
+    toy.inputs |= {"x": TEXT, "y": b"a: one\n"}
+    toy.run((total, "x"), (total, "y"))
+    db = toy.begin()
+    memo = toy.store.memo(row_of_query(total, ("y",)))
+    assert memo is not None
+    read = toy.store.memo
+    toy.store.memo = lambda row: memo if row == row_of_query(total, ("x",)) else read(row)  # type: ignore[method-assign]
+    assert total(db, "x") == sum(n % 7 for n in range(40))
