@@ -76,7 +76,7 @@ class Parsed:
     """The nodes of an expression; the last one is the whole expression.
 
     `missing`: the token that a truncated expression lacks. `stray`: a token that cannot be there, and the one before
-    it. `whole`: no skipped part may contain names.
+    it. `whole`: whether nothing was skipped that may contain names.
     """
 
     __slots__ = ("missing", "nodes", "stray", "whole")

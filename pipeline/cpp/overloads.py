@@ -33,7 +33,7 @@ OTHER_FUNCTIONS = frozenset(
 
 
 class Called(Struct, frozen=True, array_like=True):
-    """All overloads of one C++ name; None if ATen has overloads that are not in the schemas."""
+    """The overloads of one C++ name, as functions and as methods; None if not all of them are known."""
 
     functions: list[Overload] | None
     methods: list[Overload] | None

@@ -61,7 +61,7 @@ class Release(Struct, frozen=True):
     optional_tensor_sizes: str  # C++ saved for `x->sym_sizes()`; {name} is the argument
     optional_string: str  # C++ that replaces an optional string argument in a formula
     optional_string_type: str  # C++ type of a Node's field for a saved optional string
-    functional_apply: bool  # whether a Node's gradient function is a free function with flags of inputs that need one
+    functional_apply: bool  # whether a Node's gradient function is free, and receives which inputs need a gradient
     self_pointer: str  # C++ by which a Node refers to itself when it unpacks a saved output
     collect_variable: str  # C++ by which compiled autograd collects a saved variable; {name}, {is_output}
     trims_lines: bool  # whether white space at the ends of lines is removed when a block is filled in

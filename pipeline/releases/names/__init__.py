@@ -6,7 +6,7 @@
   number of arguments.
 - `helpers.txt`: the functions of `FunctionsManual.h`, each with its minimum and maximum number of arguments.
 
-A row is valid for all releases, or for those that it names: `2.8-` means 2.8 and later, `2.8-2.9` these two.
+A row is valid for all releases, or for those that it names: `2.8-` means 2.8 and later, `2.8-2.9` from 2.8 to 2.9.
 `python -m tests.add_release` reads these facts from the packages of releases. A later release has the names of the
 newest release that was read.
 """
