@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.model.layers import Versions
 from pipeline.problems.problem import SpecError
-from pipeline.rules.layers.versions import holds, listed_versions
+from pipeline.rules.layers.versions import applies, listed_versions
 from pipeline.specs.entries import outdented
 from pipeline.specs.layers.described import BaseSet, find_described
 from pipeline.specs.layers.lists import cut_lists, value_of, whole_lists
@@ -124,20 +124,20 @@ ONE = Versions(("version",))
 )
 def test_entries_hold_for_the_releases_that_they_name(said: object, releases: str) -> None:
     tried = ("2.1", "2.2", "2.3", "2.4", "2.10", "2.11")
-    assert [each for each in tried if holds({"version": said}, ONE, KNOWN, each)] == releases.split()
+    assert [each for each in tried if applies({"version": said}, ONE, KNOWN, each)] == releases.split()
 
 
 def test_one_of_several_keys_is_enough() -> None:
     rules = Versions(("slow", "fast"), missing="dropped")
-    assert holds({"slow": "v2.1", "fast": "v2.2"}, rules, KNOWN, "2.2")
-    assert not holds({"slow": "v2.1"}, rules, KNOWN, "2.2")
-    assert not holds({}, rules, KNOWN, "2.2")
+    assert applies({"slow": "v2.1", "fast": "v2.2"}, rules, KNOWN, "2.2")
+    assert not applies({"slow": "v2.1"}, rules, KNOWN, "2.2")
+    assert not applies({}, rules, KNOWN, "2.2")
 
 
 @pytest.mark.parametrize("said", ["v2", "next", ["v2.1", "later"], ["v2.3", "newest"], [], ">=v2.1", {"a": 1}])
 def test_what_is_no_release_is_refused(said: object) -> None:
     with pytest.raises(SpecError):
-        holds({"version": said}, ONE, KNOWN, "2.2")
+        applies({"version": said}, ONE, KNOWN, "2.2")
 
 
 @pytest.mark.parametrize(
