@@ -1,7 +1,7 @@
-"""Measures gradmill against torchgen on the specs of the installed torch, and on larger ones made from them.
+"""Measures gradmill against torchgen on the specs of the installed torch, and on larger ones derived from them.
 
-Both programs make the same files from the same specs, one right after the other, each in a process of its own with
-start-up included. Whenever both have run, their files must be equal, or the benchmark fails. Edits are new each time.
+Both programs generate the same files from the same specs, one right after the other, each in its own process with
+start-up included. After each pair their files must be equal, or the benchmark fails. Each edit is new.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _RESULTS = ROOT / "build" / "bench"
 def main() -> None:
     options = _options()
     if options.plot and find_spec("matplotlib") is None:
-        raise SystemExit("matplotlib is not installed: pip install 'gradmill[bench]', or say --no-plot")
+        raise SystemExit("matplotlib is not installed: pip install 'gradmill[bench]', or use --no-plot")
     scales = sorted(set(options.scale))
     names = options.only or [scenario.name for scenario in SCENARIOS]
     scenarios = [scenario for scenario in SCENARIOS if scenario.name in names]
@@ -49,10 +49,12 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench", description=__doc__)
     parser.add_argument("--runs", type=_positive, default=9, metavar="N", help="pairs of runs with the real specs (9)")
-    parser.add_argument("--scaled-runs", type=_positive, default=3, metavar="N", help="pairs with larger ones (3)")
+    parser.add_argument(
+        "--scaled-runs", type=_positive, default=3, metavar="N", help="pairs of runs with larger specs (3)"
+    )
     parser.add_argument("--scale", type=_positive, nargs="+", default=[1, 10], metavar="N", help="sizes (1 10)")
     parser.add_argument("--families", default="", metavar="NAMES", help="output families, with commas; all by default")
-    parser.add_argument("--command", choices=COMMANDS, default="doit", help="what starts gradmill (doit)")
+    parser.add_argument("--command", choices=COMMANDS, default="doit", help="the command that starts gradmill (doit)")
     parser.add_argument("--only", nargs="+", choices=[s.name for s in SCENARIOS], help="these scenarios only")
     parser.add_argument("--json", type=Path, default=_RESULTS / "bench.json", metavar="FILE", help="every measurement")
     parser.add_argument("--plot", type=Path, default=_RESULTS / "bench.png", metavar="FILE", help="a .png or .svg")

@@ -1,10 +1,10 @@
 """From a saved formula to a library, on the real specs: `python -m bench.compile`.
 
-Two builds, side by side, of the same edits: torchgen and Ninja on `Functions.cpp`, and gradmill and Ninja on shards,
-the gradient functions and the frames around them in sources of their own. Both compile with the same compiler, flags
-and headers, without precompiled headers and with them, and link with the same linker. The floor is an empty file that
-includes what formulas include: no split can go below it. Every edit is new. The first builds are not part of the
-figures. `--cxx clang++ --linker lld` measures with others than the system's compiler and linker.
+Two builds of the same edits: torchgen and Ninja on `Functions.cpp`, and gradmill and Ninja on shards, with separate
+sources for the gradient functions and the frames around them. Both use the same compiler, flags, headers and linker,
+without and with precompiled headers. The floor is an empty file with the includes of formulas: no split can be faster.
+Every edit is new. The figures exclude the first builds. `--cxx clang++ --linker lld` selects another compiler and
+linker than the system's.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from bench.specs import DERIVATIVES, SpecFolder, make
 
 ROOT = Path(__file__).resolve().parent.parent
 _RESULTS = ROOT / "build" / "bench"
-PLACE = Path("torch/csrc/autograd/generated")  # where torch's own headers include Functions.h from
+PLACE = Path("torch/csrc/autograd/generated")  # torch's own headers include Functions.h from here
 
-# Not FunctionsManual.h: it includes Functions.h, which is generated.
+# FunctionsManual.h is not in it: that includes Functions.h, which is generated.
 _PRECOMPILED = """\
 #include <ATen/ATen.h>
 #include <ATen/TensorGeometry.h>
@@ -39,7 +39,7 @@ _PRECOMPILED = """\
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/dynamo/compiled_autograd.h>
 """
-# What the sources of formulas include. It has no Node: an edit does not make it anew.
+# The includes of the sources of formulas. They contain no Node, so an edit does not rebuild them.
 _FORMULAS = """\
 #define GRADMILL_SHARD -1
 #include "torch/csrc/autograd/FunctionsManual.h"
@@ -75,9 +75,9 @@ class Side(NamedTuple):
         return "-".join([*words, *(["precompiled"] if self.precompiled else [])])
 
 
-TODAY = Side("torchgen", 1, False)
+BASELINE = Side("torchgen", 1, False)
 SIDES = (
-    TODAY,
+    BASELINE,
     Side("torchgen", 1, True),
     Side("gradmill", 16, False),
     Side("gradmill", 16, True),
@@ -92,7 +92,7 @@ class Setup(NamedTuple):
     folder: Path
 
     def ninja(self, *words: str) -> float:
-        """Builds; gives the seconds it took."""
+        """Builds the targets and returns the seconds. Exits with Ninja's output if the build fails."""
         start = time.perf_counter()
         done = subprocess.run(["ninja", "-C", str(self.folder), *words], check=False, capture_output=True, text=True)
         seconds = time.perf_counter() - start
@@ -102,7 +102,7 @@ class Setup(NamedTuple):
 
 
 def prepare(side: Side, place: Path, specs: SpecFolder, options: argparse.Namespace) -> Setup:
-    """Writes the Ninja file of a side."""
+    """Writes the Ninja file of a side and its headers; unchanged files keep their times."""
     folder = place / side.name
     (folder / PLACE).mkdir(parents=True, exist_ok=True)
     texts = {
@@ -134,7 +134,7 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.N
     lines = [
         f"cxx = {options.cxx} -std=c++20 {options.optimize} -fPIC -D_GLIBCXX_USE_CXX11_ABI=1 -I{folder} {system}",
         "header =",
-        # Clang's, else each source makes anew what the templates of torch's headers come to. GCC has nothing like it.
+        # Clang: without it each source instantiates the templates of torch's headers again. GCC has no equivalent.
         "whole = -fpch-instantiate-templates" if "clang" in options.cxx else "whole =",
         f"libraries = {linker} -L{torch}/lib -ltorch_python -ltorch_cpu -lc10",
         f"root = {ROOT}",
@@ -158,10 +158,10 @@ def _ninja_file(side: Side, folder: Path, specs: SpecFolder, options: argparse.N
 def _torch() -> Path:
     from importlib.util import find_spec
 
-    found = find_spec("torch")
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("torch")
+    if spec is None or not spec.submodule_search_locations:
         raise SystemExit("torch is not installed: pip install 'gradmill[test]'")
-    return Path(next(iter(found.submodule_search_locations)))
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def _python_headers() -> str:
@@ -171,14 +171,14 @@ def _python_headers() -> str:
 
 
 class Edit(NamedTuple):
-    """A formula edit that is measured: `number` makes it new."""
+    """A measured edit of a formula; a new `number` makes a new edit."""
 
     title: str
     apply: Callable[[edits.Texts, int], edits.Texts]
 
 
 def of_one_node(texts: edits.Texts, number: int) -> edits.Texts:
-    """Another backward formula for `digamma`: no foreach Node is made from it, so one Node changes."""
+    """Another backward formula for `digamma`: it has no foreach Node, so one Node changes."""
     old = "- name: digamma(Tensor self) -> Tensor\n  self: grad * "
     if texts[DERIVATIVES].count(old) != 1:
         raise SystemExit(f"{DERIVATIVES} of this torch lacks the text that the benchmark edits: {old}")
@@ -203,15 +203,15 @@ def main() -> None:
 
 
 def _measure(place: Path, options: argparse.Namespace) -> None:
-    sides = [side for side in SIDES if side is TODAY or not options.only or side.name in options.only]
+    sides = [side for side in SIDES if side is BASELINE or not options.only or side.name in options.only]
     shutil.rmtree(place / "set", ignore_errors=True)
     specs = make(place / "set", 1)
     base = specs.texts()
-    numbers = dict.fromkeys(EDITS, int(time.time()))  # new even in a folder that has seen others
+    numbers = dict.fromkeys(EDITS, int(time.time()))  # new even in a folder with earlier edits
     specs.write(_edited(base, numbers))
     setups = [prepare(side, place, specs, options) for side in sides]
     for setup in setups:
-        _tell(f"{setup.side.name}: first build", setup.ninja("-j2"))
+        _log(f"{setup.side.name}: first build", setup.ninja("-j2"))
     seconds: dict[tuple[str, Side], list[float]] = {}
     for run in range(options.runs):
         for edit in EDITS:
@@ -219,14 +219,14 @@ def _measure(place: Path, options: argparse.Namespace) -> None:
             numbers[edit] += 1
             specs.write(_edited(base, numbers))
             for setup in setups if run % 2 == 0 else setups[::-1]:
-                taken = setup.ninja()
-                seconds.setdefault((edit.title, setup.side), []).append(taken)
-                _tell(f"{setup.side.name}: {edit.title}", taken)
+                duration = setup.ninja()
+                seconds.setdefault((edit.title, setup.side), []).append(duration)
+                _log(f"{setup.side.name}: {edit.title}", duration)
         for setup in setups:
             (setup.folder / "floor.o").unlink(missing_ok=True)
-            taken = setup.ninja("floor.o")
-            seconds.setdefault((FLOOR, setup.side), []).append(taken)
-            _tell(f"{setup.side.name}: the headers alone", taken)
+            duration = setup.ninja("floor.o")
+            seconds.setdefault((FLOOR, setup.side), []).append(duration)
+            _log(f"{setup.side.name}: the headers alone", duration)
     print(_table({key: statistics.median(values) for key, values in seconds.items()}, sides, options))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     rows = [{"edit": edit, "side": side.name, "seconds": values} for (edit, side), values in seconds.items()]
@@ -241,14 +241,14 @@ def _measure(place: Path, options: argparse.Namespace) -> None:
 
 
 def _edited(base: edits.Texts, numbers: dict[Edit, int]) -> edits.Texts:
-    """The specs with all edits in them, each with its number."""
+    """The specs with all edits applied, each with its number."""
     texts = base
     for edit, number in numbers.items():
         texts = edit.apply(texts, number)
     return texts
 
 
-def _tell(what: str, seconds: float) -> None:
+def _log(what: str, seconds: float) -> None:
     sys.stderr.write(f"{what}: {seconds:.1f} s\n")
 
 
@@ -263,8 +263,8 @@ def _table(result: dict[tuple[str, Side], float], sides: list[Side], options: ar
     for side in sides:
         cells = []
         for edit in EDITS:
-            taken = result[edit.title, side]
-            cells.append(f"{taken:.1f} s, {result[edit.title, TODAY] / taken:.1f} x")
+            duration = result[edit.title, side]
+            cells.append(f"{duration:.1f} s, {result[edit.title, BASELINE] / duration:.1f} x")
         lines.append(f"| {side.name} | {' | '.join(cells)} | {result[FLOOR, side]:.1f} s |")
     return "\n".join(lines)
 
@@ -273,10 +273,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.compile", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="edits of each kind (3)")
     parser.add_argument("--only", nargs="+", choices=[s.name for s in SIDES], help="these builds, and torchgen's")
-    parser.add_argument("--folder", type=Path, metavar="DIR", help="work there, and find the builds again next time")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="work there, and reuse the builds next time")
     parser.add_argument("--optimize", default="-O2", help="level of optimization (-O2)")
     parser.add_argument("--cxx", default="c++", help="the compiler (c++)")
-    parser.add_argument("--linker", default="", metavar="NAME", help="bfd, gold, lld, mold: what -fuse-ld takes")
+    parser.add_argument("--linker", default="", metavar="NAME", help="the value of -fuse-ld: bfd, gold, lld, mold")
     parser.add_argument("--json", type=Path, default=_RESULTS / "compile.json", metavar="FILE", help="all measurements")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Edits that people make to specs, each with a number: an edit with a new number has never been seen before."""
+"""Typical edits of specs. Each takes a number; a new number makes an edit that no cache has seen."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
 
 
 def formula(texts: Texts, number: int) -> Texts:
-    """Another backward formula for `mv`: its Node changes, as with six of seven formulas."""
+    """Another backward formula for `mv`: only its Node changes, as with six of seven formulas."""
     old = "- name: mv(Tensor self, Tensor vec) -> Tensor\n  self: grad.ger(vec.conj())\n"
     return _replace(texts, DERIVATIVES, old, old.replace("grad.ger", f"{number} * grad.ger"))
 
 
 def elementwise(texts: Texts, number: int) -> Texts:
-    """Another backward formula for `exp`, which is its forward formula too: two Nodes change, and four kernels."""
+    """Another backward formula for `exp`, which is also its forward formula: two Nodes and four kernels change."""
     old = "- name: exp(Tensor self) -> Tensor\n  self: grad * result.conj()\n"
     return _replace(texts, DERIVATIVES, old, old.replace("grad *", f"grad * {number} *"))
 
 
 def schema(texts: Texts, number: int) -> Texts:
-    """An argument of `embedding` renamed, in its schema and where its derivative says so: one Node changes."""
+    """An argument of `embedding` renamed, in its schema and its derivative: one Node changes."""
     for name, old in ((NATIVE, _EMBEDDING_SCHEMA), (DERIVATIVES, _EMBEDDING_DERIVATIVE)):
         texts = _replace(texts, name, old, old.replace("padding_idx", f"padding_idx_{number}"))
     return texts
 
 
 def comment(texts: Texts, number: int) -> Texts:
-    """A comment in the larger file, which moves all entries below it."""
+    """A new comment in the larger file; it moves all entries below it."""
     old = "- func: abs(Tensor self) -> Tensor\n"
     return _replace(texts, NATIVE, old, f"# Note {number}: see the discussion of complex numbers\n{old}")
 
 
 def other_set(texts: Texts, number: int) -> Texts:
-    """A set that stands for another branch: of every ten derivative entries one differs, of every fifty one is gone."""
-    head, found = entries(texts[DERIVATIVES])
-    changed = [_changed(e) if i % 10 == 3 else e for i, e in enumerate(found) if i % 50 != 7]
+    """A set like that of another branch: one of ten derivative entries differs, one of fifty is missing."""
+    head, definitions = entries(texts[DERIVATIVES])
+    changed = [_changed(e) if i % 10 == 3 else e for i, e in enumerate(definitions) if i % 50 != 7]
     return {**texts, DERIVATIVES: head + "".join(changed)}
 
 
@@ -62,6 +62,6 @@ def _changed(entry: str) -> str:
 def _replace(texts: Texts, name: str, old: str, new: str) -> Texts:
     if texts[name].count(old) != 1:
         raise SystemExit(
-            f"{name} of this torch has {texts[name].count(old)} of the text that the benchmark edits: {old}"
+            f"{name} of this torch has {texts[name].count(old)} occurrences of the text that the benchmark edits: {old}"
         )
     return {**texts, name: texts[name].replace(old, new)}

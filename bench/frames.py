@@ -1,10 +1,10 @@
-"""What a call of a Node costs in the split layout, where its gradient function is in a source of its own.
+"""The cost of a call of a Node in the split layout, which puts its gradient function in a separate source.
 
     python -m bench.frames [ROUNDS]
 
-Two programs with the same operators of `core` and the same `-O2`: of one source, as upstream has them, and of the split
-layout. Each applies `MulBackward0` to a gradient, without the engine around it: nanoseconds a call, the least of the
-rounds, in turns. With an undefined gradient no kernel runs: then the frame is all there is.
+Two programs with the same operators of `core` and `-O2`: one source, as upstream has it, and the split layout. In
+turns, each applies `MulBackward0` to a gradient, without the engine; the figure is the minimum of the rounds, in
+nanoseconds per call. With an undefined gradient no kernel runs, so only the frame is measured.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ template <typename F> double nanoseconds(F f) {
 int main() {
   at::NoGradGuard guard;
   auto node = c10::make_intrusive<gradmill::core::MulBackward0>();
-  auto next = c10::make_intrusive<gradmill::core::MulBackward0>();  // an edge, so that both gradients are asked for
+  auto next = c10::make_intrusive<gradmill::core::MulBackward0>();  // an edge, so that both gradients are required
   node->add_next_edge(torch::autograd::Edge(next, 0));
   node->add_next_edge(torch::autograd::Edge(next, 1));
   auto one = at::ones({});
@@ -57,19 +57,19 @@ def main() -> None:
         specs = make_folder(place / "set", CORE, (CORE / "RELEASE").read_text().strip())
         of_families(read_specs(CORE), ["mul"]).write(specs)
         programs = {layout: build(place / layout, specs, layout) for layout in ("upstream", "split")}
-        found: dict[str, list[tuple[float, float]]] = {layout: [] for layout in programs}
+        timings: dict[str, list[tuple[float, float]]] = {layout: [] for layout in programs}
         for _ in range(rounds):
             for layout, program in programs.items():
-                done = subprocess.run([program], check=True, capture_output=True, text=True)
-                undefined, defined = map(float, done.stdout.split())
-                found[layout].append((undefined, defined))
+                finished = subprocess.run([program], check=True, capture_output=True, text=True)
+                undefined, defined = map(float, finished.stdout.split())
+                timings[layout].append((undefined, defined))
     print("| layout | undefined gradient | defined |\n|---|---|---|")
-    for layout, each in found.items():
+    for layout, each in timings.items():
         print(f"| {layout} | {min(u for u, _ in each):.1f} ns | {min(d for _, d in each):.1f} ns |")
 
 
 def build(folder: Path, specs: Path, layout: str) -> Path:
-    """The program of a layout."""
+    """Compiles the program of a layout and returns its path."""
     generated = folder / "generated"
     words = [f"specs={specs}", f"generated={generated}", f"cache={folder / 'cache'}", f"layout={layout}", "shards=1"]
     run = [sys.executable, "-m", "pipeline", "families=nodes", *words]

@@ -1,10 +1,10 @@
-"""One training step of small models: gradmill's graph beside eager and PyTorch's own ways to trace a step.
+"""One training step of small models: gradmill's graph, eager, and PyTorch's own ways to trace a step.
 
     python bench/graphs.py [ROUNDS]
 
-In one process, in turns: eager; the graph as an operator, called from Python; `aot_function` with compilers that do
-nothing; `torch.compile(backend="aot_eager")`. A step is forward and backward of the loss; the figure is the median of
-the rounds, in microseconds. Below it are the bytes that are held between forward and backward.
+In one process, in turns: eager; the graph as an operator called from Python; `aot_function` with no-op compilers;
+`torch.compile(backend="aot_eager")`. A step is forward and backward of the loss; the figure is the median of the
+rounds, in microseconds. The row below has the bytes saved between forward and backward.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from torch.func import functional_call  # noqa: E402
 from torch.profiler import ProfilerActivity, profile  # noqa: E402
 
 Step = Callable[[], Tensor]
-INNER = 20  # steps a round
+INNER = 20  # steps per round
 
 
 def build(folder: Path, names: list[str]) -> dict[str, list[tuple[str, str]]]:
-    """All models as operators; which input of each is what."""
+    """Builds all models as operators and loads them. Returns the (kind, target) of each input, by model."""
     exported = folder / "exported"
     exported.mkdir()
     specs = {}
@@ -49,19 +49,19 @@ def build(folder: Path, names: list[str]) -> dict[str, list[tuple[str, str]]]:
     return specs
 
 
-def given(model: nn.Module, spec: list[tuple[str, str]], inputs: tuple[Tensor, ...]) -> list[Tensor]:
-    """What a graph takes, in its order."""
+def arguments_of(model: nn.Module, spec: list[tuple[str, str]], inputs: tuple[Tensor, ...]) -> list[Tensor]:
+    """The arguments of a graph, in its order."""
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     rest = iter(inputs)
     return [own[target] if kind in ("PARAMETER", "BUFFER") else next(rest) for kind, target in spec]
 
 
 def ways(name: str, spec: list[tuple[str, str]]) -> dict[str, tuple[nn.Module, Step]]:
-    """A step's loss in each way, each with a model of its own."""
+    """The loss of a step in each way, each with its own model."""
     inputs = models.inputs(name)
     eager, ours, aot, compiled = (models.model(name) for _ in range(4))
     operator = getattr(torch.ops.bench, name)
-    arguments = given(ours, spec, inputs)
+    arguments = arguments_of(ours, spec, inputs)
     state = {**dict(aot.named_parameters()), **dict(aot.named_buffers())}
     traced = aot_function(lambda *flat: functional_call(aot, dict(zip(state, flat)), flat[len(state) :]), nop)
     values = [*state.values(), *inputs]
@@ -75,7 +75,7 @@ def ways(name: str, spec: list[tuple[str, str]]) -> dict[str, tuple[nn.Module, S
 
 
 def timed(model: nn.Module, step: Step) -> float:
-    """Microseconds a step."""
+    """Microseconds per step."""
     start = time.perf_counter()
     for _ in range(INNER):
         model.zero_grad()
@@ -83,18 +83,18 @@ def timed(model: nn.Module, step: Step) -> float:
     return (time.perf_counter() - start) / INNER * 1e6
 
 
-def held(model: nn.Module, step: Step) -> int:
-    """Bytes that are there after the forward and were not before: the loss, and what is kept for the backward."""
+def saved_bytes(model: nn.Module, step: Step) -> int:
+    """Bytes allocated by the forward and still allocated after it: the loss, and tensors saved for the backward."""
     model.zero_grad()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
         loss = step()
-    found = sum(event.self_cpu_memory_usage for event in seen.events())
+    allocated = sum(event.self_cpu_memory_usage for event in seen.events())
     del loss
-    return int(found)
+    return int(allocated)
 
 
 def main(rounds: int) -> None:
-    """Prints a table."""
+    """Measures all models and prints a table."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     names = list(models.CASES) if not sys.argv[2:] else sys.argv[2:]
@@ -102,16 +102,16 @@ def main(rounds: int) -> None:
         specs = build(Path(folder), names)
         print(f"{'':14}" + "".join(f"{way:>14}" for way in ("eager", "gradmill", "aot_function", "aot_eager")))
         for name in names:
-            found = ways(name, specs[name])
-            for model, step in found.values():
+            steps = ways(name, specs[name])
+            for model, step in steps.values():
                 timed(model, step)
-            times: dict[str, list[float]] = {way: [] for way in found}
+            times: dict[str, list[float]] = {way: [] for way in steps}
             for _ in range(rounds):
-                for way, (model, step) in found.items():
+                for way, (model, step) in steps.items():
                     times[way].append(timed(model, step))
             row: dict[str, Any] = {way: statistics.median(all_) for way, all_ in times.items()}
             print(f"{name:14}" + "".join(f"{value:14.1f}" for value in row.values()), flush=True)
-            bytes_ = {way: held(model, step) for way, (model, step) in found.items()}
+            bytes_ = {way: saved_bytes(model, step) for way, (model, step) in steps.items()}
             print(f"{'  bytes':14}" + "".join(f"{value:14}" for value in bytes_.values()), flush=True)
 
 

@@ -1,8 +1,8 @@
-"""From a key to what is shown of it, in an editor: `python -m bench.lsp`.
+"""From a keystroke in an editor to its diagnostics: `python -m bench.lsp`.
 
-Opens both YAML files of the installed torch in `gradmill lsp`, as an editor does, and measures from the change that is
-sent to the diagnostics that come back, and from a question to its answer: wall time here, and processor time of the
-server. The set was built before, as is mostly so; `--clean` opens one that never was.
+Opens both YAML files of the installed torch in `gradmill lsp`, as an editor does. Measures from a change to the
+diagnostics that follow it, and from a request to its response: wall time of the client, and processor time of the
+server. By default the set was built before, as is usual; `--clean` opens one that was not.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from bench.scenarios import ROOT
 from bench.specs import SpecFolder, make
 
 LIMIT = 100  # milliseconds
-_PAUSE = 0.4  # seconds between two keys: what nobody waits for is done by then
+_PAUSE = 0.4  # seconds between two keystrokes: background work is done by then
 
-Taken = list[tuple[float, float]]  # milliseconds of wall and of processor time
+Durations = list[tuple[float, float]]  # milliseconds of wall and of processor time
 
 
 class Client:
-    """An editor, as far as it is measured."""
+    """The measured part of an editor."""
 
     def __init__(self) -> None:
         self.client = LanguageClient("bench", "1")
@@ -50,8 +50,8 @@ class Client:
 
     def cpu(self) -> float:
         """Processor time of the server's threads, in milliseconds."""
-        found = (path.read_text().split()[0] for path in Path(f"/proc/{self._process}/task").glob("*/schedstat"))
-        return sum(map(int, found)) / 1e6
+        times = (path.read_text().split()[0] for path in Path(f"/proc/{self._process}/task").glob("*/schedstat"))
+        return sum(map(int, times)) / 1e6
 
     async def open(self, path: Path) -> None:
         uri = path.as_uri()
@@ -61,14 +61,14 @@ class Client:
         await self.shown(uri)
 
     async def shown(self, uri: str) -> types.PublishDiagnosticsParams:
-        """Waits for what is shown of the text as it is now."""
+        """Waits for the diagnostics of the current version of the text."""
         while True:
             params = await self._shown.get()
             if params.uri == uri and params.version == self._versions[uri]:
                 return params
 
     async def key(self, path: Path, line: int, start: int, end: int, text: str) -> None:
-        """Types something, and waits for what is shown of it."""
+        """Replaces a range of a line by `text`, and waits for the diagnostics."""
         uri = path.as_uri()
         self._versions[uri] += 1
         places = types.Range(types.Position(line, start), types.Position(line, end))
@@ -80,8 +80,8 @@ class Client:
 
 def main() -> None:
     parser = argparse.ArgumentParser("python -m bench.lsp", description=__doc__)
-    parser.add_argument("--keys", type=int, default=20, metavar="N", help="how many of each kind (20)")
-    parser.add_argument("--clean", action="store_true", help="a set that was never built")
+    parser.add_argument("--keys", type=int, default=20, metavar="N", help="measurements of each kind (20)")
+    parser.add_argument("--clean", action="store_true", help="open a set that was not built before")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gradmill-lsp-") as folder:
         asyncio.run(_measure(Path(folder).resolve(), arguments.keys, clean=arguments.clean))
@@ -104,7 +104,7 @@ async def _measure(place: Path, keys: int, *, clean: bool) -> None:
     await client.open(specs.native)
     await asyncio.sleep(2)
     for name, ask in _kinds(client, specs).items():
-        print(_told(name, [await _timed(client, ask, number) for number in range(keys)]), flush=True)
+        print(_report(name, [await _timed(client, ask, number) for number in range(keys)]), flush=True)
     await client.client.shutdown_async(None)
     client.client.exit(None)
     await client.client.stop()
@@ -118,16 +118,16 @@ async def _timed(client: Client, ask: Callable[[int], Awaitable[object]], number
     return wall, client.cpu() - cpu
 
 
-def _told(name: str, taken: Taken) -> str:
-    wall = sorted(wall for wall, _ in taken)
-    cpu = sorted(cpu for _, cpu in taken)
+def _report(name: str, durations: Durations) -> str:
+    wall = sorted(wall for wall, _ in durations)
+    cpu = sorted(cpu for _, cpu in durations)
     above = sum(each > LIMIT for each in wall)
     middle = f"median {statistics.median(wall):.0f} ms ({wall[0]:.0f} to {wall[-1]:.0f})"
     return f"{name:<42} {middle:<32} CPU {statistics.median(cpu):.0f} ms (to {cpu[-1]:.0f}); {above} above {LIMIT} ms"
 
 
 def _kinds(client: Client, specs: SpecFolder) -> dict[str, Callable[[int], Awaitable[object]]]:
-    """What is measured: each takes the number of its turn."""
+    """The measured actions, by title. Each takes the number of its turn."""
     formula = _line(specs.derivatives, "- name: mv(") + 1
     schema = _line(specs.native, "- func: mv(")
     blank = schema - 1
@@ -137,11 +137,11 @@ def _kinds(client: Client, specs: SpecFolder) -> dict[str, Callable[[int], Await
     api = client.client
 
     async def toggled(path: Path, line: int, at: int, text: str, number: int) -> None:
-        """Types something in one turn, and takes it back in the next."""
+        """Types `text` in one turn and deletes it in the next."""
         await client.key(path, line, at, at + len(text) * (number % 2), "" if number % 2 else text)
 
-    async def anew(at: int, number: int) -> None:
-        """Types a letter in the place of the one that was typed before."""
+    async def renamed(at: int, number: int) -> None:
+        """Types a new letter in place of the letter typed before."""
         await client.key(specs.native, schema, at, at + bool(number), chr(ord("a") + number % 26))
 
     return {
@@ -163,18 +163,18 @@ def _kinds(client: Client, specs: SpecFolder) -> dict[str, Callable[[int], Await
         "code lenses of native_functions": lambda n: api.text_document_code_lens_async(
             types.CodeLensParams(types.TextDocumentIdentifier(specs.native.as_uri()))
         ),
-        # The last ones: they leave other names behind. What was typed before is found again, and costs less.
-        "an argument renamed, each time anew": lambda n: anew(len("- func: mv(Tensor self, Tensor vec"), n),
-        "an operator renamed, each time anew": lambda n: anew(len("- func: mv"), n),
+        # Last, because these leave other names behind. A name that was typed before costs less: its rows exist.
+        "an argument renamed, each time to a new name": lambda n: renamed(len("- func: mv(Tensor self, Tensor vec"), n),
+        "an operator renamed, each time to a new name": lambda n: renamed(len("- func: mv"), n),
     }
 
 
 def _line(path: Path, start: str) -> int:
     lines = path.read_text().split("\n")
-    found = [number for number, line in enumerate(lines) if line.startswith(start)]
-    if not found:
+    numbers = [number for number, line in enumerate(lines) if line.startswith(start)]
+    if not numbers:
         raise SystemExit(f"{path.name} of this torch has no {start}")
-    return found[0]
+    return numbers[0]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """One process, measured: wall time, processor time, peak memory.
 
-A process inherits the peak memory of the one that starts it, so this module is also a small program that does
-nothing but start the measured one; `measure` runs it without site packages.
+A process inherits the peak memory of its parent. Therefore this module is also a small program that only starts the
+measured process; `measure` runs it without site packages.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-# What would change how either program starts or writes its byte code.
+# Variables that change how a program starts or writes its byte code.
 _NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONOPTIMIZE", "PYTHONPATH", "PYTHONSTARTUP")
 
 
 class Sample(NamedTuple):
-    """What one process, or several in a row, took."""
+    """The time and memory of one process, or of several in a row."""
 
     seconds: float  # wall time
     user: float
@@ -27,7 +27,7 @@ class Sample(NamedTuple):
     peak_rss: int  # bytes
 
     def then(self, other: Sample) -> Sample:
-        """Both, one after the other."""
+        """The sum of both, for processes that run one after the other."""
         return Sample(
             self.seconds + other.seconds,
             self.user + other.user,
@@ -37,13 +37,13 @@ class Sample(NamedTuple):
 
 
 def measure(command: list[str], folder: Path, log: Path) -> Sample:
-    """Runs `command` in `folder`, its output going to `log`. A command that fails ends the benchmark."""
+    """Runs `command` in `folder` with its output in `log`. Exits with the log if the command fails."""
     environment = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
     starter = [sys.executable, "-I", "-S", __file__, str(log), *command]
-    done = subprocess.run(starter, cwd=folder, env=environment, capture_output=True, text=True, check=True)
-    status, *numbers = json.loads(done.stdout)
+    finished = subprocess.run(starter, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    status, *numbers = json.loads(finished.stdout)
     if status:
-        raise SystemExit(f"{' '.join(command)}\nended with status {status}:\n{log.read_text()}")
+        raise SystemExit(f"{' '.join(command)}\nexited with status {status}:\n{log.read_text()}")
     return Sample(*numbers)
 
 

@@ -1,4 +1,4 @@
-"""The measurements as a picture: time by scenario, and peak memory."""
+"""A plot of the measurements: time by scenario, and peak memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BAR = 0.36
 
 
 def draw(result: Result, path: Path) -> None:
-    """Draws the report to `path`; its suffix says what kind of picture."""
+    """Draws the result to `path`, a .png or .svg file."""
     from matplotlib.figure import Figure
 
     scales = [scale for scale in result.scales if any(row.scale == scale for row in result.speed)]
@@ -28,7 +28,7 @@ def draw(result: Result, path: Path) -> None:
         _memory(panels[-1], result.memory)
     figure.suptitle("gradmill and torchgen, the same files from the same specs", color=_INK, fontsize=14)
     figure.supxlabel(
-        f"whole processes, start-up included; median, whiskers from least to most; "
+        f"whole processes, start-up included; median, whiskers from minimum to maximum; "
         f"torch {result.versions['torch']}, Python {result.versions['python']}, "
         f"{result.machine['cpu']}, {result.machine['cores']} cores",
         color=_INK,

@@ -18,7 +18,7 @@ _WIDTHS = (28, 28, 26, 8, 6, 8, 6, 9)
 
 
 class Result(NamedTuple):
-    """All that the table, the plot and the JSON have in common."""
+    """The data of the table, the plot and the JSON."""
 
     machine: dict[str, str | int]
     versions: dict[str, str]
@@ -30,7 +30,7 @@ class Result(NamedTuple):
 
 
 def result_of(measured: Sequence[Measured], scales: Sequence[int], load: tuple[float, float]) -> Result:
-    """What the measurements come to on this machine."""
+    """Summarizes the measurements. `load`: of the machine, at the start and at the end."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
     return Result(
         {"cpu": _cpu_name(), "cores": cores, "system": f"{platform.system()} {platform.release()}"},
@@ -56,7 +56,7 @@ def _cpu_name() -> str:
 
 
 def set_title(scale: int) -> str:
-    """What the spec set of a scale is called."""
+    """The title of the spec set of a scale."""
     return "the specs of the installed torch" if scale == 1 else f"{scale} times these specs"
 
 
@@ -67,7 +67,7 @@ def table(result: Result) -> str:
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']};"
         f" load {result.load[0]:.1f} at the start, {result.load[1]:.1f} at the end",
         ", ".join(f"{name} {version}" for name, version in result.versions.items()),
-        "whole processes, in pairs that alternate, after one warm-up; median (least to most); equal files every time",
+        "whole processes, in pairs that alternate, after one warm-up; median (min to max); equal files every time",
     ]
     for scale in result.scales:
         rows = [(row.title, row) for row in result.speed if row.scale == scale]
@@ -119,7 +119,7 @@ def _number(value: float) -> str:
 
 
 def as_json(result: Result, measured: Sequence[Measured]) -> dict[str, Any]:
-    """The report for programs: the rows of the table, and every measurement in the order it was taken."""
+    """The report for programs: the rows of the table, and all measurements in order."""
     runs = [
         {"scenario": m.scenario, "scale": m.scale, "run": m.run, "program": program, **sample._asdict()}
         for m in measured

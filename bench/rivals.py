@@ -1,9 +1,9 @@
-"""What a user would pick instead, and how the cost of each grows with the specs: `python -m bench.rivals`.
+"""The alternatives to gradmill, and how their cost grows with the specs: `python -m bench.rivals`.
 
 Four ways to keep the generated files up to date: torchgen as one rule of a Ninja file, gradmill as one rule of the
-Ninja file that it exports, `doit`, and the `gradmill` command. Each is put into the same situation, at several sizes of
-the specs; the files of all must be equal after every edit. Medians of whole processes; the growth of each is fitted as
-a line, a + b n milliseconds for n times the specs.
+Ninja file that it exports, `doit`, and the `gradmill` command. Each runs in the same situations, at several sizes of
+the specs; all files must be equal after every edit. The figures are medians of whole processes. The growth of each is
+fitted as a line, a + b n milliseconds for n times the specs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bench.specs import SpecFolder, make
 
 ROOT = Path(__file__).resolve().parent.parent
 _RESULTS = ROOT / "build" / "bench"
-_PAUSE = 0.05  # a file that is written and read within one tick of the clock is read again the next time
+_PAUSE = 0.05  # a file that is written and read within one clock tick is read again by the next run
 
 _TORCHGEN = """\
 rule torchgen
@@ -53,7 +53,7 @@ TORCHGEN, EXPORTED, DOIT, GRADMILL = RIVALS = (
 
 
 class Situation(NamedTuple):
-    """What happened since the last run."""
+    """The change since the last run."""
 
     name: str
     edit: Callable[[edits.Texts, int], edits.Texts] | None = None
@@ -70,7 +70,7 @@ SITUATIONS = (
 
 
 class Field:
-    """A spec set of some size, and the folder of each rival."""
+    """A spec set of one size, and the folder of each rival."""
 
     def __init__(self, folder: Path, size: int, families: str) -> None:
         self.folder, self.size, self.families = folder, size, families
@@ -101,8 +101,8 @@ class Field:
         file = self.folder / f"{RIVALS.index(rival)}.ninja"
         if rival is EXPORTED:
             command = [program, "export", "ninja", *self._words(rival)]
-            done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=self.folder)
-            file.write_text(done.stdout)
+            finished = subprocess.run(command, check=True, capture_output=True, text=True, cwd=self.folder)
+            file.write_text(finished.stdout)
         else:
             inputs = [self.specs.native, self.specs.derivatives, self.specs.tags, *self.specs.templates.iterdir()]
             values = {"root": ROOT, "python": sys.executable, "specs": self.specs.folder, "out": self.output(rival)}
@@ -114,11 +114,11 @@ class Field:
         return [ninja, "-C", str(self.folder), "-f", str(file)]
 
     def run(self, rival: Rival) -> float:
-        """Seconds of one run."""
+        """Runs a rival and returns the seconds."""
         return measure(self.commands[rival], ROOT, self.folder / "log").seconds
 
     def once(self, situation: Situation, order: list[Rival]) -> dict[Rival, float]:
-        """Every rival in the situation, one right after the other."""
+        """Runs every rival in the situation, one right after the other. Returns their seconds."""
         if situation.cold:
             for rival in RIVALS:
                 shutil.rmtree(self.output(rival))
@@ -133,7 +133,7 @@ class Field:
         return seconds
 
     def compare(self, when: str) -> None:
-        """The files of all rivals must be equal."""
+        """Exits if the files of a rival differ from torchgen's. `when`: the situation, for the message."""
         theirs = self.output(TORCHGEN)
         names = sorted(path.relative_to(theirs).as_posix() for path in theirs.rglob("*") if path.is_file())
         for rival in RIVALS:
@@ -144,7 +144,7 @@ class Field:
 
 
 class Growth(NamedTuple):
-    """A rival in a situation: milliseconds by size, and the line through them."""
+    """A rival in a situation: milliseconds by size, and the fitted line."""
 
     situation: str
     rival: Rival
@@ -152,7 +152,7 @@ class Growth(NamedTuple):
 
     @property
     def line(self) -> tuple[float, float]:
-        """a and b of a + b n; with one size only, b is 0."""
+        """a and b of a + b n; with only one size, b is 0."""
         if len(self.points) == 1:
             return next(iter(self.points.values())), 0.0
         fitted = statistics.linear_regression(list(self.points), list(self.points.values()))
@@ -161,7 +161,7 @@ class Growth(NamedTuple):
 
 def main() -> None:
     options = _options()
-    found: dict[tuple[str, Rival], dict[int, list[float]]] = {}
+    measured: dict[tuple[str, Rival], dict[int, list[float]]] = {}
     with tempfile.TemporaryDirectory(prefix="gradmill-rivals-") as folder:
         for size in options.sizes:
             place = Path(folder).resolve() / f"x{size}"
@@ -170,18 +170,20 @@ def main() -> None:
                 for run in range(options.runs):
                     order = [*RIVALS[run % len(RIVALS) :], *RIVALS[: run % len(RIVALS)]]
                     for rival, seconds in field.once(situation, order).items():
-                        found.setdefault((situation.name, rival), {}).setdefault(size, []).append(seconds)
+                        measured.setdefault((situation.name, rival), {}).setdefault(size, []).append(seconds)
                         sys.stderr.write(f"x{size}, {situation.name}: {rival.name} {seconds:.4f} s\n")
             shutil.rmtree(place)
     growths = [
         Growth(situation, rival, {size: 1000 * statistics.median(each) for size, each in sizes.items()})
-        for (situation, rival), sizes in found.items()
+        for (situation, rival), sizes in measured.items()
     ]
     growths.sort(key=lambda g: ([s.name for s in SITUATIONS].index(g.situation), RIVALS.index(g.rival)))
     print(table(growths, options.sizes))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     rows = [
-        {"situation": s, "rival": r.name, "size": n, "seconds": v} for (s, r), e in found.items() for n, v in e.items()
+        {"situation": s, "rival": r.name, "size": n, "seconds": v}
+        for (s, r), e in measured.items()
+        for n, v in e.items()
     ]
     settings = {"families": options.families, "load": os.getloadavg()[0], "cores": os.cpu_count()}
     options.json.write_text(json.dumps({**settings, "rows": rows}, indent=1) + "\n")
@@ -190,7 +192,7 @@ def main() -> None:
 
 
 def table(growths: list[Growth], sizes: list[int]) -> str:
-    """Milliseconds for each size of the specs, and the fitted line."""
+    """A table in Markdown: milliseconds for each size of the specs, and the fitted line."""
     lines = ["| | | " + " | ".join(f"x{size}" for size in sizes) + " | fitted, ms |", "|---" * (len(sizes) + 3) + "|"]
     last = ""
     for growth in growths:
@@ -205,7 +207,7 @@ def table(growths: list[Growth], sizes: list[int]) -> str:
 
 
 def draw(growths: list[Growth], path: Path) -> None:
-    """A panel for each situation: milliseconds over the size of the specs, both logarithmic."""
+    """Draws a panel per situation to `path`: milliseconds over the size of the specs, both logarithmic."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.4 * len(SITUATIONS), 4.0), layout="constrained")
@@ -232,7 +234,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.rivals", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs in each situation (3)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 2, 5, 10, 20], metavar="N", help="times the specs")
-    parser.add_argument("--families", default="nodes,factories", metavar="NAMES", help="output families (the Nodes)")
+    parser.add_argument(
+        "--families", default="nodes,factories", metavar="NAMES", help="output families (the Nodes and factories)"
+    )
     parser.add_argument("--json", type=Path, default=_RESULTS / "rivals.json", metavar="FILE", help="every measurement")
     parser.add_argument("--plot", type=Path, default=_RESULTS / "rivals.png", metavar="FILE", help="a .png or .svg")
     parser.add_argument("--no-plot", dest="plot", action="store_const", const=None, help="draw nothing")

@@ -1,4 +1,4 @@
-"""What the measurements come to: pairs to medians and ratios, ratios to verdicts."""
+"""Summarizes measurements: pairs yield medians and ratios, ratios yield verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Spread(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What a ratio should reach, or not pass."""
+    """The values that a ratio should reach, or not exceed."""
 
     target: float
     aim: float
@@ -35,10 +35,10 @@ class Row(NamedTuple):
     title: str
     scale: int
     runs: int
-    before: Spread  # what gradmill is compared with
+    before: Spread  # the values that gradmill's are compared with
     ours: Spread
     ratio: Spread
-    cpu_ratio: float | None  # the same ratio of processor times, steadier where other programs run too
+    cpu_ratio: float | None  # the same ratio of processor times, which other programs disturb less
     bounds: Bounds | None
     verdict: str
 
@@ -49,7 +49,7 @@ _GROWTH_BOUND = ("nothing", "formula")
 
 
 def speed_rows(measured: Sequence[Measured], scale: int) -> list[Row]:
-    """By scenario, how many times faster gradmill is than torchgen. Targets are for the real specs."""
+    """By scenario, the factor by which gradmill is faster than torchgen. Targets apply to the real specs."""
     rows = []
     for s in SCENARIOS:
         pairs = [(p[TORCHGEN], p[GRADMILL]) for p in _pairs(measured, s.name, scale)]
@@ -59,7 +59,7 @@ def speed_rows(measured: Sequence[Measured], scale: int) -> list[Row]:
 
 
 def memory_rows(measured: Sequence[Measured], scales: Sequence[int]) -> list[Row]:
-    """Peak memory of a cold build, gradmill's to torchgen's."""
+    """By scale, the ratio of gradmill's peak memory in a cold build to torchgen's."""
     rows = []
     for scale in scales:
         pairs = [(p[TORCHGEN], p[GRADMILL]) for p in _pairs(measured, "cold", scale)]
@@ -68,7 +68,7 @@ def memory_rows(measured: Sequence[Measured], scales: Sequence[int]) -> list[Row
 
 
 def growth_rows(measured: Sequence[Measured], scale: int) -> list[Row]:
-    """By scenario, gradmill's time with `scale` times the specs to its time with the real ones."""
+    """By scenario, the ratio of gradmill's time with `scale` times the specs to its time with the real specs."""
     rows = []
     for s in SCENARIOS:
         real, large = (_pairs(measured, s.name, size) for size in (1, scale))
@@ -79,6 +79,7 @@ def growth_rows(measured: Sequence[Measured], scale: int) -> list[Row]:
 
 
 def spread(values: Sequence[float]) -> Spread:
+    """The median, the minimum and the maximum of some values."""
     return Spread(median(values), min(values), max(values))
 
 
@@ -95,7 +96,7 @@ def _row(
     inverse: bool,
     bounds: Bounds | None,
 ) -> list[Row]:
-    """The row of these pairs; none without pairs. `inverse`: the less of it, the higher the ratio."""
+    """The row of these pairs; none without pairs. `inverse`: a smaller value of gradmill yields a higher ratio."""
     if not pairs:
         return []
     before, ours = [value(a) for a, _ in pairs], [value(b) for _, b in pairs]

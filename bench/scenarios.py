@@ -1,4 +1,4 @@
-"""What is measured: both programs on one spec set, put into the same situation again and again."""
+"""The scenarios, and the runs of both programs in them on one spec set."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ GRADMILL = "gradmill"
 TORCHGEN = "torchgen"
 PROGRAMS = (GRADMILL, TORCHGEN)
 
-# What starts gradmill: doit in a clone, which has a dodo.py, or the command that the package brings.
+# The commands that start gradmill: doit in a clone, which has a dodo.py, or the script that the package installs.
 COMMANDS = {
     "doit": [sys.executable, "-m", "doit"],
     "gradmill": [str(Path(sys.executable).with_name("gradmill"))],
 }
 
-# A file that is written and read within one tick of the file system's clock has to be read again the next time.
-# People are slower than that.
+# A file that is written and read within one tick of the file system's clock is read again by the next run.
+# Users are slower than that.
 _PAUSE = 0.05
 
 
 class Scenario(NamedTuple):
-    """A situation to be measured. `target` and `aim` are how many times faster than torchgen gradmill should be."""
+    """A measured situation. `target` and `aim`: the factors by which gradmill should be faster than torchgen."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class Scenario(NamedTuple):
     aim: float | None = None
     edit: Callable[[edits.Texts, int], edits.Texts] | None = None
     cold: bool = False  # from nothing
-    seen: bool = False  # the edit is one that was built before, and the way back is measured too
+    seen: bool = False  # the edit was built before, and the way back is measured, too
 
 
 SCENARIOS = (
@@ -55,7 +55,7 @@ SCENARIOS = (
 
 
 class Measured(NamedTuple):
-    """One pair of measurements, taken one right after the other."""
+    """One pair of measurements, one right after the other."""
 
     scenario: str
     scale: int
@@ -64,8 +64,8 @@ class Measured(NamedTuple):
 
 
 class Bench:
-    """A spec set of some scale, and both programs' files. `families`: those that are made; all by default. `command`:
-    what starts gradmill."""
+    """A spec set of one scale, and both programs' files. `families`: the generated ones; all by default. `command`: a
+    key of COMMANDS."""
 
     def __init__(self, folder: Path, scale: int, families: str = "", command: str = "doit") -> None:
         self.scale = scale
@@ -91,14 +91,14 @@ class Bench:
         shutil.copytree(self.output(TORCHGEN), self._spare)
 
     def prepare(self, scenario: Scenario) -> None:
-        """Lets gradmill see what the scenario says was seen before."""
+        """Lets gradmill build the edited set, if the scenario is about an edit that was built before."""
         if scenario.edit and scenario.seen:
             self._write(scenario.edit(self.base, 0))
             self._run(GRADMILL)
             self._restore()
 
     def pair(self, scenario: Scenario, run: int) -> Measured:
-        """Both programs in the situation once; who goes first alternates. Their files must be equal."""
+        """Runs both programs in the situation once, in alternating order. Their files must be equal."""
         order = PROGRAMS if run % 2 == 0 else PROGRAMS[::-1]
         if scenario.cold:
             for folder in (*map(self.output, PROGRAMS), self.folder / "cache"):
@@ -117,7 +117,7 @@ class Bench:
         return Measured(scenario.name, self.scale, run, samples)
 
     def _restore(self) -> None:
-        """What stood before the edit, for both programs; not measured."""
+        """Restores the state before the edit for both programs; not measured."""
         self._write(self.base)
         self._run(GRADMILL)
         shutil.copytree(self._spare, self.output(TORCHGEN), dirs_exist_ok=True)
@@ -138,8 +138,8 @@ class Bench:
 
     def _compare(self, when: str) -> None:
         ours, theirs = (self.output(program) for program in PROGRAMS)
-        found = ((folder, path) for folder in (ours, theirs) for path in folder.rglob("*") if path.is_file())
-        names = sorted({path.relative_to(folder).as_posix() for folder, path in found})
+        written = ((folder, path) for folder in (ours, theirs) for path in folder.rglob("*") if path.is_file())
+        names = sorted({path.relative_to(folder).as_posix() for folder, path in written})
         filecmp.clear_cache()
         _, different, missing = filecmp.cmpfiles(ours, theirs, names, shallow=False)
         if different or missing:
@@ -148,7 +148,7 @@ class Bench:
 
 
 def _difference(ours: Path, theirs: Path) -> str:
-    """The first line that differs, as both programs write it."""
+    """The first line that differs, with the text of both programs."""
     if not (ours.exists() and theirs.exists()):
         return f"{ours.name}: only {GRADMILL if ours.exists() else TORCHGEN} writes it"
     lines = zip_longest(ours.read_text().split("\n"), theirs.read_text().split("\n"), fillvalue="(no more lines)")
@@ -165,7 +165,7 @@ def run_all(
     families: str,
     command: str,
 ) -> Iterator[Measured]:
-    """All measurements. Scales alternate too, so that they can be compared with each other."""
+    """All measurements. Scales alternate, too, so that they are comparable."""
     benches = [Bench(folder / f"x{scale}", scale, families, command) for scale in scales]
     for bench in benches:
         bench.warm_up()

@@ -1,4 +1,4 @@
-"""The spec sets that are measured: the installed torch's own, and larger ones made from it by renaming."""
+"""The measured spec sets: that of the installed torch, and larger ones with renamed copies of its entries."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ DERIVATIVES = "derivatives.yaml"
 TAGS = "tags.yaml"
 _PACKAGED = {NATIVE: f"ATen/native/{NATIVE}", TAGS: f"ATen/native/{TAGS}", DERIVATIVES: f"autograd/{DERIVATIVES}"}
 
-# Where an entry names an operator: its own name, and the operators it refers to.
+# The lines of an entry that name an operator: its own name, and references to others.
 _NAMES = re.compile(r"(?m)^(- func: |- name: |  structured_delegate: |  autogen: )([^(\n#]+)")
 _FOREACH = "_foreach_"
-# Operators that torchgen checks by name, apart from those in its own lists.
+# Operators that torchgen checks by name, in addition to those in its lists.
 _KNOWN_BY_NAME = re.compile(
     r"(resize_|resize_as_|set_|uniform_|random_\.from|_has_compatible_shallow_copy_type|_foreach_zero_)(\.|$)"
 )
@@ -24,7 +24,7 @@ _DUNDER = re.compile(r"__(i?)(and|or|xor|lshift|rshift)__")
 
 
 class SpecFolder:
-    """A spec set in a flat folder, as both programs read it."""
+    """A spec set in a flat folder, which both programs can read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -46,11 +46,11 @@ class SpecFolder:
         return self.folder / "templates"
 
     def texts(self) -> dict[str, str]:
-        """What edits change: the text of the two large files."""
+        """The texts of the two large files by name: the input of edits."""
         return {name: (self.folder / name).read_text() for name in (NATIVE, DERIVATIVES)}
 
     def write(self, texts: dict[str, str]) -> None:
-        """Writes the files whose text is another one; the others keep their times."""
+        """Writes the files with changed text; the others keep their times."""
         for name, text in texts.items():
             path = self.folder / name
             if path.read_text() != text:
@@ -58,11 +58,11 @@ class SpecFolder:
 
 
 def make(folder: Path, scale: int) -> SpecFolder:
-    """The installed torch's spec set with `scale` times its entries: the real ones, then renamed copies of them."""
-    found = find_spec("torchgen")
-    if found is None or not found.submodule_search_locations:
+    """Writes the installed torch's spec set with `scale` times its entries: the real ones, then renamed copies."""
+    spec = find_spec("torchgen")
+    if spec is None or not spec.submodule_search_locations:
         raise SystemExit("torch is not installed: pip install 'gradmill[test]'")
-    packaged = Path(next(iter(found.submodule_search_locations))) / "packaged"
+    packaged = Path(next(iter(spec.submodule_search_locations))) / "packaged"
     folder.mkdir(parents=True)
     shutil.copytree(packaged / "autograd" / "templates", folder / "templates")
     (folder / "RELEASE").write_text(metadata.version("torch"))
@@ -75,13 +75,13 @@ def make(folder: Path, scale: int) -> SpecFolder:
 
 
 def entries(text: str) -> tuple[str, list[str]]:
-    """What comes before the first entry of a file, and its entries: joined, they are the text."""
-    head, *found = re.split(r"(?m)^(?=- )", text)
-    return head, found
+    """The text before the first entry of a file, and its entries. Joined, they are the whole text."""
+    head, *items = re.split(r"(?m)^(?=- )", text)
+    return head, items
 
 
 def _copy(text: str, mark: str) -> str:
-    """All entries again, their operators renamed."""
+    """A copy of all entries with renamed operators."""
     return "\n" + "".join(_renamed(entry, mark) for entry in entries(text)[1] if _can_be_renamed(entry))
 
 
@@ -93,9 +93,9 @@ def _renamed(entry: str, mark: str) -> str:
 
 
 def _marked(name: str, mark: str) -> str:
-    """The operator's new name: what stands in front of a name or behind it has a meaning and stays there.
+    """The operator's new name. Prefixes and suffixes that have a meaning are unchanged.
 
-    A dunder name becomes a plain one, as there is a fixed list of those that work in place.
+    A dunder name becomes a plain one, because torchgen has a fixed list of in-place dunder names.
     """
     dunder = _DUNDER.match(name)
     if dunder:
@@ -110,7 +110,7 @@ def _space(text: str) -> str:
 
 
 def _can_be_renamed(entry: str) -> bool:
-    """Whether torchgen takes the entry under another name: it knows some operators by theirs."""
+    """Whether torchgen accepts the entry under another name: it treats some operators by name."""
     from torchgen import native_function_generation as generation
     from torchgen.api import autograd
     from torchgen.packaged.autograd import gen_variable_type as kernels

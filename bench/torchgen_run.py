@@ -7,7 +7,7 @@ _FAMILIES = ("variable_type", "inplace_or_view", "trace_type", "nodes", "factori
 
 
 def run(specs: Path, out: Path, families: str = "") -> None:
-    """Writes the files of the spec set in `specs` to `out`: of these families, named with commas, or of all."""
+    """Writes the files of the spec set in `specs` to `out`. `families`: names separated by commas; all by default."""
     import torchgen
     from torchgen.api import cpp
     from torchgen.api.autograd import match_differentiability_info
@@ -21,7 +21,7 @@ def run(specs: Path, out: Path, families: str = "") -> None:
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.utils import FileManager
 
-    # The folder's real path would be printed into every file, and the script's into some, as a build runs it.
+    # torchgen prints the folder into every file and the script into some: use the paths of a build.
     script = Path(torchgen.__file__).parent.parent / "tools" / "setup_helpers" / "generate_code.py"
     sys.modules["__main__"].__file__ = str(script)
     FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
@@ -31,7 +31,7 @@ def run(specs: Path, out: Path, families: str = "") -> None:
     wanted = families.split(",") if families else _FAMILIES
     if "nodes" in wanted:
         emit.gen_autograd_functions_python(str(out), infos, templates)
-    # Matching adds the foreach functions' infos. What was parsed before comes from torchgen's own cache.
+    # Matching adds the infos of foreach functions. torchgen's own cache has the functions parsed above.
     functions = parse_native_yaml(native, tags).native_functions
     matched = match_differentiability_info(sorted(functions, key=lambda f: cpp.name(f.func)), infos)
     generators = {

@@ -1,4 +1,4 @@
-// torch's headers that every shard of the core Nodes includes, compiled once.
+// The torch headers that every shard of the core Nodes includes; they are compiled once.
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/FunctionsManual.h>

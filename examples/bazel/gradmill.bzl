@@ -7,7 +7,7 @@ print(os.path.dirname(os.path.abspath(pipeline.__file__)))
 """
 
 _BUILD = """
-# What a run depends on besides its spec set: a new version of gradmill generates anew.
+# The dependencies of a run besides its spec set: a new version of gradmill regenerates everything.
 filegroup(
     name = "code",
     srcs = glob(["pipeline/**"], exclude = ["**/__pycache__/**"]),
@@ -55,8 +55,8 @@ def gradmill_generate(name, gradmill, specs, root, shards = 16, options = ""):
       options: more variables of gradmill's command line, as in "release=2.13 strict=1".
     """
 
-    # Bazel compares contents: a shard whose text is as before is not compiled again. It removes the files before it
-    # runs this, so gradmill writes them all; what is in its cache it does not work out again.
+    # Bazel compares contents, so it does not recompile an unchanged shard. It deletes the files before this action, so
+    # gradmill writes all of them, from its cache where it can.
     native.genrule(
         name = name,
         srcs = [specs, root, "@gradmill//:code"],
@@ -73,5 +73,5 @@ def gradmill_generate(name, gradmill, specs, root, shards = 16, options = ""):
             shards = shards,
             options = options,
         ),
-        tags = ["local"],  # gradmill keeps its cache beside its outputs
+        tags = ["local"],  # gradmill keeps its cache next to its outputs
     )

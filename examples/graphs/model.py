@@ -1,4 +1,4 @@
-"""A small model, exported: `python model.py FOLDER` writes net.pt2, and start.pt, the first weights and the data."""
+"""Exports a small model: `python model.py FOLDER` writes net.pt2, and start.pt with initial weights and data."""
 
 import sys
 from pathlib import Path

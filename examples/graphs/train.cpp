@@ -1,4 +1,4 @@
-// Trains the model of model.py: forward and backward are the generated graph's, and there is no Python.
+// Trains the model of model.py without Python: the generated graph computes forward and backward.
 
 #include <ATen/ATen.h>
 #include <torch/csrc/api/include/torch/serialize.h>

@@ -1,6 +1,6 @@
-"""Writes the Ninja file of this example: gradmill, then one object a shard, then a library.
+"""Writes the Ninja file of this example: gradmill, then one object per source, then a library.
 
-Nothing here is special to Python. The three rules are what a build of your own needs; see docs/consumers.md.
+Nothing here is specific to Python. Your own build needs the same rules; see docs/consumers.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PRECOMPILED = ROOT / "examples" / "precompiled.h"
 
 RULES = """\
-# gradmill writes a file only when its text changes. `restat` makes Ninja look, and stop where nothing did.
+# gradmill writes a file only if its text changes. With `restat`, Ninja checks this and skips what depends on the rest.
 rule gradmill
   command = cd $root && $python -m doit specs=$specs generated=$generated cache=$cache layout=split shards=$shards
   description = gradmill
@@ -81,7 +81,7 @@ def _ninja_file(options: argparse.Namespace) -> str:
         "cxx": options.cxx,
         "flags": shlex.join(_flags(torch, [generated, options.specs / "templates"], options.flags)),
         "precompiled": "" if options.no_precompiled else "-Winvalid-pch -include precompiled.h",
-        # Else each source would make anew what the templates of torch's headers come to.
+        # Without it each source instantiates the templates of torch's headers again.
         "whole": "-fpch-instantiate-templates" if "clang" in options.cxx else "",
         "libraries": shlex.join(
             [f"-L{torch}/lib", f"-Wl,-rpath,{torch}/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"]
@@ -90,23 +90,23 @@ def _ninja_file(options: argparse.Namespace) -> str:
     objects = [f"{path.stem}.o" for path in sources]
     first = [] if options.no_precompiled else ["precompiled.h.gch"]
     lines = [*(f"{name} = {value.replace('$', '$$')}" for name, value in variables.items()), "", RULES]
-    # The manifest stands for the run of gradmill; what is compiled are further outputs of the same rule.
+    # The manifest represents the run of gradmill; the compiled files are further outputs of the same rule.
     lines.append(f"build {_paths([manifest])} | {_paths([*headers, *sources])}: gradmill")
     if first:
         lines.append(f"build precompiled.h.gch: precompile {_paths([PRECOMPILED])}")
     for path, name in zip(sources, objects):
-        # Headers must exist before the first compilation; after that the compiler's depfile tells which matter.
+        # Headers must exist before the first compilation; later the compiler's depfile lists the relevant ones.
         lines.append(f"build {name}: compile {_paths([path])} | {' '.join(first)} || {_paths([manifest])}")
     lines += [f"build libcore_nodes.so: link {' '.join(objects)}", "default libcore_nodes.so", ""]
     return "\n".join(lines)
 
 
 def _flags(torch: Path, ours: Iterable[Path], more: str) -> list[str]:
-    # The generated folder comes first: the templates have the same names, and hold holes.
+    # The generated folder comes first: templates have the same names, but contain holes.
     system = [f"{torch}/include", f"{torch}/include/torch/csrc/api/include", _python_headers()]
     return [
         *("-std=c++20", "-fPIC", "-Wall", "-D_GLIBCXX_USE_CXX11_ABI=1"),
-        # GCC warns of torch's own inline functions, system headers or not: ours would be lost among them.
+        # GCC warns about torch's inline functions even in system headers, which would hide warnings of this project.
         *("-Wno-array-bounds", "-Wno-maybe-uninitialized"),
         *shlex.split(more),
         *(f"-I{folder}" for folder in ours),
@@ -121,10 +121,10 @@ def _python_headers() -> str:
 
 
 def _torch() -> Path:
-    found = importlib.util.find_spec("torch")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("torch")
+    if spec is None or not spec.submodule_search_locations:
         raise SystemExit("torch is not installed: pip install torch==2.13.0")
-    return Path(next(iter(found.submodule_search_locations)))
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def _paths(paths: Iterable[Path]) -> str:

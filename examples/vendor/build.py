@@ -1,7 +1,7 @@
-"""Generates and compiles the toy backend: `python build.py FOLDER` leaves libtoy.so in FOLDER.
+"""Generates and compiles the toy backend: `python build.py FOLDER` writes libtoy.so to FOLDER.
 
-One call of the compiler for all sources: torch's headers take most of the time. A real backend has a build system,
-which compiles the generated files one by one; examples/ninja shows how.
+One call compiles all sources, because torch's headers take most of the time. The build system of a real backend
+compiles the generated files one by one; examples/ninja shows how.
 """
 
 import subprocess
@@ -14,10 +14,10 @@ HERE = Path(__file__).resolve().parent
 
 
 def main(folder: Path) -> None:
-    """Brings libtoy.so up to date."""
-    found = find_spec("torch")
-    assert found is not None and found.submodule_search_locations, "pip install torch==2.13.0"
-    torch = Path(found.submodule_search_locations[0])
+    """Regenerates the sources and rebuilds libtoy.so."""
+    spec = find_spec("torch")
+    assert spec is not None and spec.submodule_search_locations, "pip install torch==2.13.0"
+    torch = Path(spec.submodule_search_locations[0])
     generated = folder / "generated"
     words = [f"specs={HERE}", f"generated={generated}", f"cache={folder / 'cache'}"]
     subprocess.run([sys.executable, "-m", "pipeline", *words], check=True)  # noqa: S603

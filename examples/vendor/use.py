@@ -1,4 +1,4 @@
-"""Loads the toy backend, and differentiates on it: `python use.py FOLDER`, after `python build.py FOLDER`."""
+"""Loads the toy backend and differentiates on it: `python use.py FOLDER`, after `python build.py FOLDER`."""
 
 import sys
 import types
@@ -8,7 +8,7 @@ import torch
 
 
 def load(folder: Path) -> None:
-    """Makes the device `toy` known, and its operators `torch.ops.toy`."""
+    """Registers the device `toy` and its operators `torch.ops.toy`."""
     torch.utils.rename_privateuse1_backend("toy")
     torch._register_device_module("toy", types.ModuleType("torch.toy"))
     torch.ops.load_library(str(folder.resolve() / "libtoy.so"))

@@ -1,4 +1,4 @@
-// All sources at once, for builds without a build system: torch's headers take most of the time.
+// All sources in one, for builds without a build system: torch's headers take most of the time.
 
 #include "device.cpp"
 #include "operators.cpp"

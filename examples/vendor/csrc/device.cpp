@@ -1,4 +1,4 @@
-// The toy device, PrivateUse1: memory of the host, views, copies; whatever else there is runs on the CPU.
+// The toy device, PrivateUse1: host memory, views and copies. All other operators run on the CPU.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
@@ -32,7 +32,7 @@ struct Memory final : c10::Allocator {
 Memory memory;
 REGISTER_ALLOCATOR(DEVICE, &memory);
 
-// One stream, in order: there is nothing to wait for.
+// One stream that runs in order, so nothing needs to wait.
 struct Guard final : c10::impl::NoOpDeviceGuardImpl<DEVICE> {
   c10::Device exchangeDevice(c10::Device) const override {
     return {DEVICE, 0};
@@ -104,7 +104,7 @@ at::Tensor empty_strided(
   return at::detail::empty_strided_generic(size, stride, &memory, keys, c10::dtype_or_default(dtype));
 }
 
-// The same memory, as the CPU has it; conjugated or negated where that is only marked.
+// The same memory as a CPU tensor, with the conjugate and negative bits resolved.
 at::Tensor on_host(const at::Tensor& t) {
   if (t.is_cpu()) {
     return t;
@@ -128,7 +128,7 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& to) {
 const at::Tensor& resize_(const at::Tensor& self, c10::IntArrayRef size, std::optional<at::MemoryFormat> format) {
   TORCH_CHECK(!format.has_value(), "memory formats are not for toys");
   if (self.sizes() == size) {
-    return self; // with the strides that it has
+    return self; // the strides are unchanged
   }
   const size_t bytes = at::detail::computeStorageNbytesContiguous(size, self.itemsize(), self.storage_offset());
   if (self.storage().nbytes() < bytes) {
@@ -151,7 +151,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("view", at::native::view);
 }
 
-// A copy is what resolves such marks: it is not to be called with them resolved.
+// A copy resolves these bits itself, so its arguments must not be resolved first.
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
   m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the formulas of toy_derivatives.yaml call, besides PyTorch's operators.
+// The functions that formulas of toy_derivatives.yaml call, besides PyTorch's operators.
 
 #include <ATen/ATen.h>
 

@@ -1,14 +1,14 @@
 #pragma once
 
-// What the generated kernels call: the toy backend's operators, each as a struct, and a few helpers that PyTorch keeps
-// to itself.
+// The functions that generated kernels call: a struct for each operator of the toy backend, and copies of a few helpers
+// that PyTorch does not export.
 
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
 namespace toy {
 
-// An operator: `call` from the top, `redispatch` to what is left of the dispatch keys.
+// An operator: `call` starts at the first dispatch key, `redispatch` continues with the given keys.
 #define TOY_OPERATOR(NAME, QUALIFIED, OVERLOAD, ...)                                                \
   struct NAME {                                                                                     \
     static const auto& handle() {                                                                   \
@@ -37,7 +37,7 @@ TOY_OPERATOR(shifted, "toy::shifted", "", at::Tensor(const at::Tensor&, const at
 
 } // namespace _ops
 
-// How a row goes back into its base, for views that are replayed.
+// Writes a row back into its base, for replayed views.
 enum class InverseReturnMode { AlwaysView };
 
 inline at::Tensor row_inverse(const at::Tensor& base, const at::Tensor& row, InverseReturnMode, int64_t index) {
@@ -60,7 +60,7 @@ inline std::vector<at::Tensor> unpack(at::TensorList list, const char*, int) {
   return list.vec();
 }
 
-// How often a new tensor is counted: once, and once more where Python knows it.
+// The expected reference count of a new tensor: one, plus one if Python refers to it.
 inline size_t expected_fresh_use_count(const at::Tensor& t) {
   if (!t.defined()) {
     return 0;
