@@ -198,7 +198,7 @@ def test_a_header_beside_the_yaml_files_is_an_input(built: Project) -> None:
     header.write_text("Tensor exp_gradient(Tensor grad, Tensor result);\n")
     assert "unknown function 'exp_gradient'" not in built.run().stderr
     header.write_text("Tensor exp_gradient(Tensor grad);\n")
-    assert "'exp_gradient' takes 1 argument, and is given 2" in built.run().stderr
+    assert "'exp_gradient' takes 1 argument, but gets 2" in built.run().stderr
     header.unlink()
     assert "unknown function 'exp_gradient'" in built.run().stderr
 

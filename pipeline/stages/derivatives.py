@@ -1,6 +1,6 @@
 """Stage `derivatives`: the entries of derivatives.yaml to raw definitions.
 
-Nothing is looked up here: what depends on the schemas is `infos`.
+No schema is used here: `infos` matches definitions and functions.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
 T = TypeVar("T")
-Titled = tuple[str, str, str]  # a definition, the schema that it names, the operator's name
+Titled = tuple[str, str, str]  # a definition's entry, the schema that it names, the operator's name
 
 
 @table
@@ -28,44 +28,44 @@ def buckets(db: Database) -> dict[str, list[str]]:
 
 @table
 def definitions(db: Database, bucket: str) -> dict[str, Definition]:
-    """What the entries of a bucket say; those that are wrong are left out. Suspicions are reported too."""
-    found = {}
+    """The definitions of a bucket by entry, without the invalid ones. Reports errors and suspicions."""
+    parsed = {}
     for entry in buckets.item(db, bucket) or ():
-        given = value(db, "derivatives", entry)
-        op = title(given, "name")
+        raw = value(db, "derivatives", entry)
+        op = title(raw, "name")
         try:
-            found[entry], suspicions = parse_definition(given, release(db), namespaced=bool(layer_of(entry)))
+            parsed[entry], suspicions = parse_definition(raw, release(db), namespaced=bool(layer_of(entry)))
         except SpecError as error:
             db.report(problem_of(error, "derivatives", entry, op))
             continue
         for suspicion in suspicions:
             db.report(problem_of(suspicion, "derivatives", entry, op, warning=True))
-    return found
+    return parsed
 
 
 def definition(db: Database, entry: str) -> Definition | None:
-    """What an entry says, None where it is wrong."""
+    """The definition of an entry; None if it is invalid."""
     return definitions.item(db, bucket_of(entry), entry)
 
 
 @query
 def titles(db: Database, bucket: str) -> list[Titled]:
-    """What the definitions of a bucket are for."""
+    """The schema and the operator's name of each definition of a bucket."""
     return [(entry, parsed.schema, parsed.name) for entry, parsed in definitions(db, bucket).items()]
 
 
 def all_titles(db: Database) -> list[Titled]:
-    """What all definitions are for, in the order of the file."""
+    """The schema and the operator's name of each definition, in the order of the file."""
     return in_order(db, (titled for bucket in db.names(buckets) for titled in titles(db, bucket)), lambda each: each[0])
 
 
-def in_order(db: Database, found: Iterable[T], entry: Callable[[T], str]) -> list[T]:
-    """Things in the order in which their entries stand in the file, by what says of one thing which that is."""
+def in_order(db: Database, items: Iterable[T], entry: Callable[[T], str]) -> list[T]:
+    """Items in the order of their entries in the file. `entry` returns the entry of an item."""
     place = {name: i for i, name in enumerate(db.names(entries, "derivatives"))}
-    return sorted(found, key=lambda each: place[entry(each)])
+    return sorted(items, key=lambda each: place[entry(each)])
 
 
 @query
 def stage(db: Database) -> int:
-    """All definitions."""
+    """Validates all definitions; returns the number of buckets."""
     return len([db.digest(titles, bucket) for bucket in db.names(buckets)])

@@ -1,6 +1,6 @@
 """Stage `emit:<unit>`: one unit to its pieces of C++ text.
 
-What is printed is planned first, from the unit's subject: no more of a function or an info than the family prints.
+Each unit is planned first, from its subject: the part of a function or an info that the family prints.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from pipeline.stages.units import unit
 
 
 def _graph(db: Database, name: str) -> Any:
-    from pipeline.stages.graph_text import pieces  # much code, for those who have graphs
+    from pipeline.stages.graph_text import pieces  # much code, only needed with graphs
 
     return pieces(db, name)
 
@@ -37,28 +37,28 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
 
 @query
 def text(db: Database, family: str, name: str) -> dict[str, str]:
-    """The text of a unit, in pieces, each as it stands in a block that is not indented."""
+    """The text of a unit in pieces, each as in a block without indentation."""
     trim = release(db).trims_lines
-    return {piece: tidy(found, trim=trim) for piece, found in rendered(db, family, name).items()}
+    return {piece: tidy(own, trim=trim) for piece, own in rendered(db, family, name).items()}
 
 
 def marked(db: Database, family: str, name: str) -> dict[str, str]:
-    """The same with marks around its formulas, that say which field of the unit's entry each is."""
+    """The text of a unit in pieces, each formula between marks that name its field of the unit's entry."""
     trim = release(db).trims_lines
-    found = rendered(db, family, name, marks=True)
-    return {piece: tidy(each, trim=trim) for piece, each in found.items()}
+    pieces = rendered(db, family, name, marks=True)
+    return {piece: tidy(own, trim=trim) for piece, own in pieces.items()}
 
 
 def rendered(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
-    """The text of a unit as it stands within a line; none where there is something wrong."""
+    """The text of a unit in pieces, each as within a line; none if the unit has errors."""
     pieces = upstream_pieces(db, family, name, marks=marks)
     described = FAMILIES[family].described and release(db).described
-    found = unit(db, family, name) if pieces and described else None
-    if found is None:
+    member = unit(db, family, name) if pieces and described else None
+    if member is None:
         return pieces
     from pipeline.stages.layered.asking import overridden_unit
 
-    return overridden_unit(db, family, found, pieces)
+    return overridden_unit(db, family, member, pieces)
 
 
 def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False) -> dict[str, str]:
@@ -77,16 +77,16 @@ def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False
 
 
 def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role, str, str]:
-    """Where a mistake in a unit is written: the file, the entry, and what operator it is for."""
-    found = unit(db, family, name)
-    assert found is not None
-    place = definition_of(db, found.function) if error.role == "derivatives" else None
-    return place or (found.role, found.entry, found.op)
+    """The place of an error in a unit: the role of the file, the entry, and the operator's name."""
+    member = unit(db, family, name)
+    assert member is not None
+    place = definition_of(db, member.function) if error.role == "derivatives" else None
+    return place or (member.role, member.entry, member.op)
 
 
 def _ranked(problem: Problem, subject: str) -> Problem:
-    """A problem of a unit. It may follow from what is wrong with its function, or, where a function is seen with its
-    derivatives, from derivatives that could not be read."""
+    """A problem of a unit with its rank. It may follow from an error in the function, or in the derivatives of the
+    subject."""
     if problem.role == "derivatives":
         return replace(problem, derived=True)
     if problem.role != "native" or problem.rank or subject not in ("derivatives", "outputs"):

@@ -1,4 +1,4 @@
-"""Stage `foreach`: derivatives of `_foreach_*` functions that have no definition of their own."""
+"""Stage `foreach`: derivatives of `_foreach_*` functions without their own definition."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -18,87 +18,90 @@ from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import Listed, bucket_of_function, buckets, function, heads
 from pipeline.stages.set import release
 
-# Foreach functions refer to the derivatives of this key only; upstream has it fixed too.
+# Foreach functions refer to the derivatives of this key only: upstream hard-codes it too.
 DISPATCH_KEY = "Default"
 
 
 @table
 def references(db: Database, bucket: str) -> dict[str, Reference]:
-    """The function whose derivatives serve each foreach function of a bucket."""
-    taken = [listed for listed in participants(db, bucket) if listed[1].base.startswith(PREFIX)]
-    if not taken:
+    """The reference of each foreach function of a bucket: the function with the derivatives that serve it."""
+    foreach_functions = [listed for listed in participants(db, bucket) if listed[1].base.startswith(PREFIX)]
+    if not foreach_functions:
         return {}
     known, facts = dict(heads(db, bucket)), release(db)
-    given = {defined.function: defined for defined in infos.shapes(db, bucket).defined}
+    by_function = {defined.function: defined for defined in infos.shapes(db, bucket).defined}
     with_infos = [name for name, keys in infos.own_keys(db, bucket).items() if keys]
-    # Upstream looks among functions with infos first, then among those whose definition has no dispatch key at all.
-    ordered = [*with_infos, *(name for name in given if name not in with_infos)]
+    # Upstream searches functions with infos first, then those with a definition without any dispatch key.
+    ordered = [*with_infos, *(name for name in by_function if name not in with_infos)]
     functional = _by_base(ordered, known, lambda head: head.kind == "functional")
     others = _by_base(ordered, known, lambda head: head.kind != "functional")
-    found = {}
-    for name, head in _without_definition(taken, known, given, with_infos):
+    by_name = {}
+    for name, head in _without_definition(foreach_functions, known, by_function, with_infos):
         base = head.base.split(PREFIX)[-1]
         if base not in functional and base not in others:
             continue
         at = find_reference(head, functional.get(base, ()), others.get(base, ()), partial(fits, db, name), facts)
         if at is not None:
-            found[name] = _reference(name, head, known[at], given[at])
-    return found
+            by_name[name] = _reference(name, head, known[at], by_function[at])
+    return by_name
 
 
 def reference_of(db: Database, name: str) -> Reference | None:
-    """The function whose derivatives serve a foreach function, None where it has some of its own or there is none."""
+    """The reference of a foreach function; None if it has its own derivatives, or no function fits."""
     return references.item(db, bucket_of_function(name), name)
 
 
 def all_references(db: Database) -> list[Reference]:
-    """The same of all foreach functions, in the order in which upstream meets them, which that of their Nodes is: by
-    C++ name. Functions that share one are in one bucket, in their order."""
-    found = (each for bucket in db.names(buckets) for each in references(db, bucket).values())
-    return sorted(found, key=lambda reference: reference.cpp_name)
+    """The references of all foreach functions in upstream's order, which is the order of their Nodes: by C++ name.
+    Functions that share a C++ name are in one bucket, in their order."""
+    items = (each for bucket in db.names(buckets) for each in references(db, bucket).values())
+    return sorted(items, key=lambda reference: reference.cpp_name)
 
 
 @query
 def fits(db: Database, name: str, candidate: str) -> bool:
-    """Whether a foreach function may be what applies another one to each member of its lists."""
+    """Whether a foreach function may apply the function `candidate` to each member of its lists."""
     native, other = function(db, name), function(db, candidate)
     return native is not None and other is not None and is_reference(native.func, other.func, release(db))
 
 
-def _reference(name: str, head: FunctionHead, other: FunctionHead, given: Defined) -> Reference:
+def _reference(name: str, head: FunctionHead, other: FunctionHead, defined: Defined) -> Reference:
     inplace = head.kind == "inplace"
-    return Reference(name, head.name, head.cpp_name, inplace, given.function, other.name, given.definition)
+    return Reference(name, head.name, head.cpp_name, inplace, defined.function, other.name, defined.definition)
 
 
 def _by_base(
     names: Iterable[str], heads: dict[str, FunctionHead], wanted: Callable[[FunctionHead], bool]
 ) -> dict[str, list[str]]:
-    """Functions by base name. Of those that share a signature the last one counts, at the first one's place."""
+    """Functions by base name. The last of several with one signature replaces the first, at its place."""
     by_signature = {heads[name].plain_signature: name for name in names if wanted(heads[name])}
-    found: dict[str, list[str]] = {}
+    by_base: dict[str, list[str]] = {}
     for name in by_signature.values():
-        found.setdefault(heads[name].base, []).append(name)
-    return found
+        by_base.setdefault(heads[name].base, []).append(name)
+    return by_base
 
 
 def _without_definition(
-    taken: Iterable[Listed], heads: dict[str, FunctionHead], given: dict[str, Defined], with_infos: Iterable[str]
+    foreach_functions: Iterable[Listed],
+    heads: dict[str, FunctionHead],
+    defined: dict[str, Defined],
+    with_infos: Iterable[str],
 ) -> list[Listed]:
-    """Foreach functions that nothing else serves.
+    """Foreach functions that need a reference.
 
     Generated out variants have no derivatives; generated functional ones follow their mutable variant.
     """
     written = {heads[name].plain_signature for name in with_infos if heads[name].kind != "functional"}
     return [
         (name, head)
-        for name, head in taken
-        if name not in given and not (head.generated and (head.kind == "out" or head.plain_signature in written))
+        for name, head in foreach_functions
+        if name not in defined and not (head.generated and (head.kind == "out" or head.plain_signature in written))
     ]
 
 
 @query
 def source(db: Database, name: str) -> NodeRow | None:
-    """The row of the info that serves a foreach function, None where its reference has none for the key."""
+    """The row of the info that serves a foreach function; None if its reference has none for the key."""
     reference = reference_of(db, name)
     if reference is None:
         return None
@@ -115,20 +118,20 @@ def source(db: Database, name: str) -> NodeRow | None:
 
 @table
 def synthesized(db: Database, name: str) -> dict[str, Raw]:
-    """The info of an out-of-place foreach function, made from that of its reference; cut as `infos.parts` says."""
-    made = _synthesized(db, name)
-    return infos.parts([] if made is None else [(DISPATCH_KEY, made)])
+    """The info of an out-of-place foreach function, synthesized from that of its reference, in `infos.parts`."""
+    synthetic = _synthesized(db, name)
+    return infos.parts([] if synthetic is None else [(DISPATCH_KEY, synthetic)])
 
 
 def info_of(db: Database, name: str) -> Info | None:
-    """The info of a foreach function, None where it has none of its own."""
+    """The synthesized info of a foreach function; None if it has none."""
     return infos.info_part(db, synthesized, name, DISPATCH_KEY)
 
 
 def reverse_of(db: Database, row: NodeRow) -> Reverse | None:
-    """The same, as far as the Node is printed from it."""
-    found = infos.reverse_part(db, synthesized, row.function, row.dispatch_key)
-    return None if found is None else replace(found, node=row.node or "")
+    """The part of a synthesized info that its Node is printed from; None if there is none."""
+    part = infos.reverse_part(db, synthesized, row.function, row.dispatch_key)
+    return None if part is None else replace(part, node=row.node or "")
 
 
 def _synthesized(db: Database, name: str) -> Info | None:
@@ -146,7 +149,7 @@ def _synthesized(db: Database, name: str) -> Info | None:
 
 @query
 def row_of(db: Database, name: str) -> NodeRow | None:
-    """The row of a foreach function, None where it has no info of its own."""
+    """The row of a foreach function; None if it has no synthesized info."""
     reference, row = reference_of(db, name), source(db, name)
     shape = infos.shape_part(db, synthesized, name)
     if reference is None or row is None or not shape:
@@ -168,27 +171,27 @@ def _row(node: str | None, reference: Reference) -> NodeRow:
 
 @query
 def rows(db: Database) -> list[NodeRow]:
-    """Every synthesized info with the Node that it is printed as, in the order in which these are printed."""
-    found = (row_of(db, reference.function) for reference in all_references(db))
-    return [row for row in found if row is not None]
+    """A row for each synthesized info, with the name of its Node, in the order of printing."""
+    candidates = (row_of(db, reference.function) for reference in all_references(db))
+    return [row for row in candidates if row is not None]
 
 
 @table
 def row(db: Database) -> dict[str, NodeRow]:
     """The rows by dispatch key and function."""
-    return {infos.keyed(found.function, found.dispatch_key): found for found in rows(db)}
+    return {infos.keyed(each.function, each.dispatch_key): each for each in rows(db)}
 
 
 class Synthesized(Struct, frozen=True, array_like=True):
-    """What the foreach functions of a bucket have instead of derivatives of their own."""
+    """The derivatives of the foreach functions of a bucket without their own definition."""
 
-    keys: dict[str, dict[str, bool]]  # as `infos.own_keys`, of those whose infos are synthesized
-    borrowed: dict[str, str]  # in-place ones, and the functions whose infos serve them
+    keys: dict[str, dict[str, bool]]  # as `infos.own_keys`, of functions with synthesized infos
+    borrowed: dict[str, str]  # in-place functions, and the functions with the infos that serve them
 
 
 @query
 def served(db: Database, bucket: str) -> Synthesized:
-    """What serves the foreach functions of a bucket."""
+    """The derivatives that serve the foreach functions of a bucket."""
     listed = references(db, bucket)
     rows = (row_of(db, name) for name in listed)
     keys = {row.function: {row.dispatch_key: row.node is not None} for row in rows if row is not None}
@@ -199,5 +202,5 @@ def served(db: Database, bucket: str) -> Synthesized:
 
 @query
 def stage(db: Database) -> int:
-    """All synthesized infos."""
+    """Validates all synthesized infos; returns the number of buckets."""
     return len([db.digest(served, bucket) for bucket in db.names(buckets)])

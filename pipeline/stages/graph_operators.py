@@ -1,4 +1,4 @@
-"""What graphs ask of operators: schemas, functional variants, derivatives, one row an operator."""
+"""The operators as graphs use them: schemas, functional variants, derivatives, one row per operator."""
 
 from pipeline.cpp.bindings import cpp_name
 from pipeline.cpp.dispatcher import DEFAULT_KEY
@@ -18,7 +18,7 @@ from pipeline.stages.match import node, pairs, reverse
 from pipeline.stages.schemas import bucket_of_function, function, heads
 from pipeline.stages.set import release, spec_set
 
-HELPERS = "graph_formulas.h"  # a template: what declares the helpers of a set's own formulas, for all to include
+HELPERS = "graph_formulas.h"  # a template with declarations of the set's own helpers, which all graphs include
 
 
 @table
@@ -32,7 +32,7 @@ def functional_variants(db: Database, bucket: str) -> dict[str, str]:
 
 @table
 def sources(db: Database, bucket: str) -> dict[str, str]:
-    """The functions whose derivatives serve a function of a bucket under the default key, by function."""
+    """The function with the derivatives that serve each function of a bucket under the default key."""
     return {
         pair.function: pair.source[DEFAULT_KEY]
         for pair in pairs(db, bucket)
@@ -42,22 +42,22 @@ def sources(db: Database, bucket: str) -> dict[str, str]:
 
 @query
 def operator(db: Database, identity: str) -> Operator | None:
-    """What graphs need to know of a function; None where there is none."""
-    found = function(db, identity)
-    if found is None:
+    """A function as graphs use it; None if it does not exist."""
+    native = function(db, identity)
+    if native is None:
         return None
     variant = functional_variants.item(db, bucket_of_function(identity), identity)
     own_helpers = HELPERS in spec_set(db).templates
-    derivatives = _derivatives(db, identity) if own_helpers or IMPLICIT not in found.dispatch else None
+    derivatives = _derivatives(db, identity) if own_helpers or IMPLICIT not in native.dispatch else None
     return Operator(
         identity,
-        found,
+        native,
         None if variant is None else function(db, variant),
         derivatives,
-        tuple(differentiable(db, identity) or ()) if derivatives is not None or found.is_abstract else (),
-        _refused(db, found, identity) if derivatives is not None else (),
+        tuple(differentiable(db, identity) or ()) if derivatives is not None or native.is_abstract else (),
+        _refused(db, native, identity) if derivatives is not None else (),
         () if own_helpers or derivatives is None else _hidden(db, derivatives),
-        _tracked(db, found),
+        _tracked(db, native),
     )
 
 
@@ -76,21 +76,20 @@ def _hidden(db: Database, derivatives: Reverse) -> tuple[str, ...]:
 
 
 def _is_function(db: Database, name: str) -> bool:
-    """Whether `at::` has a function of a name."""
-    found = (function(db, each) for each in overloads.item(db, bucket_of(name), f"aten::{name}") or ())
-    return any(each is not None and "function" in each.variants for each in found)
+    """Whether `at::` has a function with this name."""
+    functions = (function(db, each) for each in overloads.item(db, bucket_of(name), f"aten::{name}") or ())
+    return any(each is not None and "function" in each.variants for each in functions)
 
 
-def _refused(db: Database, found: NativeFunction, identity: str) -> tuple[str, ...]:
+def _refused(db: Database, native: NativeFunction, identity: str) -> tuple[str, ...]:
     derivatives = next((each for each in served(db, identity) or () if each.dispatch_key == DEFAULT_KEY), None)
     if derivatives is None:
         return ()
     excused = (*derivatives.inputs, *derivatives.differentiability.non_differentiable, "output")
-    return tuple(a.name for a in found.func.inputs if is_tensor_like(a.type) and a.name not in excused)
+    return tuple(a.name for a in native.func.inputs if is_tensor_like(a.type) and a.name not in excused)
 
 
-def _tracked(db: Database, found: NativeFunction) -> bool:
-    listed = release(db).undifferentiable
-    return (
-        found.func.name.base not in listed and cpp_name(found.func) not in listed and schema_kind(found.func) != "out"
-    )
+def _tracked(db: Database, native: NativeFunction) -> bool:
+    without = release(db).undifferentiable
+    schema = native.func
+    return schema.name.base not in without and cpp_name(schema) not in without and schema_kind(schema) != "out"

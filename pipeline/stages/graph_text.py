@@ -1,7 +1,7 @@
-"""The C++ of whole graphs: what is planned of each function, its text, and the files that functions make up.
+"""The C++ of whole graphs: the plan of each function, its text, and the files that contain functions.
 
-A function is planned with one row for each operator that it calls, so that a formula is asked for only by the graphs
-that use it.
+A plan depends on one row for each operator that the function calls, so that only the graphs that use a formula depend
+on it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pipeline.stages.set import asked, namespace, release, spec_set, template_la
 
 @query
 def plan(db: Database, file: str, name: str) -> GraphPlan | None:
-    """What is printed of a function; None where it has mistakes, or what no graph can have."""
+    """The plan of a function; None if it has errors, or uses what graphs do not support."""
     function = lean(db, file, name)
     if function is None:
         return None
-    found = {identity: operator(db, identity) for identity in operators_of(function)}
-    operators = {identity: each for identity, each in found.items() if each is not None}
+    rows = {identity: operator(db, identity) for identity in operators_of(function)}
+    operators = {identity: each for identity, each in rows.items() if each is not None}
     try:
         return plan_graph(function, operators, release(db))
     except SpecError as error:
@@ -45,24 +45,24 @@ def _problem(file: str, name: str, error: SpecError) -> Problem:
 
 
 def pieces(db: Database, unit: str) -> dict[str, str] | None:
-    """The text of a function, and of the formulas that it uses, as the pieces of a unit."""
-    found = plan(db, *unit.rsplit(":", 1))
-    if found is None:
+    """The text of a function and of the formulas that it uses, as the pieces of a unit; None if it has errors."""
+    planned = plan(db, *unit.rsplit(":", 1))
+    if planned is None:
         return None
-    every = (found, *(variant.plan for variant in found.variants))
+    every = (planned, *(variant.plan for variant in planned.variants))
     formulas = {node: text for each in every for node, text in formulas_of(each, release(db)).items()}
-    return {"graph": function_text(found, namespace(db), release(db)), **formulas}
+    return {"graph": function_text(planned, namespace(db), release(db)), **formulas}
 
 
 @query
 def plans(db: Database, file: str) -> list[GraphPlan]:
     """The plans of the functions of a file."""
-    found = (plan(db, own, name) for own, name in all_names(db) if own == file)
-    return [each for each in found if each is not None]
+    candidates = (plan(db, own, name) for own, name in all_names(db) if own == file)
+    return [each for each in candidates if each is not None]
 
 
 def support(db: Database) -> list[File]:
-    """The files that all files of graphs share: gradmill's own, and those that the spec set has."""
+    """The files that all files of graphs share: gradmill's own, and the spec set's templates."""
     templates = [name for name in GRAPHS.templates if name in spec_set(db).templates]
     named = [*((name, "") for name in SUPPORT if name not in templates), *((name, name) for name in templates)]
     return [File(f"{FOLDER}{name}", template, {}, {}, (), family=GRAPHS.name, whole=True) for name, template in named]
@@ -78,7 +78,7 @@ def whole(db: Database, name: str) -> str:
         return support_text(inner, release(db))
     file = next(each for each in asked(db).files if inner.startswith(f"{stem(each)}."))
     comment = generated_comment("graphs", file)
-    found = plans(db, file)
+    planned = plans(db, file)
     if inner.endswith(".h"):
-        return header(found, stem(file), comment, namespace(db), release(db))
-    return source(found, stem(file), comment, namespace(db), release(db))
+        return header(planned, stem(file), comment, namespace(db), release(db))
+    return source(planned, stem(file), comment, namespace(db), release(db))

@@ -1,7 +1,7 @@
 """Stage `graphs`: the files that `graphs=` names to functions of operator calls.
 
-A `.py` file is cut into functions, each of which is read with its own text, the file's imports and constants, and the
-overloads of the operators that it names; a `.pt2` file is one function. Nothing here asks for a formula.
+A `.py` file is cut into functions. Each depends on its own text, the file's imports and constants, and the overloads
+of the operators that it names. A `.pt2` file is one function. Nothing here depends on a formula.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pipeline.stages.schemas import buckets, entry_of, heads
 from pipeline.stages.schemas import function as native
 from pipeline.stages.set import asked, graph_label, namespace, unreadable
 
-EXPORTED = ".pt2"  # what torch.export.save writes
+EXPORTED = ".pt2"  # the files of torch.export.save
 
 
 # ---- operators
@@ -31,11 +31,11 @@ EXPORTED = ".pt2"  # what torch.export.save writes
 @table
 def overloads(db: Database, bucket: str) -> dict[str, list[str]]:
     """The functions of each operator of a bucket, declared and generated, by `aten::add_`."""
-    found: dict[str, list[str]] = {}
+    by_operator: dict[str, list[str]] = {}
     for name, head in heads(db, bucket):
         namespace, separator, _ = entry_operator(entry_of(name)).partition("::")
-        found.setdefault(f"{namespace if separator else 'aten'}::{head.unqualified}", []).append(name)
-    return found
+        by_operator.setdefault(f"{namespace if separator else 'aten'}::{head.unqualified}", []).append(name)
+    return by_operator
 
 
 class _Ops:
@@ -46,8 +46,8 @@ class _Ops:
 
     def overloads(self, name: str) -> list[Op]:
         listed = overloads.item(self._db, bucket_of(name), name) or []
-        found = ((each, native(self._db, each)) for each in listed)
-        return [Op(each, function) for each, function in found if function is not None]
+        functions = ((each, native(self._db, each)) for each in listed)
+        return [Op(each, function) for each, function in functions if function is not None]
 
     def near(self, name: str) -> str:
         listed = (each for bucket in self._db.names(buckets) for each in self._db.names(overloads, bucket))
@@ -59,27 +59,27 @@ class _Ops:
 
 
 def stem(file: str) -> str:
-    """The name of a file's program: `held_out` of `held_out.py`, with nothing in it that C++ cannot name."""
+    """The name of a file's program: `held_out` of `held_out.py`, as a C++ identifier."""
     name = file.rpartition(".")[0]
-    found = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name)
-    return f"_{found}" if found[:1].isdigit() else found
+    identifier = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name)
+    return f"_{identifier}" if identifier[:1].isdigit() else identifier
 
 
 @query
 def source(db: Database, file: str) -> Source:
-    """The parts of a `.py` file."""
+    """The parts of a `.py` file: its functions, imports and constants. Reports errors of the file as a whole."""
     data = _read(db, file)
     if data is None:
         return Source({}, {}, NOTHING, [])
-    found = read_source(data)
-    for mistake in found.mistakes:
+    parts = read_source(data)
+    for mistake in parts.mistakes:
         db.report(_problem(file, "", mistake.problem, mistake.hint, mistake.line, mistake.column))
-    return found
+    return parts
 
 
 @query
 def context(db: Database, file: str) -> Context:
-    """What every function of a `.py` file can name."""
+    """The names that every function of a `.py` file can use."""
     return source(db, file).context
 
 
@@ -91,14 +91,14 @@ def texts(db: Database, file: str) -> dict[str, str]:
 
 @query
 def names(db: Database, file: str) -> list[str]:
-    """The functions of a file; of a `.pt2` one, that goes by the file's own name."""
+    """The functions of a file; a `.pt2` file has one, with the file's name."""
     if not is_exported(file):
         return db.names(texts, file)
     return [stem(file)] if _read(db, file) is not None else []
 
 
 def _read(db: Database, file: str) -> bytes | None:
-    """The bytes of a file; a problem where there are none."""
+    """The bytes of a file; None, with a report, if it cannot be read."""
     data = db.input(graph_label(file))
     if data is None:
         why = unreadable(db).get(graph_label(file), "it is missing")
@@ -113,7 +113,7 @@ def is_exported(file: str) -> bool:
 
 @query
 def graph(db: Database, file: str, name: str) -> Function | None:
-    """A function of a file; None where it has mistakes."""
+    """A function of a file; None if it has errors, which are reported."""
     if is_exported(file):
         found, mistakes = read_model(name, db.input(graph_label(file)) or b"", _Ops(db))
     else:
@@ -128,7 +128,7 @@ def graph(db: Database, file: str, name: str) -> Function | None:
 
 @query
 def lean(db: Database, file: str, name: str) -> Function | None:
-    """The same, with what operators are made of in their place, where the graph says enough of its tensors."""
+    """A function with operators lowered to their decompositions, as far as the graph describes its tensors."""
     function = graph(db, file, name)
     return None if function is None else decompose(function, _Ops(db))
 
@@ -144,17 +144,17 @@ def _problem(file: str, name: str, problem: str, hint: str, line: int, column: i
 
 @query
 def signature(db: Database, file: str, name: str) -> str:
-    """The schema of the operator that a function becomes; without arguments where the function has mistakes."""
-    found = graph(db, file, name)
+    """The schema of the operator that a function becomes; without arguments if the function has errors."""
+    function = graph(db, file, name)
     called = f"{namespace(db)}::{name}"
-    return schema_text(called, found) if found is not None else f"{called}()"
+    return schema_text(called, function) if function is not None else f"{called}()"
 
 
 @query
 def program(db: Database, file: str) -> Program:
-    """The functions of a file that are without mistakes."""
-    found = (graph(db, file, name) for name in names(db, file))
-    return Program(stem(file), file, tuple(function for function in found if function is not None))
+    """The functions of a file without errors."""
+    functions = (graph(db, file, name) for name in names(db, file))
+    return Program(stem(file), file, tuple(function for function in functions if function is not None))
 
 
 @query
@@ -165,9 +165,9 @@ def lines(db: Database, file: str) -> dict[str, int]:
 
 @query
 def all_names(db: Database) -> list[tuple[str, str]]:
-    """The functions of all files, each with its file; no two files or functions may go by one name."""
+    """The functions of all files, each with its file. Reports files and functions that share a name."""
     stems: dict[str, str] = {}
-    found: dict[str, str] = {}
+    first: dict[str, str] = {}
     listed = []
     for file in asked(db).files:
         other = stems.setdefault(stem(file), file)
@@ -176,7 +176,7 @@ def all_names(db: Database) -> list[tuple[str, str]]:
             db.report(Problem("graph", "", "", what, "rename one of them", file=file))
             continue
         for name in names(db, file):
-            before = found.setdefault(name, file)
+            before = first.setdefault(name, file)
             if before == file:
                 listed.append((file, name))
                 continue
@@ -187,5 +187,5 @@ def all_names(db: Database) -> list[tuple[str, str]]:
 
 @query
 def stage(db: Database) -> int:
-    """All functions of all files."""
+    """Validates all functions of all files; returns their number."""
     return len([db.digest(graph, file, name) for file, name in all_names(db)])

@@ -1,7 +1,7 @@
 """Stage `infos`: definitions and schemas to differentiability infos, and the names of the Nodes.
 
-Which function a definition is for, and which number its Node gets, follow from names and from which definitions have
-derivatives: an edited formula looks nothing up again, and moves no number.
+The function of a definition and the number of its Node depend on names only, and on which definitions have derivatives:
+an edited formula repeats no lookup and renumbers no Node.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ from pipeline.stages.formulas.vocabulary import Vocabulary
 from pipeline.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
 from pipeline.stages.set import release, source
 
-Items = Table[[str], Raw]  # of infos, as `parts` makes them
+Items = Table[[str], Raw]  # of infos, in the items of `parts`
 
 
 @table
@@ -42,15 +42,15 @@ def targets(db: Database, bucket: str) -> dict[str, Target]:
         lambda: operator_names(db),
         lambda: [head for _, head in all_heads(db)],
     )
-    found = {}
+    functions = {}
     for titled in titles(db, bucket):
         entry, schema, name = titled
         try:
-            found[entry] = Target(listed[operators.canonical(schema, name)][0])
+            functions[entry] = Target(listed[operators.canonical(schema, name)][0])
         except SpecError as error:
             if not _is_excluded(db, entry):
                 _report(db, error, titled, _seen(error, listed))
-    return found
+    return functions
 
 
 def _is_excluded(db: Database, entry: str) -> bool:
@@ -60,20 +60,20 @@ def _is_excluded(db: Database, entry: str) -> bool:
 
 @table
 def infos_of(db: Database, entry: str) -> dict[str, Raw]:
-    """What one definition comes to under its dispatch keys, cut into what is read apart."""
+    """The infos of one definition under its dispatch keys, as items with separate dependents."""
     return parts(_infos(db, entry))
 
 
-SHAPE = "shape"  # the item that says which dispatch keys there are, and which have a derivative to compute
+SHAPE = "shape"  # the item with the dispatch keys, each with whether it has a derivative to compute
 
 
-def parts(found: Sequence[Keyed]) -> dict[str, Raw]:
-    """Infos as items: `shape`; the info under each dispatch key; of that, what its Node is printed from."""
-    shape = tuple((key, bool(info.args_with_derivatives)) for key, info in found)
-    found_parts: dict[str, object] = {SHAPE: shape}
-    for key, info in found:
-        found_parts |= {_INFO + key: info, _REVERSE + key: info.reverse}
-    return {name: Raw(encode(part)) for name, part in found_parts.items()}
+def parts(keyed_infos: Sequence[Keyed]) -> dict[str, Raw]:
+    """Infos as items: `shape`; the info under each dispatch key; the part of it that its Node is printed from."""
+    shape = tuple((key, bool(info.args_with_derivatives)) for key, info in keyed_infos)
+    items: dict[str, object] = {SHAPE: shape}
+    for key, info in keyed_infos:
+        items |= {_INFO + key: info, _REVERSE + key: info.reverse}
+    return {name: Raw(encode(part)) for name, part in items.items()}
 
 
 _INFO, _REVERSE = "info ", "reverse "
@@ -83,25 +83,25 @@ _shape_decoder = msgspec.msgpack.Decoder(tuple[tuple[str, bool], ...])
 
 
 def info_part(db: Database, items: Items, name: str, dispatch_key: str) -> Info | None:
-    """An info of those that a table has for a definition or a foreach function."""
+    """The info under a dispatch key of a definition or a foreach function; None if there is none."""
     raw = items.item(db, name, _INFO + dispatch_key)
     return None if raw is None else _infos_decoder.decode(raw)
 
 
 def reverse_part(db: Database, items: Items, name: str, dispatch_key: str) -> Reverse | None:
-    """The same, as far as a Node is printed from it."""
+    """The part of an info that a Node is printed from; None if there is none."""
     raw = items.item(db, name, _REVERSE + dispatch_key)
     return None if raw is None else _reverse_decoder.decode(raw)
 
 
 def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool], ...]:
-    """The dispatch keys, and whether there is a derivative to compute."""
+    """The dispatch keys, each with whether there is a derivative to compute."""
     raw = items.item(db, name, SHAPE)
     return () if raw is None else _shape_decoder.decode(raw)
 
 
 def _infos(db: Database, entry: str) -> list[Keyed]:
-    """The infos of one definition by dispatch key; none where there is something wrong."""
+    """The infos of one definition by dispatch key; none if it has errors, which are reported."""
     target = targets.item(db, bucket_of(entry), entry)
     defined = definition(db, entry)
     if target is None or defined is None:
@@ -110,19 +110,19 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     assert native is not None
     titled = (entry, defined.schema, defined.name)
     try:
-        found = create_infos(defined, native, release(db))
+        keyed_infos = create_infos(defined, native, release(db))
     except SpecError as error:
         _report(db, error, titled)
         return []
-    for dispatch_key, info in found:
+    for dispatch_key, info in keyed_infos:
         for suspicion in suspicious(defined, dispatch_key, info, native, Vocabulary(db)):
             db.report(_problem(explained(db, entry, suspicion), titled, warning=True))
-    return found
+    return keyed_infos
 
 
 class Shapes(Struct, frozen=True, array_like=True):
-    """What the definitions of a bucket came to, in the order of the file, as far as there is a function for them; and
-    the functions that have derivatives of their own, copies last."""
+    """The definitions of a bucket that have a function, in the order of the file, and the functions with their own
+    derivatives, copies last."""
 
     shapes: list[Shape]
     defined: list[Defined]
@@ -130,21 +130,21 @@ class Shapes(Struct, frozen=True, array_like=True):
 
 @query
 def shapes(db: Database, bucket: str) -> Shapes:
-    """What the definitions of a bucket came to.
+    """The shapes of the definitions of a bucket, and the functions that they define.
 
-    Of several definitions for one function the last one counts, at the place of the first. A view's copy is
-    differentiated as the view, unless it has a definition of its own.
+    The last of several definitions for one function replaces the first, at its place. The copy of a view is
+    differentiated as the view, unless it has its own definition.
     """
     listed = titles(db, bucket)
     known, of = (targets(db, bucket), dict(heads(db, bucket))) if listed else ({}, {})
-    found: list[Shape] = []
+    shaped: list[Shape] = []
     functions: dict[str, Defined] = {}
     for titled in listed:
         entry, _, operator = titled
         target, keys = known.get(entry), shape_part(db, infos_of, entry)
         if target is None or not (keys or _has_one_key(db, entry)):
             continue
-        found.append(Shape(entry, operator, keys))
+        shaped.append(Shape(entry, operator, keys))
         before = functions.get(target.function)
         if before is not None and layer_of(before.definition) == layer_of(entry):
             again = SpecError(
@@ -155,7 +155,7 @@ def shapes(db: Database, bucket: str) -> Shapes:
             db.report(_problem(again, titled, warning=True))
         first = before.first if before is not None else entry
         functions[target.function] = Defined(target.function, of[target.function].name, entry, first)
-    return Shapes(found, [*functions.values(), *_copies(db, bucket, found, functions)])
+    return Shapes(shaped, [*functions.values(), *_copies(db, bucket, shaped, functions)])
 
 
 def _has_one_key(db: Database, entry: str) -> bool:
@@ -163,80 +163,80 @@ def _has_one_key(db: Database, entry: str) -> bool:
     return defined is not None and not defined.dispatch
 
 
-def _copies(db: Database, bucket: str, shapes: Iterable[Shape], found: dict[str, Defined]) -> list[Defined]:
-    """The copies of views with derivatives that have none of their own."""
-    copies = views(db, bucket).copies if found else []
+def _copies(db: Database, bucket: str, shapes: Iterable[Shape], functions: dict[str, Defined]) -> list[Defined]:
+    """The copies of views with derivatives that lack their own."""
+    copies = views(db, bucket).copies if functions else []
     if not copies:
         return []
     with_rows = {shape.definition for shape in shapes if shape.keys}
     listed = dict(heads(db, bucket))
     copy_of = {listed[view].name: copy for view, copy in copies}
     wanted: dict[str, Defined] = {}
-    for name, given in found.items():
+    for name, defined in functions.items():
         copy = copy_of.get(listed[name].name)
-        if copy is not None and copy not in found and given.definition in with_rows:
-            first = wanted[copy].first if copy in wanted else given.first
-            wanted[copy] = Defined(copy, listed[copy].name, given.definition, first, is_copy=True)
+        if copy is not None and copy not in functions and defined.definition in with_rows:
+            first = wanted[copy].first if copy in wanted else defined.first
+            wanted[copy] = Defined(copy, listed[copy].name, defined.definition, first, is_copy=True)
     return list(wanted.values())
 
 
 def all_shapes(db: Database) -> list[Shape]:
-    """What all definitions came to, in the order of the file."""
-    found = (shape for bucket in db.names(buckets) for shape in shapes(db, bucket).shapes)
-    return in_order(db, found, lambda shape: shape.definition)
+    """The shapes of all definitions, in the order of the file."""
+    items = (shape for bucket in db.names(buckets) for shape in shapes(db, bucket).shapes)
+    return in_order(db, items, lambda shape: shape.definition)
 
 
 def all_defined(db: Database) -> list[Defined]:
-    """The functions with derivatives of their own, in the order in which their Nodes are printed."""
-    found = (given for bucket in db.names(buckets) for given in shapes(db, bucket).defined)
-    return sorted(in_order(db, found, lambda given: given.first), key=lambda given: given.is_copy)
+    """The functions with their own derivatives, in the order in which their Nodes are printed."""
+    items = (each for bucket in db.names(buckets) for each in shapes(db, bucket).defined)
+    return sorted(in_order(db, items, lambda each: each.first), key=lambda each: each.is_copy)
 
 
 def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
-    """The dispatch keys of the derivatives that functions of a bucket have of their own, and whether there is one to
-    compute, by function."""
-    found = shapes(db, bucket)
-    of = {shape.definition: dict(shape.keys) for shape in found.shapes}
-    return {given.function: of[given.definition] for given in found.defined}
+    """The dispatch keys of the functions of a bucket with their own derivatives, each with whether there is a
+    derivative to compute, by function."""
+    own = shapes(db, bucket)
+    of = {shape.definition: dict(shape.keys) for shape in own.shapes}
+    return {defined.function: of[defined.definition] for defined in own.defined}
 
 
 @query
 def rows(db: Database) -> list[NodeRow]:
-    """Every info with the Node that it is printed as, in the order in which they are printed."""
+    """A row for each info, with the name of its Node, in the order of printing."""
     names = NodeNames()
-    found: dict[str, dict[str, str | None]] = {}
+    node_names: dict[str, dict[str, str | None]] = {}
     operators = {}
     for shape in all_shapes(db):
         operators[shape.definition] = shape.operator
-        found[shape.definition] = {
+        node_names[shape.definition] = {
             key: names.next(shape.operator, key) if differentiable else None for key, differentiable in shape.keys
         }
     return [
-        _row(given, key, node, operators[given.definition])
-        for given in all_defined(db)
-        for key, node in found[given.definition].items()
+        _row(defined, key, node, operators[defined.definition])
+        for defined in all_defined(db)
+        for key, node in node_names[defined.definition].items()
     ]
 
 
 @table
 def row(db: Database) -> dict[str, NodeRow]:
     """The rows by dispatch key and function."""
-    return {keyed(found.function, found.dispatch_key): found for found in rows(db)}
+    return {keyed(each.function, each.dispatch_key): each for each in rows(db)}
 
 
 def keyed(function: str, dispatch_key: str) -> str:
-    """What the row of a function under a dispatch key goes by."""
+    """The key of a row: the dispatch key and the function."""
     return f"{dispatch_key} {function}"
 
 
-def _row(given: Defined, key: str, node: str | None, operator: str) -> NodeRow:
-    if given.is_copy:
+def _row(defined: Defined, key: str, node: str | None, operator: str) -> NodeRow:
+    if defined.is_copy:
         operator, node = _copy_name(operator), node and f"{node}_copy"
-    return NodeRow(node, operator, given.op, key, given.function, given.definition, given.is_copy)
+    return NodeRow(node, operator, defined.op, key, defined.function, defined.definition, defined.is_copy)
 
 
 def _copy_name(name: str) -> str:
-    """Upstream appends the overload after a dot, and there is none: the name ends with the dot."""
+    """Upstream appends a dot and the overload, which is empty: the name ends with the dot."""
     return f"{name}_copy."
 
 
@@ -248,21 +248,21 @@ def info_of(db: Database, row: NodeRow) -> Info:
 
 
 def reverse_of(db: Database, row: NodeRow) -> Reverse:
-    """The same, as far as the Node is printed from it."""
-    found = reverse_part(db, infos_of, row.definition, row.dispatch_key)
-    assert found is not None
-    name, func = (row.operator, schema_of(db, row.function)) if row.is_copy else (found.name, found.func)
-    return replace(found, name=name, func=func, node=row.node or "")
+    """The part of a row's info that its Node is printed from."""
+    part = reverse_part(db, infos_of, row.definition, row.dispatch_key)
+    assert part is not None
+    name, func = (row.operator, schema_of(db, row.function)) if row.is_copy else (part.name, part.func)
+    return replace(part, name=name, func=func, node=row.node or "")
 
 
 @query
 def stage(db: Database) -> int:
-    """All infos, and their rows."""
+    """Validates all infos and their rows; returns the number of rows."""
     return len(rows(db))
 
 
 def _seen(error: SpecError, listed: Sequence[Listed]) -> tuple[str, str] | None:
-    """The entry that an error points at, and what there."""
+    """The entry that an error also points at, and the text there; None if it points at none."""
     of = {head.schema: name for name, head in listed}
     return (of[error.see[0]], error.see[1]) if error.see else None
 

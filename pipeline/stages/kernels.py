@@ -1,5 +1,6 @@
-"""What the kernels of autograd are made from: which functions have one, and what that needs of the derivatives that
-serve it. Part of the stage `match`."""
+"""The inputs of autograd's kernels: which functions have one, and the part of the derivatives that it depends on.
+
+Part of the stage `match`."""
 
 from msgspec.structs import replace
 
@@ -20,8 +21,8 @@ from pipeline.stages.set import release
 
 @table
 def kernels(db: Database, bucket: str) -> dict[str, Pair]:
-    """The functions of a bucket that autograd has kernels for: those with derivatives under some key, and those that
-    are not made of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
+    """The functions of a bucket with autograd kernels: those with derivatives under some key, and those that are not
+    composed of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
     listed = dict(heads(db, bucket))
     keys = {**infos.own_keys(db, bucket), **foreach.served(db, bucket).keys}
     return {
@@ -33,52 +34,52 @@ def kernels(db: Database, bucket: str) -> dict[str, Pair]:
 
 
 def kernel(db: Database, function: str) -> Pair | None:
-    """A function that autograd has a kernel for, and whose infos serve it."""
+    """The pair of a function with an autograd kernel; None if it has none."""
     return kernels.item(db, bucket_of_function(function), function)
 
 
 def all_kernels(db: Database) -> list[Pair]:
-    """The functions that autograd has kernels for, in the order in which these are printed."""
+    """The functions with autograd kernels, in the order of printing."""
     return in_order(db, (pair for bucket in db.names(buckets) for pair in kernels(db, bucket).values()))
 
 
 @query
 def served(db: Database, name: str) -> tuple[KernelDerivative, ...] | None:
-    """What the kernels of a function need of the derivatives that serve it; None where there are none at all."""
+    """The part of its derivatives that a function's kernels depend on; None if no derivatives serve it."""
     pair = kernel(db, name)
     if pair is None or pair.source is None:
         return None
-    found = (_served(db, pair, source, key) for key, source in pair.source.items())
-    return tuple(derivative for derivative in found if derivative is not None)
+    derivatives = (_served(db, pair, source, key) for key, source in pair.source.items())
+    return tuple(derivative for derivative in derivatives if derivative is not None)
 
 
 def served_function(db: Database, name: str) -> Served | None:
-    """A function, and what its kernels need of the derivatives that serve it."""
+    """A function with the part of its derivatives that its kernels depend on."""
     native = function(db, name)
     return None if native is None else Served(native, served(db, name))
 
 
 def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative | None:
-    row, given = node(db, infos.keyed(source, key)), info(db, source, key)
-    if row is None or given is None:
+    row, own = node(db, infos.keyed(source, key)), info(db, source, key)
+    if row is None or own is None:
         return None
     dependent = dependent_of(db, pair.function)
     if dependent is not None and dependent.inplace:
         forward = dict(rewritten(db, pair.function))
-        given = replace(given, forward_derivatives=forward.get(key, ()))
+        own = replace(own, forward_derivatives=forward.get(key, ()))
     native = function(db, pair.function)
     assert native is not None
     by_member = pair.op.startswith("_foreach") and native.func.name.inplace
     reference = function(db, source) if by_member else None
     try:
-        return kernel_derivative(key, row.node, given, reference, out=bool(native.func.out))
+        return kernel_derivative(key, row.node, own, reference, out=bool(native.func.out))
     except SpecError as error:
         db.report(problem_of(error, "derivatives", row.definition, row.op, derived=True))
         return None
 
 
 def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
-    """Where the derivatives that serve a function are written: the file, the entry, and what operator it is for."""
+    """The place of the derivatives that serve a function: the role of the file, the entry, and the operator's name."""
     pair = kernel(db, name)
     for key, source in (pair.source or {}).items() if pair is not None else ():
         return "derivatives", *defined_by(db, source, key)
@@ -87,18 +88,18 @@ def definition_of(db: Database, name: str) -> tuple[Role, str, str] | None:
 
 @query
 def used_keys(db: Database) -> list[str]:
-    """The dispatch keys that derivatives are written for."""
+    """The dispatch keys that derivatives are defined for, sorted."""
     return sorted({key for shape in infos.all_shapes(db) for key, _ in shape.keys})
 
 
 @query
 def underived(db: Database) -> str:
-    """A function whose kernel no derivatives serve; "" where there is none."""
+    """The first function with a kernel but without derivatives; "" if there is none."""
     return next((pair.op for pair in all_kernels(db) if not pair.source), "")
 
 
 def outputs(db: Database, name: str) -> Outputs | None:
-    """A function that autograd has a kernel for, and, where it makes views, which of them carry history."""
+    """A function with an autograd kernel; if it returns views, with the outputs that carry history."""
     native = function(db, name)
     if native is None or release(db).viewed(native.func.name.base) is None or modifies(native.func):
         return None if native is None else Outputs(native)
@@ -108,7 +109,7 @@ def outputs(db: Database, name: str) -> Outputs | None:
 
 @query
 def differentiable(db: Database, name: str) -> list[str] | None:
-    """The outputs of a function that carry history, by their names; None where that cannot be told."""
+    """The names of a function's outputs that carry history; None if that is unknown or an error."""
     pair, native = kernel(db, name), function(db, name)
     if pair is None or native is None:
         return None
@@ -117,8 +118,8 @@ def differentiable(db: Database, name: str) -> list[str] | None:
     try:
         if key != DEFAULT_KEY:
             raise SpecError("a view with derivatives needs some for Default", "define them for Default too")
-        given = info(db, source[key], key) if source else None
-        declared = None if given is None else differentiability_of(given)
+        own = info(db, source[key], key) if source else None
+        declared = None if own is None else differentiability_of(own)
         return [output.name for output in differentiable_outputs(native, declared, release(db))]
     except SpecError as error:
         db.report(problem_of(error, "derivatives", *defined_by(db, source[key], key), derived=True))

@@ -1,4 +1,4 @@
-"""Stage `manifest`: what was generated from what, for other build systems."""
+"""Stage `manifest`: each generated file and its inputs, for other build systems."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,16 +20,16 @@ from pipeline.stages.specs import files_of, lines
 from pipeline.stages.units import families, schemas_of, units
 
 _encoder = msgspec.json.Encoder()
-_HERE: Any = Raw(b"\0")  # stands for what is put there later: JSON has no such byte anywhere
+_HERE: Any = Raw(b"\0")  # a placeholder that is replaced later: JSON has no such byte
 
 STAGES = (specs, schemas, derivatives, infos, foreach, match, emit, shard)
 
 
 @unkept
 def manifest(db: Database, layout: str, shards: int) -> Parts:
-    """The manifest as JSON, a file or a unit a line."""
+    """The manifest as JSON, with one line per file and per unit."""
     described = spec_set(db)
-    found = Manifest(
+    header = Manifest(
         __version__,
         described.name,
         (db.input(RELEASE) or b"").decode(),
@@ -38,14 +38,14 @@ def manifest(db: Database, layout: str, shards: int) -> Parts:
         _HERE,
         _HERE,
     )
-    head, between, end = msgspec.json.encode(found).split(_HERE)
+    head, between, end = msgspec.json.encode(header).split(_HERE)
     listed = (file_line(db, layout, shards, name) for name in db.names(files, layout, shards))
-    units_told = filter(None, (unit_lines(db, family) for family in families(db)))
-    return Parts([head, *_lines(listed), between, *_lines(units_told), end, b"\n"])
+    unit_texts = filter(None, (unit_lines(db, family) for family in families(db)))
+    return Parts([head, *_lines(listed), between, *_lines(unit_texts), end, b"\n"])
 
 
 def _lines(items: Iterable[bytes]) -> Iterator[bytes]:
-    """A list whose items are encoded already, on lines of their own, in parts."""
+    """A list of encoded items in parts, one item per line."""
     yield b"["
     for number, item in enumerate(items):
         yield b",\n" if number else b"\n"
@@ -54,7 +54,7 @@ def _lines(items: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def own_code(db: Database) -> bytes:
-    """The digest of all code that output depends on."""
+    """The digest of all code that the output depends on."""
     return digest_of(*(code(db, stage.__name__) for stage in STAGES))
 
 
@@ -78,73 +78,73 @@ def used_templates(db: Database, layout: str, shards: int) -> list[str]:
 
 @query
 def file_line(db: Database, layout: str, shards: int, name: str) -> bytes:
-    """What the manifest says of a file."""
-    file, found = files.item(db, layout, shards, name), made(db, layout, shards, name)
+    """The manifest's entry for a file, as JSON."""
+    file, text = files.item(db, layout, shards, name), made(db, layout, shards, name)
     assert file is not None
     template = (f"templates/{file.template}",) if file.template else ()
     sources = dict.fromkeys(f"graphs/{unit.rpartition(':')[0]}" for unit in file.units) if file.whole else ()
     inputs = (*spec_set(db).files.values(), *template, *sources, "gradmill")
     named = titles(db, file.family)
     within = tuple(named[unit] for unit in file.units)
-    return msgspec.json.encode(ManifestFile(name, found.size, found.sha256.hex(), found.xxh3.hex(), inputs, within))
+    return msgspec.json.encode(ManifestFile(name, text.size, text.sha256.hex(), text.xxh3.hex(), inputs, within))
 
 
 @query
 def titles(db: Database, family: str) -> dict[str, str]:
-    """What the units of a family are called."""
+    """The titles of the units of a family, by unit."""
     return {unit.name: unit.title for unit in units(db, family)}
 
 
-class Told(Struct, frozen=True, array_like=True):
-    """What the manifest says of units, but for the line that each is from."""
+class UnitFacts(Struct, frozen=True, array_like=True):
+    """The manifest's facts about units, without their lines."""
 
     text: bytes  # with `_HERE` in place of the lines
-    places: list[tuple[str, str]]  # the role of the file that each unit is from, or the name of a graph's; the entry
+    places: list[tuple[str, str]]  # of each unit, the role of its file or the name of its graph file, and its entry
 
 
 @query
-def told(db: Database, family: str) -> Told:
-    """What the manifest says of the units of a family, wherever their entries are."""
-    listed, found, places = units(db, family), bytearray(), []
+def told(db: Database, family: str) -> UnitFacts:
+    """The manifest's facts about the units of a family, independent of the lines of their entries."""
+    listed, text, places = units(db, family), bytearray(), []
     roles = {unit.role for unit in listed}
     named: dict[str, dict[str, str]] = {role: files_of(db, role) for role in ROLES if role in roles}
     for unit, schema in zip(listed, schemas_of(db, listed)):
         source = f"graphs/{unit.name.rpartition(':')[0]}" if unit.role == "graph" else unit.role
         file = named[source].get(unit.entry, "") if source in named else source
         it = ManifestUnit(unit.title, family, schema, unit.dispatch_key, file, _HERE, unit.synthesized)
-        _encoder.encode_into(it, found, -1)
-        found += b",\n"
+        _encoder.encode_into(it, text, -1)
+        text += b",\n"
         places.append((source, unit.entry))
-    del found[-2:]
-    return Told(bytes(found), places)
+    del text[-2:]
+    return UnitFacts(bytes(text), places)
 
 
 @query
 def unit_lines(db: Database, family: str) -> bytes:
-    """What the manifest says of the units of a family."""
-    given = told(db, family)
-    known = {source: _lines_of(db, source) for source in dict.fromkeys(source for source, _ in given.places)}
-    first, *rest = given.text.split(_HERE)
-    found = [first]
-    for (source, entry), text in zip(given.places, rest):
-        found += (b"%d" % known[source].get(entry, 0), text)
-    return b"".join(found)
+    """The manifest's entries for the units of a family, as JSON."""
+    facts = told(db, family)
+    known = {source: _lines_of(db, source) for source in dict.fromkeys(source for source, _ in facts.places)}
+    first, *rest = facts.text.split(_HERE)
+    encoded = [first]
+    for (source, entry), text in zip(facts.places, rest):
+        encoded += (b"%d" % known[source].get(entry, 0), text)
+    return b"".join(encoded)
 
 
 def _lines_of(db: Database, source: str) -> dict[str, int]:
-    """The lines of the entries of a role, or of the functions of a graph's file."""
+    """The lines of the entries of a role, or of the functions of a graph file."""
     role = next((role for role in ROLES if role == source), None)
     if role is not None:
         return lines(db, role)
-    from pipeline.stages import graphs  # much code, for those who have graphs
+    from pipeline.stages import graphs  # much code, only needed with graphs
 
     return graphs.lines(db, source.removeprefix("graphs/"))
 
 
 def depfiles(targets: Iterable[str], inputs: Iterable[str]) -> dict[str, Parts]:
-    """For each target a rule without a recipe, as Ninja and make read it: it is out of date when an input is newer."""
-    found = " \\\n  ".join(map(_escaped, inputs)).encode()  # once, as targets may be many
-    return {target: Parts([f"{_escaped(target)}: ".encode(), found, b"\n"]) for target in targets}
+    """A depfile for each target: a make rule without a recipe, which makes it out of date if an input is newer."""
+    escaped_inputs = " \\\n  ".join(map(_escaped, inputs)).encode()  # once, as targets may be many
+    return {target: Parts([f"{_escaped(target)}: ".encode(), escaped_inputs, b"\n"]) for target in targets}
 
 
 def _escaped(path: str) -> str:

@@ -1,7 +1,7 @@
 """Stage `schemas`: the entries of native_functions.yaml to native functions.
 
-A function goes by its entry's identity; one that upstream generates, by its kind and what it is generated from.
-What others ask of functions stands in heads, bucket by bucket: lookups among functions read heads only.
+A function is keyed by its entry's identity; one that upstream generates, by its kind and the entry of its base.
+Lookups among functions depend on heads only, bucket by bucket.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,15 +37,15 @@ from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 from pipeline.stages.tags import tags
 
-GENERATED = "generated "  # before the kind and the base: what a generated function goes by
-_FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # the rules between functions, in the order in which upstream has them
+GENERATED = "generated "  # the key of a generated function begins with it, before the kind and the base
+_FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # ranks of the rules between functions, in upstream's order
 
 T = TypeVar("T")
-Listed = tuple[str, FunctionHead]  # a function, and what others ask of it
+Listed = tuple[str, FunctionHead]  # a function's identity and head
 
 
 class Generated(Struct, frozen=True, array_like=True):
-    """A function to generate: of which one, and which kind."""
+    """A function to generate: its base and its kind."""
 
     base: str
     kind: SchemaKind
@@ -60,25 +60,25 @@ def buckets(db: Database) -> dict[str, list[str]]:
 
 @table
 def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
-    """The functions that the entries of a bucket declare, by entry; entries that are wrong are left out."""
-    found = {}
+    """The functions that the entries of a bucket declare, by entry, without the invalid ones. Reports errors."""
+    functions = {}
     known, facts = frozenset(tags(db)), release(db)
     schemas = parser(frozenset(facts.base_types))
     for entry in buckets.item(db, bucket) or ():
-        given = value(db, "native", entry)
+        raw = value(db, "native", entry)
         try:
-            found[entry] = _parse(given, known, facts, schemas)
-            for error in (*odd_names(found[entry].func), *odd_autogen(found[entry])):
-                db.report(problem_of(error, "native", entry, title(given, "func"), warning=True))
+            functions[entry] = _parse(raw, known, facts, schemas)
+            for error in (*odd_names(functions[entry].func), *odd_autogen(functions[entry])):
+                db.report(problem_of(error, "native", entry, title(raw, "func"), warning=True))
         except SpecError as error:
-            db.report(problem_of(error, "native", entry, title(given, "func")))
-    return found
+            db.report(problem_of(error, "native", entry, title(raw, "func")))
+    return functions
 
 
-def _parse(found: object, known: frozenset[str], facts: Release, schemas: SchemaParser) -> NativeFunction:
-    if not isinstance(found, Mapping):
+def _parse(raw: object, known: frozenset[str], facts: Release, schemas: SchemaParser) -> NativeFunction:
+    if not isinstance(raw, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
-    parsed = parse_entry(found, known, facts, schemas)
+    parsed = parse_entry(raw, known, facts, schemas)
     if parsed.func.name.inplace and "inplace_view" not in parsed.tags and is_view(parsed):
         raise SpecError(
             f"'{parsed.func.name}' is an in-place view but is not tagged so",
@@ -99,13 +99,13 @@ def declared_heads(db: Database, bucket: str) -> list[Listed]:
 
 @table
 def generated(db: Database, bucket: str) -> dict[str, Generated]:
-    """The functions that upstream generates, by kind and by the function that they are generated from."""
+    """The functions that upstream generates for a bucket, by key. Reports errors between variants."""
     listed = declared_heads(db, bucket)
     plain = [head for _, head in listed]
-    found, errors = group_variants(plain)
+    variant_groups, errors = group_variants(plain)
     wanted: dict[str, Generated] = {}
     ignored: list[GroupError] = []
-    for group in found:
+    for group in variant_groups:
         first = listed[next(iter(group.values()))][0]
         try:
             lacking = missing_variants(group, plain, release(db))
@@ -122,31 +122,31 @@ def generated(db: Database, bucket: str) -> dict[str, Generated]:
 
 @table
 def variants(db: Database, bucket: str) -> dict[str, NativeFunction]:
-    """The generated functions of a bucket; those that would be wrong are left out."""
-    found = {}
+    """The generated functions of a bucket by key, without the invalid ones."""
+    functions = {}
     for name, origin in generated(db, bucket).items():
         parsed = declared.item(db, bucket, origin.base)
-        made = _variant(db, origin, parsed) if parsed is not None else None
-        if made is not None:
-            found[name] = made
-    return found
+        variant = _variant(db, origin, parsed) if parsed is not None else None
+        if variant is not None:
+            functions[name] = variant
+    return functions
 
 
 def _variant(db: Database, origin: Generated, parsed: NativeFunction) -> NativeFunction | None:
-    """The out or functional variant of a declared function; None where it would be wrong."""
+    """The out or functional variant of a declared function; None if it would be invalid, which is reported."""
     facts = release(db)
-    make = generate_out if origin.kind == "out" else generate_functional
+    generate = generate_out if origin.kind == "out" else generate_functional
     schema = f"of '{parsed.func}'"
     try:
-        made = make(parsed, facts.automatic_tags)
-        schema = f"'{made.func}'"
-        check_schema(made.func)
-        check_function(made, facts)
+        variant = generate(parsed, facts.automatic_tags)
+        schema = f"'{variant.func}'"
+        check_schema(variant.func)
+        check_function(variant, facts)
     except SpecError as error:
-        wrong = SpecError(f"its generated variant {schema} is wrong: {error.problem}", field=("func",))
-        db.report(_between(wrong, origin.base, str(parsed.func.name), _VARIANTS))
+        invalid = SpecError(f"its generated variant {schema} is invalid: {error.problem}", field=("func",))
+        db.report(_between(invalid, origin.base, str(parsed.func.name), _VARIANTS))
         return None
-    return made
+    return variant
 
 
 def bucket_of_function(name: str) -> str:
@@ -155,41 +155,41 @@ def bucket_of_function(name: str) -> str:
 
 
 def function(db: Database, name: str) -> NativeFunction | None:
-    """A function by its identity, declared or generated."""
+    """A function by its identity, declared or generated; None if there is none."""
     return (variants if name.startswith(GENERATED) else declared).item(db, bucket_of_function(name), name)
 
 
 def schema_of(db: Database, name: str) -> str:
-    """The schema of a function; "" where there is none."""
-    found = function(db, name)
-    return "" if found is None else str(found.func)
+    """The schema of a function; "" if there is none."""
+    native = function(db, name)
+    return "" if native is None else str(native.func)
 
 
 def origin(db: Database, name: str) -> Generated | None:
-    """What a function is generated from; None of one that is declared."""
+    """The base and kind of a generated function; None for a declared one."""
     return generated.item(db, bucket_of_function(name), name)
 
 
 def entry_of(name: str) -> str:
-    """The entry that a function is from, by what it goes by."""
+    """The entry of a function, by its identity."""
     return name.removeprefix(GENERATED).partition(" ")[2] if name.startswith(GENERATED) else name
 
 
 @query
 def heads(db: Database, bucket: str) -> list[Listed]:
-    """The heads of a bucket of functions: those of the file in its order, then the generated ones."""
-    return declared_heads(db, bucket) + [(name, head_of(made)) for name, made in variants(db, bucket).items()]
+    """The heads of a bucket of functions: declared ones in the order of the file, then generated ones."""
+    return declared_heads(db, bucket) + [(name, head_of(variant)) for name, variant in variants(db, bucket).items()]
 
 
 @unkept
 def schema_texts(db: Database) -> dict[str, str]:
-    """The schemas of all functions."""
+    """The schemas of all functions, by identity."""
     return {name: head.schema for bucket in db.names(buckets) for name, head in heads(db, bucket)}
 
 
 @query
 def operator_names(db: Database) -> list[str]:
-    """What all functions are called, without namespaces and overloads; sorted."""
+    """The names of all functions, without namespaces and overloads; sorted."""
     return sorted({head.unqualified for bucket in db.names(buckets) for _, head in heads(db, bucket)})
 
 
@@ -199,9 +199,9 @@ def all_heads(db: Database) -> list[Listed]:
     return in_order(db, [listed for bucket in db.names(buckets) for listed in heads(db, bucket)], lambda each: each[0])
 
 
-def in_order(db: Database, found: Iterable[T], function: Callable[[T], str]) -> list[T]:
-    """Things of functions, bucket by bucket: those of the file in its order, then the generated ones, in the order in
-    which the file has the first of their variants. `function` says which one a thing is of."""
+def in_order(db: Database, items: Iterable[T], function: Callable[[T], str]) -> list[T]:
+    """Items of functions: first those of declared functions in the order of the file, then those of generated ones, in
+    the order of the first of their variants in the file. `function` returns the function of an item."""
     place = {entry: i for i, entry in enumerate(db.names(entries, "native"))}
     first: dict[str, str] = {}
 
@@ -213,11 +213,11 @@ def in_order(db: Database, found: Iterable[T], function: Callable[[T], str]) -> 
             first.update((other, origin.first) for other, origin in generated(db, bucket_of_function(name)).items())
         return True, place[first[name]]
 
-    return sorted(found, key=order)
+    return sorted(items, key=order)
 
 
 class Views(Struct, frozen=True, array_like=True):
-    """What the view groups say of all functions."""
+    """The functions of a bucket by view group."""
 
     order: list[str]  # all functions, group by group
     copies: list[tuple[str, str]]  # views and their copies
@@ -225,31 +225,31 @@ class Views(Struct, frozen=True, array_like=True):
 
 @query
 def views(db: Database, bucket: str) -> Views:
-    """The view groups of a bucket, which must be well formed."""
+    """The view groups of a bucket. Reports groups that are not well formed."""
     listed = heads(db, bucket)
     plain = [head for _, head in listed]
-    found, errors = view_groups(plain)
-    for group in found:
+    view_triples, errors = view_groups(plain)
+    for group in view_triples:
         try:
             check_view_group(group, plain)
         except GroupError as error:
             errors.append(error)
     _report(db, errors, listed, _VIEWS)
-    _report(db, [error for group in found for error in untagged(group, plain)], listed, _VIEWS, warning=True)
-    copies = [(listed[g.view][0], listed[g.copy][0]) for g in found if g.view is not None and g.copy is not None]
-    return Views([listed[i][0] for group in found for i in group.members], copies)
+    _report(db, [error for group in view_triples for error in untagged(group, plain)], listed, _VIEWS, warning=True)
+    copies = [(listed[g.view][0], listed[g.copy][0]) for g in view_triples if g.view is not None and g.copy is not None]
+    return Views([listed[i][0] for group in view_triples for i in group.members], copies)
 
 
 @query
 def structured(db: Database) -> dict[str, bool]:
-    """The operators that entries declare, and whether they are structured."""
+    """The declared operators, each with whether it is structured."""
     heads = (head for bucket in db.names(buckets) for _, head in declared_heads(db, bucket))
     return dict(sorted({head.name: head.structured for head in heads}.items()))
 
 
 @query
 def checked(db: Database, bucket: str) -> bool:
-    """The rules between functions: view groups, delegates, in-place views, two kernels for one name."""
+    """Reports errors between the functions of a bucket: view groups, delegates, in-place views, duplicates."""
     db.digest(views, bucket)
     listed = declared_heads(db, bucket)
     _report(db, check_functions([head for _, head in listed], lambda: structured(db)), listed, _FUNCTIONS)
@@ -276,7 +276,7 @@ def _share_kernels(db: Database, one: str, other: str) -> bool:
 
 @query
 def stage(db: Database) -> int:
-    """All functions, and the rules between them."""
+    """Validates all functions and the rules between them; returns the number of buckets."""
     return len([db.digest(checked, bucket) for bucket in db.names(buckets)])
 
 
@@ -290,5 +290,5 @@ def _report(
 
 
 def _between(error: SpecError, entry: str, name: str, rank: int) -> Problem:
-    """A mistake that may follow from one in another entry."""
+    """An error that may follow from one in another entry."""
     return replace(problem_of(error, "native", entry, name, derived=True), rank=rank)

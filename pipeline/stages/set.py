@@ -1,4 +1,4 @@
-"""What every stage may ask: the spec set, the release, the inputs by name."""
+"""The queries that every stage may use: the spec set, the release, the inputs by name."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from pipeline.releases.model import Release
 if TYPE_CHECKING:
     from pipeline.specs.layers.description import Described
 
-SET = "set"  # the input that says what the spec set is
-RELEASE = "release"  # the input that says which release it is read as
-FAMILIES = "families"  # the input that says which output families are asked for; empty: all
-DESCRIBED = "described"  # the input that describes a set of layers; there is none where the set is a plain one
-GRAPHS = "graphs"  # the input that says which graph files there are; none where graphs= is not given
-LINES = "lines"  # the input that says what files are called in `#line` directives; there is none where lines=0
-UNREADABLE = "unreadable"  # the input that says why files could not be read
+SET = "set"  # the input with the spec set
+RELEASE = "release"  # the input with the release that the set is read as
+FAMILIES = "families"  # the input with the requested output families; empty: all
+DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
+GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
+LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
+UNREADABLE = "unreadable"  # the input with the reasons why files could not be read
 
 
 class Set(Struct, frozen=True):
-    """A spec set as the stages know it: no path of a machine is in it."""
+    """A spec set as the stages see it, without paths of the machine."""
 
     name: str
     files: dict[str, str]  # role -> name of the file within the set; of a described set, by the keys of its sources
     templates: tuple[str, ...]
-    comment: str  # the folder that generated files say their template is from
-    headers: tuple[str, ...] = ()  # that declare what formulas call
-    whole: bool = False  # whether all functions and helpers of the release are in the set's own files
+    comment: str  # the folder of templates that comments in generated files name
+    headers: tuple[str, ...] = ()  # those that declare functions for formulas
+    whole: bool = False  # whether the set's own files have all functions and helpers of the release
 
 
 @query
@@ -49,7 +49,7 @@ def is_described(db: Database) -> bool:
 
 
 def described(db: Database) -> Described | None:
-    """What a set is described by, None where it is a plain one."""
+    """The description of a set of layers; None for a plain set."""
     data = db.input(DESCRIBED)
     if data is None:
         return None
@@ -59,7 +59,7 @@ def described(db: Database) -> Described | None:
 
 
 class Asked(Struct, frozen=True):
-    """What the command line says of graphs."""
+    """The graphs that the command line names."""
 
     files: list[str]  # names within `graphs=`, sorted
     namespace: str  # of the operators that they become
@@ -67,70 +67,70 @@ class Asked(Struct, frozen=True):
 
 @query
 def asked(db: Database) -> Asked:
-    """The graph files, and what their operators go by; none where `graphs=` is not given."""
+    """The graph files and the namespace of their operators; none without `graphs=`."""
     data = db.input(GRAPHS)
     return msgspec.msgpack.decode(data, type=Asked) if data else Asked([], "")
 
 
 @query
 def namespace(db: Database) -> str:
-    """What the operators that graphs become go by."""
+    """The namespace of the operators that graphs become."""
     return asked(db).namespace
 
 
 @query
 def sources(db: Database) -> list[Source]:
     """The files of entries, in their order."""
-    found = described(db)
-    if found is None:
+    layers = described(db)
+    if layers is None:
         return [Source(key, file) for key, file in spec_set(db).files.items()]
-    return list(found.sources)
+    return list(layers.sources)
 
 
 @query
 def source(db: Database, key: str) -> Source:
-    """One file of entries; one that says nothing where there is none of this key any more."""
+    """The file of entries with this key; an empty one if it was removed."""
     return next((source for source in sources(db) if source.key == key), Source(key, ""))
 
 
 @query
 def source_keys(db: Database, role: Role) -> list[str]:
-    """The files of entries of a role."""
+    """The keys of the files of entries of a role."""
     return [source.key for source in sources(db) if source.role == role]
 
 
 @query
 def families_described(db: Database) -> list[str]:
-    """The output families that a description asks for, or has a say in; none of a plain set."""
-    found = described(db)
-    return [] if found is None else list(found.description.families or found.description.family)
+    """The output families that a description requests, or else configures; none for a plain set."""
+    layers = described(db)
+    return [] if layers is None else list(layers.description.families or layers.description.family)
 
 
 @query
 def own_templates(db: Database, family: str) -> dict[str, str]:
-    """What templates of this set's own go by that a family has in place of the base's, by name."""
-    found = described(db)
-    return {} if found is None else found.templates.get(family, {})
+    """The labels of the set's own templates that replace the base's in a family, by name."""
+    layers = described(db)
+    return {} if layers is None else layers.templates.get(family, {})
 
 
 @unordered
 def release(db: Database) -> Release:
-    """The facts of the release, and what the set adds to them."""
-    version, found = (db.input(RELEASE) or b"").decode(), described(db)
-    if found is None:
+    """The facts of the release, with the changes of the set's description."""
+    version, layers = (db.input(RELEASE) or b"").decode(), described(db)
+    if layers is None:
         return resolve(version)
     from pipeline.rules.layers.facts import changes_of
 
-    return resolve(version, changes_of(found.description, version))
+    return resolve(version, changes_of(layers.description, version))
 
 
 def asked_families(db: Database) -> list[str]:
-    """The output families that are asked for by name; none where all are."""
+    """The output families requested by name; none if all are."""
     return [name for name in (db.input(FAMILIES) or b"").decode().split(",") if name]
 
 
 class Paths(Struct, frozen=True):
-    """What `#line` directives call files."""
+    """The paths of files in `#line` directives."""
 
     specs: dict[str, str]  # by key
     generated: str  # the folder
@@ -138,14 +138,14 @@ class Paths(Struct, frozen=True):
 
 @query
 def paths(db: Database) -> Paths | None:
-    """What `#line` directives call files; None where there are to be none."""
+    """The paths of files in `#line` directives; None without directives."""
     data = db.input(LINES)
     return msgspec.msgpack.decode(data, type=Paths) if data else None
 
 
 @query
 def unreadable(db: Database) -> dict[str, str]:
-    """Inputs that could not be read, and why."""
+    """The inputs that could not be read, each with the reason."""
     return msgspec.msgpack.decode(db.input(UNREADABLE) or b"\x80", type=dict[str, str])
 
 

@@ -1,7 +1,7 @@
 """Stage `shard:<file>`: the pieces of many units and a template to one generated file.
 
-A file is an outline, text and blocks in turn. A block has the pieces of a group of neighbours: an edited formula joins
-the blocks of its own group and no other.
+A file is an outline of text and blocks. A block has the pieces of a group of neighbours: an edited formula recomputes
+the blocks of its own group only.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ from pipeline.stages.units import families, origin, place_of_field, units
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
 _DOCSTRING = regex(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
 
-ORIGIN = "o"  # a comment above a piece says which entry it is from
-LINES = "l"  # `#line` directives say where its formulas are from
+ORIGIN = "o"  # a comment above a piece names its entry
+LINES = "l"  # `#line` directives name the lines of its formulas
 
 
 class Made(Struct, frozen=True, array_like=True):
-    """What is known of a generated file."""
+    """The size and digests of a generated file."""
 
     size: int
     xxh3: bytes
@@ -44,46 +44,46 @@ class Made(Struct, frozen=True, array_like=True):
 
 
 class Blocks(Struct, frozen=True, array_like=True):
-    """A place in a file that takes a piece of each of its units, on lines of their own."""
+    """A place in a file for one piece of each of its units, on separate lines."""
 
     piece: str
     indent: str
-    told: str = ""  # how each says where it is from: ORIGIN, LINES, or both
+    told: str = ""  # how each piece names its origin: ORIGIN, LINES, or both
 
     @property
     def place(self) -> str:
-        """As part of a key."""
+        """The place as part of a key."""
         return f"{self.indent}|{self.told}|{self.piece}"
 
 
 @table
 def files(db: Database, layout: str, shards: int) -> dict[str, File]:
-    """The files of all families."""
+    """The files of all families, by name. Reports two with one name."""
     keys = tuple(used_keys(db))
     without = "" if DEFAULT_KEY in keys else underived(db)
     kind = Layout("split" if layout == "split" else "upstream", shards, keys, without)
-    found: dict[str, File] = {}
+    by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
-        if file.name in found:
+        if file.name in by_name:
             twice = f"two files are called '{file.name}'"
             db.report(Problem("set", "", "", twice, "give one another name", ("family", file.family), file.name))
-        found[file.name] = file
+        by_name[file.name] = file
     if paths(db) is not None:
-        found = {name: replace(file, lines=True) for name, file in found.items()}
-    if not any(file.whole for file in found.values()):
-        return found
-    from pipeline.stages.graph_text import support  # much code, for those who have graphs
+        by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
+    if not any(file.whole for file in by_name.values()):
+        return by_name
+    from pipeline.stages.graph_text import support  # much code, only needed with graphs
 
     shared = support(db)
-    return {**found, **{file.name: file for file in shared}}
+    return {**by_name, **{file.name: file for file in shared}}
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
-    """The files of a family; none where there is something wrong."""
+    """The files of a family; none if there is an error, which is reported."""
     try:
         return [replace(file, family=family) for file in _planned_files(db, family, layout)]
     except SpecError as error:
-        # Whatever is wrong may be what leaves these without derivatives.
+        # Any other error may be the reason why these lack derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
         return []
 
@@ -97,51 +97,53 @@ def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:
 
     rules, templates = rules_of(db, family), own_templates(db, family)
     own = layout_of(layout, rules, namespaces(db) if stands_apart(kind, rules, templates) else ())
-    found = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
-    there = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
-    return [located(file, templates) for file in found if file.template in there]
+    planned = described_files(kind, members, own, facts, rules, lambda unit: about_unit(db, unit))
+    known = {*spec_set(db).templates, *templates, *rules.files, *rules.file, ""}
+    return [located(file, templates) for file in planned if file.template in known]
 
 
 @table
 def groups(db: Database, layout: str, shards: int, name: str) -> dict[str, list[str]]:
-    """The units of a file in groups of neighbours, each called after its first."""
+    """The units of a file in groups of neighbours, each keyed by its first unit."""
     file = files.item(db, layout, shards, name)
     return {group[0]: group for group in grouped(file.units)} if file is not None else {}
 
 
 @query
 def block(db: Database, layout: str, shards: int, name: str, group: str, family: str, places: str) -> list[Ended]:
-    """The pieces of a group of units of a file, joined for each place. A unit without any line takes none."""
+    """The pieces of a group of units of a file, joined for each place. A unit without text takes no line."""
     listed = groups.item(db, layout, shards, name, group) or ()
     members = {unit: text(db, family, unit) for unit in listed}
     return [ended("\n".join(each for _, each in placed(db, family, members, place))) for place in places.split("\n")]
 
 
 def placed(db: Database, family: str, members: Mapping[str, Mapping[str, str]], place: str) -> list[tuple[str, str]]:
-    """Units with what stands at a place of each, of all their pieces; without those that have nothing there."""
+    """Units with their text at a place, from all their pieces; without units that have none there."""
     trim, kind = release(db).trims_lines, FAMILIES[family]
-    indent, told, piece = place.split("|", 2)
-    found = []
+    indent, origins, piece = place.split("|", 2)
+    texts = []
     for unit, pieces in members.items():
         own = kind.piece(pieces, piece)
-        if own and LINES in told:
+        if own and LINES in origins:
             own = _with_lines(db, family, unit, piece, own)
         if own:
-            own = origin(db, family, unit) + own if ORIGIN in told else own
-            found.append((unit, indented(own, indent, trim=trim) if indent else own))
-    return found
+            own = origin(db, family, unit) + own if ORIGIN in origins else own
+            texts.append((unit, indented(own, indent, trim=trim) if indent else own))
+    return texts
 
 
 def _with_lines(db: Database, family: str, unit: str, piece: str, own: str) -> str:
-    """A piece, with directives that say where its formulas are from; `own` without any where marks change more than
-    that, as they do where a description replaces text that is partly a formula's."""
-    found = FAMILIES[family].piece(marked(db, family, unit), piece)
-    return directed(found, lambda field: place_of_field(db, family, unit, field)) if unmarked(found) == own else own
+    """A piece with directives for the lines of its formulas; `own` unchanged if marks would change other text, as they
+    do if a description replaces text that is partly a formula's."""
+    in_marks = FAMILIES[family].piece(marked(db, family, unit), piece)
+    if unmarked(in_marks) != own:
+        return own
+    return directed(in_marks, lambda field: place_of_field(db, family, unit, field))
 
 
 @query
 def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blocks]:
-    """A file but for its blocks; nothing where its template cannot be read or has a hole that nothing fills."""
+    """A file with its blocks as placeholders; empty if its template cannot be read or has an unknown hole."""
     file = files.item(db, layout, shards, name)
     if file is None:
         return []
@@ -152,14 +154,14 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     try:
         template = template_of(db, file)
     except SpecError as error:
-        described = error.role == "set"  # what is wrong is what the description says of it
+        described = error.role == "set"  # the error is in the description
         role: Role = "set" if described else "template"
         at = (error.problem, error.hint, error.field, error.needle)
         db.report(Problem(role, "", "", *at, file="" if described else file.template, rule=error.rule))
         return []
     _report_conflict(db, file)
     for hole in _lost(db, layout, shards, file) if file.template and not is_described(db) else ():
-        problem = f"no template has the hole '{hole}': what belongs there is printed nowhere"
+        problem = f"no template has the hole '{hole}': its text is printed nowhere"
         at = (problem, f"write ${{{hole}}} on a line of its own", (), hole)
         db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
     kind = FAMILIES[file.family]
@@ -168,19 +170,19 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     blocks = {hole for hole in file.slots if _is_block(template, hole)}
     for hole in file.slots:
         inline = hole in template.names and hole not in blocks
-        found = [kind.piece(rendered(db, file.family, unit), file.piece(hole)) for unit in file.units] if inline else []
-        values[hole] = file.between.get(hole, "\n").join(filter(None, found)) if file.raw else found or ""
-    made: list[str | Blocks] = []
+        texts = [kind.piece(rendered(db, file.family, unit), file.piece(hole)) for unit in file.units] if inline else []
+        values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
+    filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
-            made.append(Blocks(file.piece(part.name), part.indent or "", _told(file, file.slots[part.name])))
+            filled_parts.append(Blocks(file.piece(part.name), part.indent or "", _origins(file, file.slots[part.name])))
         else:
-            made.append(filled)
-    return made
+            filled_parts.append(filled)
+    return filled_parts
 
 
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
-    """The holes that a file's template is to have, and neither it nor another template of the family has."""
+    """The holes required in a file's template that neither it nor another template of the family has."""
     homes = FAMILIES[file.family].homes
     filled = [*file.constants, *(file.first or (file.slots if file.units else ()))]
     wanted = [hole for hole in filled if homes.get(hole, file.template) == file.template]
@@ -192,12 +194,12 @@ def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
 
 
 def _holes(db: Database, template: str) -> set[str]:
-    """The holes of a template as it is on disk."""
+    """The holes of a template on disk."""
     return Template(template_text(db.input(template_label(template)) or b"")).names
 
 
 def _report_conflict(db: Database, file: File) -> None:
-    """Reports markers that a merge left in a template, which torchgen prints. A line of `=` may underline a title."""
+    """Reports conflict markers in a template, which torchgen would print. A line of `=` may underline a title."""
     data = db.input(template_label(file.template)) if file.template else None
     conflict = conflict_marker(template_text(data), "<>") if data else None
     if conflict is not None:
@@ -206,23 +208,23 @@ def _report_conflict(db: Database, file: File) -> None:
         db.report(Problem("template", "", "", *at, needle=needle, warning=True, file=file.template, rule=rule))
 
 
-def _told(file: File, piece: str) -> str:
-    """How pieces in a file say where they are from."""
+def _origins(file: File, piece: str) -> str:
+    """How a piece in a file names its origin."""
     return (ORIGIN + LINES * file.lines) if piece in file.origins else ""
 
 
 def template_of(db: Database, file: File) -> Template:
-    """The template of a file, as it is filled; a SpecError where it cannot be."""
+    """The template of a file, with the description's edits. Raises a SpecError if it is missing or invalid."""
     data = db.input(template_label(file.template)) if file.template else b""
     if data is None:
         why = unreadable(db).get(template_label(file.template), "it is missing")
         raise SpecError(f"cannot be read: {why}")
-    found = template_text(data)
+    content = template_text(data)
     if file.edits or file.libraries:
         from pipeline.families.described import edited
 
-        found = edited(found, file)
-    holes = Template(found).names if file.asked else set()
+        content = edited(content, file)
+    holes = Template(content).names if file.asked else set()
     for path in file.asked:
         if path[-1] not in holes:
             hint = nearest(path[-1], sorted(holes)) or f"its holes: {', '.join(sorted(holes))}"
@@ -230,19 +232,19 @@ def template_of(db: Database, file: File) -> Template:
             error.role = "set"
             raise error
     if file.part:
-        found = FAMILIES[file.family].parts[file.part](found, file.slots)
+        content = FAMILIES[file.family].parts[file.part](content, file.slots)
     if file.raw:
         return _checked(
-            Template(file.before + found, blocks=False), {"generated_comment", *file.constants, *file.slots}
+            Template(file.before + content, blocks=False), {"generated_comment", *file.constants, *file.slots}
         )
     trim = release(db).trims_lines
     if file.first:
-        found = _checked(Template(found, trim=trim), set(file.first)).fill(file.first)
-    return _checked(Template(file.before + found, trim=trim), {"generated_comment", *file.constants, *file.slots})
+        content = _checked(Template(content, trim=trim), set(file.first)).fill(file.first)
+    return _checked(Template(file.before + content, trim=trim), {"generated_comment", *file.constants, *file.slots})
 
 
 def _checked(template: Template, known: set[str]) -> Template:
-    """The template, all of whose holes are known."""
+    """The template, after a check that all its holes are known."""
     for name in sorted(template.names):
         if name not in known:
             raise SpecError(f"the template has an unknown hole '${{{name}}}'", nearest(name, known), needle=name)
@@ -250,7 +252,7 @@ def _checked(template: Template, known: set[str]) -> Template:
 
 
 def _is_block(template: Template, hole: str) -> bool:
-    """Whether the template has a hole once, on a line of its own: each piece then stands there as it is."""
+    """Whether the template has a hole once, on its own line: pieces are then printed there unchanged."""
     holes = [part for part in template.parts if isinstance(part, Hole) and part.name == hole]
     return len(holes) == 1 and holes[0].indent is not None
 
@@ -267,7 +269,7 @@ def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any,
 
 @query
 def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
-    """What a file is put together from: digests. With them, all that can be wrong is known."""
+    """The digests of a file's parts. Computing them reports all errors of the file."""
     file = files.item(db, layout, shards, name)
     apart = [(file.family, unit) for unit in file.units] if file is not None and file.whole else []
     return [
@@ -280,45 +282,45 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
 @unkept
 def contents(db: Database, layout: str, shards: int, name: str) -> Parts:
     """The bytes of a generated file."""
-    found, quotes = _encoded(db, layout, shards, name)
+    encoded, quotes = _encoded(db, layout, shards, name)
     if quotes and release(db).spaces_docstrings:
-        found = Parts([_DOCSTRING.sub(r"\g<1>\n\n\g<2>", b"".join(found).decode()).encode()])
-    called = paths(db)
-    return found if called is None else Parts([settled(b"".join(found), f"{called.generated}/{name}")])
+        encoded = Parts([_DOCSTRING.sub(r"\g<1>\n\n\g<2>", b"".join(encoded).decode()).encode()])
+    names = paths(db)
+    return encoded if names is None else Parts([settled(b"".join(encoded), f"{names.generated}/{name}")])
 
 
 def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, bool]:
-    """A file in parts, and whether there is what begins or ends a docstring."""
+    """A file in parts, and whether it contains the quotes of a docstring."""
     filled = outline(db, layout, shards, name)
     quotes = QUOTES in "".join("\n" if isinstance(part, Blocks) else part for part in filled)
     listed = [(at, block(db, *at)) for at in blocks(db, layout, shards, name)]
-    found, place = Parts(), 0
+    encoded, place = Parts(), 0
     for part in filled:
         if isinstance(part, Blocks):
             texts = [(at, each[place]) for at, each in listed]
-            found += [each for _, *both in joined(texts) for each in both]
+            encoded += [each for _, *both in joined(texts) for each in both]
             quotes = quotes or any(each.quotes for _, each in texts)
             place += 1
         else:
-            found.append(part.encode())
-    return found, quotes
+            encoded.append(part.encode())
+    return encoded, quotes
 
 
 @query
 def made(db: Database, layout: str, shards: int, name: str) -> Made:
     """Size and digests of a generated file."""
-    found, sha256 = contents(db, layout, shards, name), hashlib.sha256()
-    for part in found:
+    encoded, sha256 = contents(db, layout, shards, name), hashlib.sha256()
+    for part in encoded:
         sha256.update(part)
-    return Made(found.size, found.digest, sha256.digest())
+    return Made(encoded.size, encoded.digest, sha256.digest())
 
 
 @query
 def stage(db: Database, layout: str, shards: int) -> int:
-    """All parts of all generated files."""
-    found = [db.digest(parts, layout, shards, name) for name in db.names(files, layout, shards)]
+    """Validates all parts of all generated files; returns their number."""
+    digests = [db.digest(parts, layout, shards, name) for name in db.names(files, layout, shards)]
     if is_described(db):
         from pipeline.stages.layered.checks import checked
 
-        found.append(db.digest(checked))
-    return len(found)
+        digests.append(db.digest(checked))
+    return len(digests)

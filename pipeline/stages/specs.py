@@ -1,9 +1,9 @@
 """Stage `specs`: the text of the spec files to raw entries, by identity.
 
-A file goes by a key: of a plain spec set by its role, of a set of layers by role and place.
+A file is keyed by its role in a plain spec set, and by role and place in a set of layers.
 
-An entry goes by its operator or name, wherever it stands; a second one of the same name has a number. The text is cut
-into groups of entries, so that an edit parses its own group and no other.
+An entry is keyed by its operator or name, not by its place; a second one of the same name has a number. The text is cut
+into groups of entries, so that an edit parses its own group only.
 """
 
 from itertools import accumulate
@@ -31,7 +31,7 @@ _NONE = digest(encode(None))
 
 @unkept
 def cuts(db: Database, key: str) -> list[Piece]:
-    """The entries of a file as text, with their lines; none where the text cannot be cut."""
+    """The entries of a file as text, with their lines; none if the text cannot be cut."""
     if is_layered(key):
         from pipeline.stages.layered.texts import layer_cuts
 
@@ -42,29 +42,29 @@ def cuts(db: Database, key: str) -> list[Piece]:
 
 @table
 def pieces(db: Database, key: str) -> dict[str, list[str]]:
-    """The texts of entries in groups, each called after its first; nothing where the text cannot be cut."""
-    found = cuts(db, key)
-    texts = [outdented(piece.text) for piece in found] if is_layered(key) else [piece.text for piece in found]
+    """The texts of entries in groups, each keyed by its first entry; empty if the text cannot be cut."""
+    own = cuts(db, key)
+    texts = [outdented(piece.text) for piece in own] if is_layered(key) else [piece.text for piece in own]
     named = dict(zip(numbered(head(text).partition("(")[0] for text in texts), texts))
     return {group[0]: [named[name] for name in group] for group in grouped(named)}
 
 
 @query
 def parsed(db: Database, key: str, group: str) -> list[Named] | None:
-    """The entries of a group, None where they cannot be parsed apart from the rest."""
-    found = []
+    """The entries of a group; None if they cannot be parsed separately."""
+    named = []
     role = role_of(key)
     for piece in pieces.item(db, key, group) or []:
         value = parse_plain(piece, role) or parsed_as_yaml(db, role, piece)
         if value is None:
             return None
-        found.append((name_of(value, role), Raw(value)))
-    return found
+        named.append((name_of(value, role), Raw(value)))
+    return named
 
 
 @query
 def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
-    """The value of an entry that takes a YAML parser to read, None where it cannot be parsed on its own."""
+    """The value of an entry that needs a YAML parser; None if it cannot be parsed separately."""
     try:
         return parse_pieces([text], role)[0]
     except TextError:
@@ -73,16 +73,16 @@ def parsed_as_yaml(db: Database, role: Role, text: str) -> bytes | None:
 
 @query
 def parsed_whole(db: Database, key: str) -> list[Named]:
-    """The entries of a file that is not cut. Anchors are reported that no alias refers to."""
-    found = whole(db, key)
-    for mistake in unused_anchors(text(db, key) or "") if found and not is_layered(key) else ():
-        db.report(replace(of_file(key, mistake), warning=True))
-    return [(name_of(value, role_of(key)), Raw(value)) for _, value in found]
+    """The entries of a file that is not cut. Reports anchors without an alias."""
+    values = whole(db, key)
+    for error in unused_anchors(text(db, key) or "") if values and not is_layered(key) else ():
+        db.report(replace(of_file(key, error), warning=True))
+    return [(name_of(value, role_of(key)), Raw(value)) for _, value in values]
 
 
 @unkept
 def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
-    """The entries of a file as text and as values, all parsed at once."""
+    """The entries of a file as text and as values, all parsed at once; none if there is an error, which is reported."""
     if is_layered(key):
         from pipeline.stages.layered.texts import layer_whole
 
@@ -100,12 +100,12 @@ def whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
 @table
 def entries(db: Database, role: Role) -> dict[str, Raw]:
     """All entries of a role by identity, in their order."""
-    found = [named for key in source_keys(db, role) for named in entries_of(db, key)]
-    return dict(zip(numbered(name for name, _ in found), (value for _, value in found)))
+    named_entries = [named for key in source_keys(db, role) for named in entries_of(db, key)]
+    return dict(zip(numbered(name for name, _ in named_entries), (value for _, value in named_entries)))
 
 
 def entries_of(db: Database, key: str) -> list[Named]:
-    """The entries of a file; of a layer's, those that it chooses."""
+    """The entries of a file; for a layer, those that apply to the release."""
     if is_layered(key):
         return [(name, value) for group in groups(db, key) for _, name, value in chosen(db, key, group)]
     each = [parsed(db, key, group) for group in db.names(pieces, key)]
@@ -114,18 +114,18 @@ def entries_of(db: Database, key: str) -> list[Named]:
     return [named for group in each if group is not None for named in group]
 
 
-WHOLE = ""  # stands for the one group of a file that is not cut
+WHOLE = ""  # the one group of a file that is not cut
 
 
 def groups(db: Database, key: str) -> list[str]:
     """The groups of a file of a layer."""
-    found = db.names(pieces, key)
-    return found if found and all(db.digest(parsed, key, group) != _NONE for group in found) else [WHOLE]
+    names = db.names(pieces, key)
+    return names if names and all(db.digest(parsed, key, group) != _NONE for group in names) else [WHOLE]
 
 
 @query
 def chosen(db: Database, key: str, group: str) -> list[Chosen]:
-    """What a layer makes of the entries of a group: those that hold for the release, as it has them."""
+    """The entries of a group that apply to the release, with the layer's changes."""
     from pipeline.stages.layered.choosing import choose
 
     keys = keys_of_file(db, key) if source(db, key).layer else {}
@@ -138,24 +138,24 @@ def _of_group(db: Database, key: str, group: str) -> list[Named]:
 
 @query
 def keys_of_group(db: Database, key: str, group: str) -> dict[str, bool]:
-    """The keys of the entries of a group, and whether what each says looks like releases in all of them."""
-    found: dict[str, bool] = {}
+    """The keys of the entries of a group, each with whether its values look like releases in all entries."""
+    keys: dict[str, bool] = {}
     for _, raw in _of_group(db, key, group):
-        said = msgspec.msgpack.decode(raw)
-        for name, value in said.items() if isinstance(said, dict) else ():
+        entry = msgspec.msgpack.decode(raw)
+        for name, value in entry.items() if isinstance(entry, dict) else ():
             if isinstance(name, str):
-                found[name] = found.get(name, True) and looks_like(value)
-    return dict(sorted(found.items()))
+                keys[name] = keys.get(name, True) and looks_like(value)
+    return dict(sorted(keys.items()))
 
 
 @query
 def keys_of_file(db: Database, key: str) -> dict[str, bool]:
-    """The same of a file of a layer."""
-    found: dict[str, bool] = {}
+    """The keys of the entries of a layer's file, each with whether its values look like releases in all entries."""
+    keys: dict[str, bool] = {}
     for group in groups(db, key):
         for name, releases in keys_of_group(db, key, group).items():
-            found[name] = found.get(name, True) and releases
-    return dict(sorted(found.items()))
+            keys[name] = keys.get(name, True) and releases
+    return dict(sorted(keys.items()))
 
 
 @query
@@ -166,13 +166,13 @@ def lines(db: Database, role: Role) -> dict[str, int]:
 
 @table
 def fields(db: Database, role: Role) -> dict[str, dict[str, int]]:
-    """The line that the value of each field of an entry begins on; by "" that of the entry."""
+    """The first line of the value of each field of an entry; under "" the first line of the entry."""
     from pipeline.problems.locate import field_lines  # reads YAML
 
-    found = zip(db.names(entries, role), texts(db, role))
+    named_pieces = zip(db.names(entries, role), texts(db, role))
     return {
         entry: {"": piece.line, **{field: piece.line + line for field, line in field_lines(piece.text).items()}}
-        for entry, piece in found
+        for entry, piece in named_pieces
     }
 
 
@@ -184,11 +184,11 @@ def texts(db: Database, role: Role) -> list[Piece]:
 def texts_of(db: Database, key: str) -> list[Piece]:
     """The text and the line of each entry of a file."""
     own = groups(db, key)
-    found = [piece for piece, _ in whole(db, key)] if own == [WHOLE] else cuts(db, key)
+    all_pieces = [piece for piece, _ in whole(db, key)] if own == [WHOLE] else cuts(db, key)
     if not is_layered(key):
-        return found
+        return all_pieces
     starts = accumulate([0, *(len(pieces.item(db, key, group) or ()) for group in own)])
-    return [found[start + place] for start, group in zip(starts, own) for place, _, _ in chosen(db, key, group)]
+    return [all_pieces[start + place] for start, group in zip(starts, own) for place, _, _ in chosen(db, key, group)]
 
 
 def keys_of(db: Database, role: Role) -> dict[str, str]:
@@ -199,12 +199,12 @@ def keys_of(db: Database, role: Role) -> dict[str, str]:
 
 @query
 def keys_of_each(db: Database, role: Role) -> list[str]:
-    """The same of several files, in the order of the entries."""
+    """The key of the file of each entry, in the order of the entries."""
     return [key for key in source_keys(db, role) for _ in entries_of(db, key)]
 
 
 def files_of(db: Database, role: Role) -> dict[str, str]:
-    """The file that each entry is in, as others are told."""
+    """The display name of the file that each entry is in."""
     named, keys = spec_set(db).files, source_keys(db, role)
     if len(keys) == 1:
         return dict.fromkeys(db.names(entries, role), named[keys[0]])
@@ -213,17 +213,17 @@ def files_of(db: Database, role: Role) -> dict[str, str]:
 
 @query
 def stage(db: Database) -> int:
-    """All that the files say."""
+    """Validates all entries and their lines; returns the number of roles."""
     return len([(db.digest(entries, role), db.digest(lines, role)) for role in ROLES])
 
 
 def value(db: Database, role: Role, entry: str) -> object:
-    """What an entry says, as plain dicts, lists and scalars; None where there is no such entry."""
+    """The value of an entry, as plain dicts, lists and scalars; None if there is no such entry."""
     raw = entries.item(db, role, entry)
     return None if raw is None else msgspec.msgpack.decode(raw)
 
 
 def title(value: object, key: str) -> str:
-    """The operator that an entry says it is about."""
+    """The operator's name in an entry; "" if it has none."""
     name = value.get(key) if isinstance(value, dict) else None
     return name.partition("(")[0] if isinstance(name, str) else ""

@@ -9,7 +9,7 @@ from pipeline.stages.specs import entries, value
 
 @query
 def tags(db: Database) -> list[str]:
-    """The tags that tags.yaml declares, sorted; each must have a description."""
+    """The tags that tags.yaml declares, sorted. Reports tags without a description."""
     names = set()
     for entry in db.names(entries, "tags"):
         declared = value(db, "tags", entry)
@@ -19,7 +19,7 @@ def tags(db: Database) -> list[str]:
         except SpecError as error:
             db.report(problem_of(error, "tags", entry, str(name or "")))
             if isinstance(name, str):
-                names.add(name)  # it is known, if not described
+                names.add(name)  # it is known, although not described
             continue
         if not (isinstance(name, str) and name.isidentifier()):
             db.report(problem_of(_odd_name(name), "tags", entry, str(name or ""), warning=True))
@@ -27,7 +27,7 @@ def tags(db: Database) -> list[str]:
 
 
 def _odd_name(name: object) -> SpecError:
-    """What upstream accepts, though the tag is to be a name in C++ and in Python."""
+    """The warning for a tag that upstream accepts, although it is no name in C++ and in Python."""
     if name is None:
         return SpecError("the tag has no name: torchgen reads 'None'", "write tag: name", field=("tag",), at_key=True)
     return SpecError(f"'{name}' is no name in C++", "write letters, digits and underscores", field=("tag",))

@@ -1,4 +1,4 @@
-"""The units of every family: which there are, and from which entry each is. Reads functions and the index of Nodes."""
+"""The units of every family, each with its entry. Depends on functions and the index of Nodes."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -34,8 +34,7 @@ from pipeline.stages.specs import fields, files_of, keys_of
 
 
 def families(db: Database) -> list[str]:
-    """The families that are asked for, of those that the spec set has templates for; graphs where files of them are
-    given."""
+    """The requested families that the spec set has templates for; the family of graphs if `graphs=` names files."""
     wanted = asked_families(db) or families_described(db) or FAMILIES
     graphs = bool(asked(db).files)
     return [
@@ -53,19 +52,23 @@ def _has_templates(db: Database, family: str) -> bool:
 @query
 def units(db: Database, family: str) -> list[Unit]:
     """All units of a family, in the order in which they are printed."""
-    found = _all_units(db, family)
+    listed = _all_units(db, family)
     if not FAMILIES[family].described or not release(db).described:
-        return found
+        return listed
     from pipeline.stages.layered.asking import about_unit, rules_of
 
     of = rules_of(db, family).functions
-    taken = {name for name, _ in all_participants(db)}
+    participants = {name for name, _ in all_participants(db)}
     kind = FAMILIES[family].unit
-    return [unit for unit in found if (kind == "Node" or unit.function in taken) and about_unit(db, unit).matches(of)]
+    return [
+        unit
+        for unit in listed
+        if (kind == "Node" or unit.function in participants) and about_unit(db, unit).matches(of)
+    ]
 
 
 class UnitTitles(Struct, frozen=True, array_like=True):
-    """How many units there are, and what several of them are called."""
+    """The number of units, and the titles that several of them share."""
 
     count: int
     repeated: list[str]
@@ -73,7 +76,7 @@ class UnitTitles(Struct, frozen=True, array_like=True):
 
 @query
 def unit_titles(db: Database) -> UnitTitles:
-    """The units of all families by what they are called."""
+    """The number of all units, and the titles that several of them share."""
     titles = [unit.title for family in families(db) for unit in units(db, family)]
     return UnitTitles(len(titles), [title for title, number in Counter(titles).items() if number > 1])
 
@@ -81,22 +84,22 @@ def unit_titles(db: Database) -> UnitTitles:
 def _all_units(db: Database, family: str) -> list[Unit]:
     kind = FAMILIES[family]
     if kind.unit == "graph":
-        from pipeline.stages.graphs import all_names  # much code, for those who have graphs
+        from pipeline.stages.graphs import all_names  # much code, only needed with graphs
 
         return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
-    chosen = [found for bucket in db.names(buckets) for found in selected(db, family, bucket)]
+    chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
-        return [unit for _, unit in ordered(db, chosen, lambda found: found[1].name, lambda found: found[0])]
+        return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
     return in_order(db, [unit for _, unit in chosen], lambda unit: unit.name)
 
 
 @unkept
 def from_entries(db: Database) -> dict[str, int]:
-    """How many units are made from each entry, by role and entry: from a schema those of its function, and from a
-    definition its Nodes and all units that print what it says."""
-    found: dict[str, int] = {}
+    """The number of units per entry, by role and entry: for a schema the units of its function, for a definition its
+    Nodes and all units that print its formulas."""
+    counts: dict[str, int] = {}
     definitions = _definitions(db)
     for family in families(db):
         kind = FAMILIES[family]
@@ -107,8 +110,8 @@ def from_entries(db: Database) -> dict[str, int]:
                 defined = set()
             defined = defined if kind.subject in ("reverse", "derivatives", "outputs") else set()
             for entry in (*(f"native {name}" for name in natives), *(f"derivatives {name}" for name in defined)):
-                found[entry] = found.get(entry, 0) + 1
-    return found
+                counts[entry] = counts.get(entry, 0) + 1
+    return counts
 
 
 def _definitions(db: Database) -> dict[str, set[str]]:
@@ -121,7 +124,7 @@ def _definitions(db: Database) -> dict[str, set[str]]:
 
 
 def unit(db: Database, family: str, name: str) -> Unit | None:
-    """A unit by its name."""
+    """A unit by its name; None if there is none."""
     if FAMILIES[family].unit == "Node":
         row = node(db, name)
         return None if row is None else _node(name, row)
@@ -132,7 +135,7 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
 
 
 def schema_of(db: Database, of: Unit) -> str:
-    """The schema of what a unit is made of; of a function of a graph file, what it is called like."""
+    """The schema of a unit's function; for a function of a graph file, the schema of its operator."""
     if of.role == "graph":
         from pipeline.stages.graphs import signature
 
@@ -140,37 +143,37 @@ def schema_of(db: Database, of: Unit) -> str:
     return function_schema(db, of.function)
 
 
-def schemas_of(db: Database, found: Iterable[Unit]) -> list[str]:
-    """The same of many units."""
+def schemas_of(db: Database, members: Iterable[Unit]) -> list[str]:
+    """The schemas of many units, in their order."""
     texts = schema_texts(db)
-    return [texts.get(unit.function) or schema_of(db, unit) for unit in found]
+    return [texts.get(unit.function) or schema_of(db, unit) for unit in members]
 
 
 def origin(db: Database, family: str, name: str) -> str:
-    """A comment that says which entry a unit is from: how its line begins, whatever its number and the rest of it."""
-    found = unit(db, family, name)
-    if found is None or found.role not in ("native", "derivatives"):
+    """A comment that names the entry of a unit: the beginning of the entry's line, without its number."""
+    member = unit(db, family, name)
+    if member is None or member.role not in ("native", "derivatives"):
         return ""
-    described, key = is_described(db), "func" if found.role == "native" else "name"
-    file = files_of(db, found.role).get(found.entry, "") if described else spec_set(db).files[found.role]
-    return f"// {file}: - {key}: {' '.join(entry_operator(found.entry).split())}(…)\n"
+    described, key = is_described(db), "func" if member.role == "native" else "name"
+    file = files_of(db, member.role).get(member.entry, "") if described else spec_set(db).files[member.role]
+    return f"// {file}: - {key}: {' '.join(entry_operator(member.entry).split())}(…)\n"
 
 
 def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[str, int]:
-    """The file and the line of a field of the definition whose formulas a unit prints; or else of the definition."""
-    found, called = unit(db, family, name), paths(db)
-    assert found is not None and called is not None
-    served = definition_of(db, found.function) if found.role != "derivatives" else None
-    entry = served[1] if served is not None else found.entry
+    """The file and the line of a field of the definition that a unit prints, or of the definition."""
+    member, names = unit(db, family, name), paths(db)
+    assert member is not None and names is not None
+    served = definition_of(db, member.function) if member.role != "derivatives" else None
+    entry = served[1] if served is not None else member.entry
     lines = fields.item(db, "derivatives", entry) or {}
     key = keys_of(db, "derivatives").get(entry, "") if is_described(db) else "derivatives"
-    line = lines.get(f"dispatch.{found.dispatch_key}.{field}") or lines.get(field) or lines.get("", 1)
-    return called.specs.get(key, key), line
+    line = lines.get(f"dispatch.{member.dispatch_key}.{field}") or lines.get(field) or lines.get("", 1)
+    return names.specs.get(key, key), line
 
 
 @query
 def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
-    """The functions of a bucket that are units of a family, with their C++ names."""
+    """The units of a family from the functions of a bucket, each with its C++ name."""
     kind, facts = FAMILIES[family], release(db)
     names = set(db.names(kernels, bucket)) if kind.unit == "kernel" else None
     return [

@@ -26,7 +26,7 @@ def create_derivative(
     available_named_gradients: Sequence[str],
     release: Release,
 ) -> Derivative:
-    """What one row computes and saves."""
+    """The gradient that one row computes, and what it saves. Raises a SpecError for unsupported calls and indices."""
     check_calls(row.formula)
     inputs = [Candidate(a.bound, a.cpp.value) for a in arguments]
     names = ["result" if name == "self" else name for name in return_names(function.func)]
@@ -44,7 +44,7 @@ def create_derivative(
 
 
 def gradient_indices(formula: str) -> list[int]:
-    """The i of every `grads[i]`."""
+    """The index of every `grads[i]`, in order."""
     return [identifiers.small_int(i) for i in _GRAD_INDEX.findall(formula)] if "grads[" in formula else []
 
 

@@ -1,5 +1,5 @@
-"""What upstream accepts in a formula and no C++ compiler does: names that nobody declares, calls with another number of
-arguments than the header says, brackets that are not closed, slips of the keyboard.
+"""Errors in formulas that upstream accepts and no C++ compiler does: undeclared names, calls with a wrong number of
+arguments, unclosed brackets, typos.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from pipeline.model.regex import regex
 from pipeline.problems.names import Hint, is_certain
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.rules.derivatives.known import CALL, CONSTANT, CONSTANTS, METHOD, METHODS, SYMINT, TYPES, Known
-from pipeline.rules.derivatives.uses import UNCOUNTED, Read, Use, declared
+from pipeline.rules.derivatives.uses import UNCOUNTED, Use, Uses, declared
 
-COMMENT = "comment"  # the rule of a comment that YAML, or C++, does not know as one
-COUNT = "argument-count"  # that of a call with too few arguments, or too many
+COMMENT = "comment"  # the rule of a comment that is none in YAML or in C++
+COUNT = "argument-count"  # the rule of a call with too few or too many arguments
 UNREADABLE = (COMMENT, "unclosed-bracket", "cut-off", "doubled-operator", "semicolon", "odd-character")
-_NEEDLE = 200  # characters from a place on: enough to tell it from others
-_ONLY_COMPILER = "only the C++ compiler will tell"
-_MANY = 20  # names that are told of in one formula
-_NEAR = 0.75  # how close a name must be that a hint has: there are thousands
+_NEEDLE = 200  # characters from a place on: enough to identify it
+_ONLY_COMPILER = "only the C++ compiler can check it"
+_MANY = 20  # names that are reported in one formula
+_NEAR = 0.75  # how close a suggested name must be: there are thousands
 
-# Words of C++ that a bracket may follow, types among them, and functions of its mathematics.
+# Words of C++ that a bracket may follow, including types and mathematical functions.
 _WORDS = frozenset(
     """
     alignof auto bool catch char const_cast decltype delete do double dynamic_cast else float for if int int8_t int16_t
@@ -32,38 +32,38 @@ _WORDS = frozenset(
 )
 TYPE = regex(r"[A-Z]|k[A-Z]")  # how types and constants begin
 _CUT = "+-*/%=<>&|^?:,.!~"  # what a formula cannot end with
-# Two operators of which the second can begin no operand, or a comma where something is missing.
+# Two operators where the second begins no operand, or a comma next to which an argument is missing.
 _DOUBLED = regex(r"[-+*/%]\s++[/%](?![/*])|[-+*/%]\s++\*(?=\s)|,\s*+[,)]|\(\s*+,")
-# What stands for comments and texts where the rest is searched.
+# What replaces comments and texts in code that is searched.
 _FILLED = {"comment": " ", "string": '"', "char": "'", "open": '"'}
 _INDEXED = regex(r"(?<![\w.:>])grad\[(\d+)\]")
 
 
-def mistakes(
-    formula: str, tokens: Sequence[Token], read: Read, names: Collection[str], known: Known, outputs: int
+def check_calls_and_names(
+    formula: str, tokens: Sequence[Token], read: Uses, names: Collection[str], known: Known, outputs: int
 ) -> Iterator[SpecError]:
-    """The suspicions about a formula of an operator with so many `outputs`, in which `names` mean something: the first
-    few of each kind. `read` is what the formula uses."""
+    """The suspicions about a formula: the first few of each kind. `read` has the names that it uses, `names` are its
+    variables, `outputs` is the number of the operator's outputs."""
     code = _blanked(formula, tokens)
     if "#" in code:
-        problem = "'#' stands in the formula: it begins no comment here"
+        problem = "'#' in the formula begins no comment here"
         yield _at(formula, code.index("#"), problem, "write /* */, or the comment above the entry", COMMENT)
         return  # the rest of the line may be no code
     if tokens and tokens[-1].text.startswith("//") and tokens[-1].end == len(formula):
-        problem = "the formula is cut off: '//' makes a comment of what is printed behind it, too"
+        problem = "the formula is cut off: '//' also comments out the generated code after it"
         yield _at(formula, tokens[-1].start, problem, "write /* */, or # before it", "cut-off")
     yield from _characters(formula, code)
     yield from _brackets(formula, code, read)
-    slips = list(_slips(formula, code, names, outputs))
-    yield from slips
-    countable = not any(slip.rule == "doubled-operator" for slip in slips)
-    told: set[str] = set()
+    typos = list(_typos(formula, code, names, outputs))
+    yield from typos
+    countable = not any(typo.rule == "doubled-operator" for typo in typos)
+    reported: set[str] = set()
     for use in read.uses:
-        if len(told) == _MANY:
+        if len(reported) == _MANY:
             return
-        found = () if use.name in told else _use(formula, use, names, known, countable=countable)
-        for suspicion in found:
-            told.add(use.name)
+        suspicions = () if use.name in reported else _use(formula, use, names, known, countable=countable)
+        for suspicion in suspicions:
+            reported.add(use.name)
             yield suspicion
 
 
@@ -72,7 +72,7 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
 
 
 def _blanked(formula: str, tokens: Sequence[Token]) -> str:
-    """A formula with blanks for its comments, and quotes for its texts."""
+    """A formula with its comments replaced by blanks and its texts by quotes, at the same places."""
     pieces, at = [], 0
     for token in tokens:
         if token.kind in _FILLED:
@@ -83,7 +83,7 @@ def _blanked(formula: str, tokens: Sequence[Token]) -> str:
 
 
 def _characters(formula: str, code: str) -> Iterator[SpecError]:
-    """Characters that C++ does not know, though they may look as if."""
+    """Characters outside of ASCII, which may look like others of C++."""
     at = next((at for at, character in enumerate(code) if ord(character) > 127), None)
     if at is not None:
         character = code[at]
@@ -92,10 +92,10 @@ def _characters(formula: str, code: str) -> Iterator[SpecError]:
         fix = (character, " ") if character.isspace() else None
         what = "letter or digit of PyTorch's names" if character.isalnum() else "operator of C++"
         hint = "write a plain space" if space else f"'{character}' is no {what}: write one of ASCII"
-        yield _at(formula, at, f"{name} stands in the formula", hint, "odd-character", fix)
+        yield _at(formula, at, f"the formula contains {name}", hint, "odd-character", fix)
 
 
-def _brackets(formula: str, code: str, read: Read) -> Iterator[SpecError]:
+def _brackets(formula: str, code: str, read: Uses) -> Iterator[SpecError]:
     if read.open is not None:
         mark, start = read.open
         what = "is not closed" if mark in "([{" else "closes nothing"
@@ -104,12 +104,12 @@ def _brackets(formula: str, code: str, read: Read) -> Iterator[SpecError]:
         return
     end = code.rstrip()
     if end and end[-1] in _CUT:
-        # The operator may stand in the formula often, with the word before it less so.
+        # The operator alone may occur often; with the word before it, it is found.
         start = end.rfind(" ", 0, len(end[:-1].rstrip())) + 1
         yield _at(formula, start, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
 
 
-def _slips(formula: str, code: str, names: Collection[str], outputs: int) -> Iterator[SpecError]:
+def _typos(formula: str, code: str, names: Collection[str], outputs: int) -> Iterator[SpecError]:
     end = code.rstrip()
     if end.endswith(";"):
         fix = (";", "") if end.count(";") == 1 else None
@@ -132,7 +132,7 @@ def _slips(formula: str, code: str, names: Collection[str], outputs: int) -> Ite
 
 
 def _use(formula: str, use: Use, names: Collection[str], known: Known, *, countable: bool) -> Iterator[SpecError]:
-    """What is suspicious about one name."""
+    """The suspicions about one use of a name."""
     name = use.name
     if not use.called:
         if not use.scope and TYPE.match(name) and name not in names:
@@ -157,18 +157,18 @@ def _names_one(known: Known, kind: str, name: str) -> bool:
 
 
 def _count(formula: str, use: Use, arity: tuple[int, int]) -> SpecError:
-    problem = f"'{use.name}' takes {counted(*arity)}, and is given {use.arguments}"
+    problem = f"'{use.name}' takes {counted(*arity)}, but gets {use.arguments}"
     return _at(formula, use.start, problem, "see its declaration", COUNT)
 
 
 def counted(least: int, most: int) -> str:
-    """How many arguments a function takes, in words."""
+    """The number of arguments that a function takes, in words: `1 argument`, `2 to 4 arguments`."""
     takes = str(least) if least == most else f"{least} to {most}"
     return f"{takes} argument{'' if takes == '1' else 's'}"
 
 
 def _unknown(formula: str, use: Use, known: Known, kind: str, what: str) -> Iterator[SpecError]:
-    """A suspicion about a name that nobody declares, unless the formula itself does, or somebody else may."""
+    """A suspicion about an undeclared name, unless the formula or an unknown header may declare it."""
     if kind == CALL and use.name in declared(formula):
         return
     suffix = SYMINT if use.name.endswith(SYMINT) else ""
@@ -184,7 +184,7 @@ def _is_sure(hint: str) -> bool:
 
 
 def _constant(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
-    """A suspicion about a constant: of those in `math.h` all are known, of others what is nearly one of them."""
+    """A suspicion about a constant: any unknown one of `math.h`, of others those close to a known one."""
     if use.name in CONSTANTS or use.name in TYPES or known.arity(CONSTANT, use.name) is not None:
         return
     hint = nearest(use.name, (*sorted(CONSTANTS), *TYPES))
@@ -193,7 +193,7 @@ def _constant(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
 
 
 def _type(formula: str, use: Use, known: Known) -> Iterator[SpecError]:
-    """A suspicion about a type that is nearly one of the usual ones."""
+    """A suspicion about a type with nearly the name of a usual one."""
     if use.name in TYPES or known.arity(CALL, use.name) is not None:
         return
     hint = nearest(use.name, TYPES)

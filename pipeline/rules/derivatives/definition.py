@@ -1,4 +1,4 @@
-"""One entry of derivatives.yaml to a `Definition`: its keys, their types, the rules of its own form."""
+"""One entry of derivatives.yaml to a `Definition`: its keys, their types, the rules within one entry."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _OWN_KEYS = ("name", "dispatch", "output_differentiability")
 def parse_definition(
     value: object, release: Release, *, namespaced: bool = False
 ) -> tuple[Definition, list[SpecError]]:
-    """The definition that the entry writes, and what is suspicious about it. `namespaced`: whether it may be for a
-    function of another namespace than PyTorch's.
+    """The definition of an entry, and the suspicions about it. Raises a SpecError for what upstream refuses.
 
-    In `value`, `dispatch` is a mapping that keeps its order: see `PAIRS`.
+    `namespaced`: the definition may be for a function in another namespace than PyTorch's. In `value`, `dispatch` is a
+    mapping that keeps its order: see `PAIRS`.
     """
     if not isinstance(value, Mapping):
         raise SpecError("not a mapping", "write - name: schema, then input: formula rows")
@@ -48,7 +48,7 @@ def parse_definition(
             if key not in _OWN_KEYS:
                 suspicions.append(
                     SpecError(
-                        f"key '{key}' beside dispatch is ignored",
+                        f"key '{key}' next to dispatch is ignored",
                         nearest(str(key), _OWN_KEYS) or "move it under a dispatch key",
                         field=(str(key),),
                         at_key=True,
@@ -64,7 +64,7 @@ def parse_definition(
 
 
 def no_such_key(value: Mapping[Any, object], key: str, problem: str, hint: str) -> SpecError:
-    """The error for a key that is missing, at the key that was meant for it, if there is one."""
+    """The error for a missing key, at a key with nearly its name, if present."""
     for other in value:
         if nearest(str(other), (key,)):
             return SpecError(problem, f"did you mean '{key}'?", field=(str(other),), at_key=True)
@@ -75,7 +75,7 @@ def _dispatch(raw: object, release: Release) -> tuple[tuple[str, tuple[Formula, 
     pairs = raw.get(PAIRS) if isinstance(raw, Mapping) else None
     if not isinstance(pairs, list):
         raise SpecError("dispatch is not a mapping", "write KEY: then input: formula rows", field=("dispatch",))
-    found = []
+    formulas = []
     for key, rows in pairs:
         known = {"Default", *release.autograd_keys}
         if key not in known:
@@ -86,13 +86,13 @@ def _dispatch(raw: object, release: Release) -> tuple[tuple[str, tuple[Formula, 
             )
         if not isinstance(rows, Mapping):
             raise SpecError(f"dispatch key {key} has no formulas", "write input: formula rows", field=("dispatch", key))
-        found.append((key, _formulas(rows, ("dispatch", key))))
-    return tuple(found)
+        formulas.append((key, _formulas(rows, ("dispatch", key))))
+    return tuple(formulas)
 
 
 def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Formula, ...]:
-    """The rows in the order of their keys, which is the order upstream reads them in."""
-    found = []
+    """The rows in the order of their keys, as upstream reads them."""
+    formulas = []
     for key, formula in rows.items():
         if not isinstance(key, str):
             raise SpecError(f"key {key!r} is not the name of an input or output", field=(*field, str(key)))
@@ -108,8 +108,8 @@ def _formulas(rows: Mapping[object, object], field: tuple[str, ...]) -> tuple[Fo
             if formula is None:
                 raise SpecError(f"the formula of '{key}' is empty", "write it, or drop the row", field=(*field, key))
             raise SpecError(f"the formula of '{key}' is not text: {formula!r}", "quote it", field=(*field, key))
-        found.append(Formula(key, tuple(name.strip() for name in key.split(",")), formula))
-    return tuple(sorted(found, key=lambda row: row.key))
+        formulas.append(Formula(key, tuple(name.strip() for name in key.split(",")), formula))
+    return tuple(sorted(formulas, key=lambda row: row.key))
 
 
 def _differentiability(
@@ -120,10 +120,10 @@ def _differentiability(
         return None, None
     items = _items(raw)
     if items is None or not isinstance(raw, list):
-        mistake = SpecError(f"output_differentiability is not a list: {raw!r}", "write [True, False]", field=field)
+        error = SpecError(f"output_differentiability is not a list: {raw!r}", "write [True, False]", field=field)
         if items is None:
-            raise mistake
-        suspicions.append(mistake)
+            raise error
+        suspicions.append(error)
     if any(isinstance(item, str) for item in items):
         if len(items) != 1:
             raise SpecError(
@@ -135,14 +135,14 @@ def _differentiability(
             raise SpecError("a condition is the key of a mapping", f"write ['{next(iter(raw))}']", field=field)
         return (True,), tuple(items)
     if not all(isinstance(item, bool) for item in items):
-        suspicions.append(SpecError("output_differentiability holds other values than True and False", field=field))
+        suspicions.append(SpecError("output_differentiability contains other values than True and False", field=field))
     return tuple(bool(item) for item in items), None
 
 
 def _items(raw: object) -> list[Any] | None:
-    """What upstream finds in a value, over which it iterates whatever it is; None where that cannot be done.
+    """The items that upstream gets when it iterates over a value of any type; None if the value is not iterable.
 
-    Text gives its characters, a mapping its keys; what is empty or false is not looked into.
+    Text yields its characters, a mapping its keys. An empty or false value yields nothing.
     """
     if isinstance(raw, Mapping) and any(str(key).startswith(ODD_VALUE) for key in raw):
         return raw.get(ODD_SET)

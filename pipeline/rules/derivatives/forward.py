@@ -1,4 +1,4 @@
-"""Forward formulas: explicit ones, and those that `auto_element_wise` and `auto_linear` stand for.
+"""Forward formulas: explicit ones, and the expansions of `auto_element_wise` and `auto_linear`.
 
 Rules: upstream's load_derivatives.
 """
@@ -25,7 +25,7 @@ _TENSOR_LISTS = ("at::TensorList", "const at::ITensorListRef &")
 
 
 def output_types(row: Formula, function: NativeFunction, argument_names: Sequence[str]) -> tuple[str, ...]:
-    """Schema types of the outputs that a row names; refuses a row that names no output."""
+    """Schema types of the outputs that a row names. Raises a SpecError for a row that names no output."""
     returns = function.func.returns
     types = tuple(r.type for r in returns if r.name in row.names)
     if types:
@@ -48,7 +48,7 @@ def output_types(row: Formula, function: NativeFunction, argument_names: Sequenc
     if not types and "result" in row.names:
         every = ", ".join(r.name or f"result{i}" for i, r in enumerate(returns))
         raise SpecError(
-            "'result' stands for the output of an op alone, with no other name beside it",
+            "'result' stands for the output of an op alone, with no other name next to it",
             f"write a row for 'result' alone, or name outputs: {every}" if len(returns) == 1 else f"outputs: {every}",
             needle="result",
             at_key=True,
@@ -82,7 +82,7 @@ def complete(
     derivatives: Sequence[Derivative],
     inputs: Sequence[DifferentiableInput],
 ) -> ForwardDerivative:
-    """The forward derivative that a row defines. `inputs` are the differentiable ones, `name` is the op's."""
+    """The forward derivative that a row defines. `inputs` are the differentiable inputs, `name` is the operator's."""
     is_foreach = function.func.name.base.startswith("_foreach_")
     tangents = _required(row.formula, "_t", inputs, is_foreach)
     formula = row.formula
@@ -97,20 +97,20 @@ def complete(
 
 
 def _required(formula: str, suffix: str, inputs: Sequence[DifferentiableInput], is_foreach: bool) -> tuple[str, ...]:
-    """The inputs whose tangent or primal the formula uses, sorted. Ops on tensor lists see to theirs themselves."""
-    seen = [given.name for given in inputs if given.cpp_type not in _TENSOR_LISTS or is_foreach]
+    """The inputs whose tangent or primal the formula uses, sorted. Ops on tensor lists handle theirs themselves."""
+    names = [i.name for i in inputs if i.cpp_type not in _TENSOR_LISTS or is_foreach]
     ambiguous = [
         SpecError(
             f"'{name}' is ambiguous in a forward formula",
             f"write {name}_p for the primal or {name}_t for the tangent",
             needle=name,
         )
-        for name in seen
+        for name in names
         if identifiers.uses(formula, name)
     ]
     if ambiguous:
         raise all_of(ambiguous)
-    return tuple(sorted(name for name in seen if identifiers.uses(formula, name + suffix)))
+    return tuple(sorted(name for name in names if identifiers.uses(formula, name + suffix)))
 
 
 def _element_wise(
@@ -120,7 +120,7 @@ def _element_wise(
     derivatives: Sequence[Derivative],
     inputs: Sequence[DifferentiableInput],
 ) -> str:
-    """J is diagonal, so that J t is (tᴴ J)ᴴ: the backward formula with grad and the input replaced, conjugated."""
+    """J is diagonal, so J t is (tᴴ J)ᴴ: the conjugate of the backward formula with grad and the input replaced."""
     if schema_kind(function.func) == "inplace":
         raise SpecError(f"{AUTO_ELEMENT_WISE} on an in-place op", "write the formula", needle=AUTO_ELEMENT_WISE)
     if len(inputs) != 1 or forward_count > 1 or len(row.names) > 1:
@@ -148,16 +148,16 @@ def _linear(
     arguments: Sequence[Binding],
     inputs: Sequence[DifferentiableInput],
 ) -> str:
-    """f is linear, so that J t is f(t): the op called with tangents in place of its differentiable inputs."""
+    """f is linear, so J t is f(t): the op called with tangents in place of its differentiable inputs."""
     if forward_count > 1 or len(row.names) > 1:
         raise SpecError(f"{AUTO_LINEAR} needs a single output", "write the formula", needle=AUTO_LINEAR)
     if not inputs:
         raise SpecError(
             f"{AUTO_LINEAR} on an op without differentiable inputs", "add input: formula", needle=AUTO_LINEAR
         )
-    tangent = {given.name for given in inputs}
-    given = [f"{a.name}_t" if a.name in tangent else a.name for a in arguments]
+    tangent = {i.name for i in inputs}
+    passed = [f"{a.name}_t" if a.name in tangent else a.name for a in arguments]
     called = f"{name}_symint" if has_symint(function.func) else name
     if "function" in function.variants:
-        return f"at::{called}({', '.join(given)})"
-    return f"{given[0]}.{called}({', '.join(given[1:])})"
+        return f"at::{called}({', '.join(passed)})"
+    return f"{passed[0]}.{called}({', '.join(passed[1:])})"

@@ -1,4 +1,4 @@
-"""From a definition and its function to what autograd needs to know: one `Info` per dispatch key.
+"""From a definition and its function to the differentiability info: one `Info` per dispatch key.
 
 Rules: upstream's load_derivatives, create_differentiability_info.
 """
@@ -22,7 +22,8 @@ RESERVED_ARGUMENTS = {
 
 
 def create_infos(definition: Definition, function: NativeFunction, release: Release) -> list[tuple[str, Info]]:
-    """The infos by dispatch key, in the order of the entry."""
+    """The infos by dispatch key, in the order of the entry. Raises a SpecError with the first error's field;
+    its `others` are further errors."""
     arguments = bindings(function, release)
     for argument in arguments:
         if argument.name in RESERVED_ARGUMENTS:
@@ -32,16 +33,16 @@ def create_infos(definition: Definition, function: NativeFunction, release: Rele
                 field=("name",),
                 needle=argument.name,
             )
-    found = []
+    infos = []
     for key, rows in definition.dispatch:
         try:
-            found.append((key, _create_info(definition, rows, function, arguments, release)))
+            infos.append((key, _create_info(definition, rows, function, arguments, release)))
         except SpecError as error:
             for each in (error, *error.others):
                 if definition.by_key:
                     each.field = ("dispatch", key, *each.field)
             raise
-    return found
+    return infos
 
 
 def _create_info(

@@ -1,4 +1,4 @@
-"""What formulas may name, as a rule sees it: functions with how many arguments they take, methods, constants."""
+"""The names that formulas may use: functions with their numbers of arguments, methods, constants."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pipeline.cpp.overloads import SYMINT
 
 __all__ = ["ATEN", "CALL", "CONSTANT", "CONSTANTS", "METHOD", "METHODS", "SYMINT", "TYPES", "Known"]
 
-CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # before a name, what it is used as
-ATEN = "aten "  # a function that is called with `at::` before its name, so that no helper is meant
+CALL, METHOD, CONSTANT = "call ", "method ", "constant "  # prefixes of a name: what it is used as
+ATEN = "aten "  # a function called with the prefix `at::`, which is no helper
 
 # Constants of C++'s own headers, and those of c10 that are no dtypes.
 CONSTANTS = frozenset(
@@ -23,7 +23,7 @@ CONSTANTS = frozenset(
     kComplexHalf
     """.split()
 )
-# Methods that no header declares by name: of numbers, by a macro; of the standard library's types; what is rewritten.
+# Methods that no header declares by name: of numbers, by a macro; of the standard library's types; rewritten calls.
 METHODS = frozenset(
     """
     toByte toChar toShort toInt toLong toHalf toBFloat16 toFloat toDouble toBool toComplexHalf toComplexFloat
@@ -42,22 +42,22 @@ TYPES = tuple(
 
 
 class Known(Protocol):
-    """What is known of the names that a formula may use."""
+    """The names that a formula may use."""
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
-        """The least and the most arguments of a name that is used as a `kind`; None where there is none such."""
+        """The least and the most arguments of a name used as a `kind`; None if the name is unknown."""
 
     def names(self, kind: str) -> Sequence[str]:
-        """All names that may be used so."""
+        """All names that may be used as a `kind`."""
 
     def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
-        """Ways to call a name as a `kind`: there may be more; None where none is known."""
+        """The known overloads of a name used as a `kind`; there may be more. None if none is known."""
 
     def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
-        """All ways to call a name as a `kind`; None where there may be more than are known."""
+        """All overloads of a name used as a `kind`; None if there may be more than the known ones."""
 
     def most(self, kind: str, name: str) -> int:
-        """The most arguments that any overload of the release or of the set takes; ANY where that is not known."""
+        """The most arguments that any overload of the release or of the set takes; ANY if unknown."""
 
     def is_whole(self) -> bool:
-        """Whether all is known: a name that is not is then surely wrong."""
+        """Whether all names are known, so that an unknown one is an error."""

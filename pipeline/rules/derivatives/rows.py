@@ -1,4 +1,4 @@
-"""The rows of a definition under one dispatch key: what each is, and the rules of one row and between rows.
+"""The rows of a definition under one dispatch key: the kind of each, the rules of one row and those between rows.
 
 Rules: upstream's load_derivatives, create_differentiability_info.
 """
@@ -18,7 +18,7 @@ from pipeline.rules.derivatives.forward import NON_DIFFERENTIABLE, complete, out
 
 
 class Rows(NamedTuple):
-    """What the rows of a definition are: backward formulas, forward formulas, inputs without a derivative."""
+    """The rows of a definition by kind: backward formulas, forward formulas, inputs without a derivative."""
 
     backward: list[Derivative]
     forward: list[tuple[Formula, tuple[str, ...]]]  # with the schema types of the outputs
@@ -32,7 +32,7 @@ def read_rows(
     available: Sequence[str],
     release: Release,
 ) -> Rows:
-    """The rows by what they are; one SpecError for all that are wrong."""
+    """The rows by kind. Raises one SpecError for all errors."""
     names = [a.name for a in arguments]
     ambiguous = set(names).intersection(r.name for r in function.func.returns if r.name)
     read = Rows([], [], [])
@@ -42,7 +42,7 @@ def read_rows(
             _check_row(row, ambiguous)
             if row.names[0] not in names:
                 read.forward.append((row, output_types(row, function, names)))
-            elif _says_non_differentiable(row):
+            elif _is_non_differentiable(row):
                 read.non_differentiable.extend(row.names)
             else:
                 _check_inputs(row, names)
@@ -61,7 +61,7 @@ def complete_rows(
     arguments: Sequence[Binding],
     inputs: Sequence[DifferentiableInput],
 ) -> tuple[ForwardDerivative, ...]:
-    """The forward derivatives, made once it is known which inputs are differentiable."""
+    """The forward derivatives, which depend on which inputs are differentiable. Raises a SpecError with its row."""
     completed = []
     count = len(read.forward)
     for row, types in read.forward:
@@ -74,29 +74,27 @@ def complete_rows(
 
 
 def _in_row(row: Formula, error: SpecError) -> SpecError:
-    """A mistake, and what stands behind it, as one of a row, unless it says otherwise."""
+    """Sets the row as the field of an error and of those behind it, unless they have one."""
     for each in (error, *error.others):
         each.field = each.field or (row.key,)
     return error
 
 
-def _says_non_differentiable(row: Formula) -> bool:
+def _is_non_differentiable(row: Formula) -> bool:
     return row.formula.lower().strip() == NON_DIFFERENTIABLE
 
 
 def check_overlap(both: set[str], rows: Sequence[Formula]) -> None:
-    """Refuses inputs that have a derivative and have none."""
+    """Refuses inputs that have a formula and are declared non-differentiable."""
     if not both:
         return
     name = min(both)
     row = next(row for row in rows if name in row.names and NON_DIFFERENTIABLE in row.formula.lower())
-    raise SpecError(
-        f"'{name}' is both {NON_DIFFERENTIABLE} and given a formula", "remove one of them", field=(row.key,)
-    )
+    raise SpecError(f"'{name}' is both {NON_DIFFERENTIABLE} and has a formula", "remove one of them", field=(row.key,))
 
 
 def check_usage(derivatives: Sequence[Derivative], rows: Sequence[Formula]) -> None:
-    """The rules between the formulas; a mistake is one of the first formula that has what it points at."""
+    """Checks the rules between the formulas. An error belongs to the first formula that contains its needle."""
     try:
         check_gradient_usage(derivatives)
     except SpecError as error:

@@ -1,6 +1,6 @@
 """What a formula saves: expressions over arguments and results that are evaluated in the forward pass.
 
-A formula that asks an argument for its sizes does not need the tensor later: the sizes are saved in its place.
+A formula that uses only the sizes of an argument does not need the tensor later: the sizes are saved in its place.
 `REWRITES` lists those expressions; the rules are upstream's (load_derivatives, saved_variables).
 """
 
@@ -26,18 +26,18 @@ SYM_INT = "c10::SymInt"
 class Rewrite(Struct, frozen=True):
     """An expression over an argument that is saved in place of the argument.
 
-    `{}` is the argument's name; in `expr` and `result` it is `{name}`. `mark` is a part of every match.
+    `{}` is the argument's name; in `expr` and `result` it is `{name}`. Every match contains `mark`.
     """
 
     mark: str
     pattern: str
     suffix: str  # of the saved attribute; {0} is the pattern's group
     type: str
-    expr: str = ""  # evaluated in the forward pass; the matched text when empty
-    result: str = ""  # stands in the formula; the saved attribute when empty
+    expr: str = ""  # evaluated in the forward pass; the matched text if empty
+    result: str = ""  # its replacement in the formula; the saved attribute if empty
 
 
-_OPTIONAL_SIZES = "{optional_tensor_sizes}"  # the release says
+_OPTIONAL_SIZES = "{optional_tensor_sizes}"  # a fact of the release
 _STRIDES = 'strides_or_error({name}, "{name}")'
 
 REWRITES = (
@@ -108,12 +108,12 @@ def check_calls(formula: str) -> None:
 def save(
     formula: str, candidates: Sequence[Candidate], var_names: tuple[str, ...], release: Release
 ) -> tuple[str, tuple[SavedAttribute, ...]]:
-    """The formula over saved attributes, and those attributes in the order in which they are found.
+    """The formula over saved attributes, and those attributes in the order of their discovery.
 
     `var_names` are the inputs that the formula computes gradients of.
     """
     saved: list[SavedAttribute] = []
-    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]  # what is rewritten has no mark
+    marked = [rewrite for rewrite in REWRITES if rewrite.mark in formula]  # a rewritten expression has no mark
     for candidate in candidates:
         name = candidate.name.rpartition(".")[2] if candidate.name == REDUNDANT_MEMORY_FORMAT else candidate.name
         is_word = identifiers.is_word(name)
@@ -129,7 +129,7 @@ def save(
 
 
 def _with_string_view(formula: str, name: str, release: Release) -> str:
-    """The formula with an optional string as the op takes it: a Node keeps it as another type."""
+    """The formula with an optional string in the type that the op takes: a Node stores it as another type."""
     pattern = identifiers.pattern(r"\b{}\b", name)
     try:
         return pattern.sub(release.optional_string.format(name=name), formula)

@@ -1,8 +1,8 @@
-"""What upstream accepts in a formula but is surely a mistake: names that mean nothing there.
+"""Errors in formulas that upstream accepts: unknown names.
 
-A name is known when it is an argument, an output, a gradient, something saved, declared in the formula itself, or a
-word of C++. Names that are called, members, types (`SymInt`) and constants (`M_PI`, `kJagged`) are another matter:
-`pipeline.rules.derivatives.calls`.
+A name is known if it is an argument, an output, a gradient, something saved, declared in the formula itself, or a
+word of C++. `pipeline.rules.derivatives.calls` checks names that are called, members, types (`SymInt`) and
+constants (`M_PI`, `kJagged`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pipeline.cpp.expression import parse, tokens_of
 from pipeline.model.autograd import Definition, Formula, Info
 from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import SpecError, nearest
-from pipeline.rules.derivatives.calls import COMMENT, COUNT, TYPE, UNREADABLE, mistakes
+from pipeline.rules.derivatives.calls import COMMENT, COUNT, TYPE, UNREADABLE, check_calls_and_names
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE, AUTO_LINEAR, NON_DIFFERENTIABLE
 from pipeline.rules.derivatives.known import Known
 from pipeline.rules.derivatives.typecheck import check_types
-from pipeline.rules.derivatives.uses import Read, declared, read_uses
+from pipeline.rules.derivatives.uses import Uses, declared, read_uses
 
 _WORDS = frozenset(
     """
@@ -30,53 +30,53 @@ _WORDS = frozenset(
     """.split()
 )
 
-_NEEDLE = 200  # characters from a name on: enough to tell it from others
+_NEEDLE = 200  # characters from a name on: enough to identify it
 
-# What every backward formula is given, and no forward formula.
+# The names that every backward formula may use, and no forward formula.
 GRADIENTS = {"grad": "Tensor", "grads": "Tensor[]", "grad_input_mask": "bool[]", "retain_variables": "bool"}
 
 
 def suspicious(
     definition: Definition, dispatch_key: str, info: Info, function: NativeFunction, vocabulary: Known
 ) -> list[SpecError]:
-    """What is suspicious about the `info` that a definition makes under one dispatch key."""
+    """The suspicions about the `info` of a definition under one dispatch key, each with its field."""
     field = ("dispatch", dispatch_key) if definition.by_key else ()
     rows = {row.names: row for key, rows in definition.dispatch if key == dispatch_key for row in rows}
-    found = _in_formulas(info, function, rows, vocabulary)
-    for error in found:
+    suspicions = _in_formulas(info, function, rows, vocabulary)
+    for error in suspicions:
         error.field = (*field, *error.field)
     outputs = definition.output_differentiability
     if outputs is not None and len(outputs) != len(function.func.returns):
-        found.append(
+        suspicions.append(
             SpecError(
                 f"{len(outputs)} values for {len(function.func.returns)} outputs",
                 "write one for each output",
                 field=("output_differentiability",),
             )
         )
-    return found
+    return suspicions
 
 
 def _in_formulas(
     info: Info, function: NativeFunction, rows: Mapping[tuple[str, ...], Formula], vocabulary: Known
 ) -> list[SpecError]:
-    """What is suspicious in the formulas of `info`."""
+    """The suspicions about the formulas of `info`."""
     count = len(function.func.returns)
     arguments, outputs = _arguments(function), _outputs(function)
-    found = _twice(rows)
-    given = {**arguments, **outputs, **_gradients(function, info)}
-    optional = {name for name, type_ in given.items() if type_ == "Tensor?"}
-    given |= dict.fromkeys(optional, "Tensor")  # a Node unpacks it
+    suspicions = _twice(rows)
+    types = {**arguments, **outputs, **_gradients(function, info)}
+    optional = {name for name, type_ in types.items() if type_ == "Tensor?"}
+    types |= dict.fromkeys(optional, "Tensor")  # a Node unpacks it
     for derivative in info.derivatives:
         saved = [s.name for s in derivative.saved_inputs + derivative.saved_outputs]
-        known = {**dict.fromkeys(saved, ""), **given}
+        known = {**dict.fromkeys(saved, ""), **types}
         row = rows[derivative.var_names]
         words = (NON_DIFFERENTIABLE,)
-        found += _unknown(derivative.original_formula, known, row, vocabulary, count, words, optional)
+        suspicions += _unknown(derivative.original_formula, known, row, vocabulary, count, words, optional)
     results = {"result", *outputs, *(f"result{i}" for i in range(count))}
     for forward in info.forward_derivatives:
         row = rows[forward.var_names]
-        found += _no_outputs(forward.var_names, results, row)
+        suspicions += _no_outputs(forward.var_names, results, row)
         if row.formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
             continue  # made from the backward formula
         known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs}
@@ -84,13 +84,13 @@ def _in_formulas(
         for name in (argument.name for argument in info.args_with_derivatives):
             type_ = "Tensor" if arguments.get(name) in ("Tensor", "Tensor?") else ""
             known |= {f"{name}_p": type_, f"{name}_t": type_}
-        found += _unknown(forward.formula, known, row, vocabulary, count, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
-    return found
+        suspicions += _unknown(forward.formula, known, row, vocabulary, count, (AUTO_ELEMENT_WISE, AUTO_LINEAR))
+    return suspicions
 
 
 def _twice(rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
-    """A suspicion for each name that two formulas are for: upstream computes both, and keeps the last."""
-    found = []
+    """A suspicion for each name with two formulas: upstream computes both and keeps the last."""
+    suspicions = []
     first: dict[str, Formula] = {}
     for row in rows.values():
         for name in row.names:
@@ -99,16 +99,16 @@ def _twice(rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
                 problem = f"'{name}' has two formulas: another one is at the key '{other.key}'"
                 hint = f"take '{name}' out of one of the two keys"
                 error = SpecError(problem, hint, field=(row.key,), needle=name, at_key=True, rule="formula-twice")
-                found.append(error)
-    return found
+                suspicions.append(error)
+    return suspicions
 
 
 def _arguments(function: NativeFunction) -> dict[str, str]:
-    """The names that formulas have for arguments, and their types; "" where these are not known."""
+    """The names of arguments in formulas, and their types, "" if unknown."""
     schema = function.func
     names = identifiers.words(" ".join(["options", *(a.name for a in schema.arguments)]))
     if schema.name.base.startswith("_foreach_"):
-        return dict.fromkeys((*names, "i"), "")  # a formula is about the member `i` of each list
+        return dict.fromkeys((*names, "i"), "")  # a formula computes the member `i` of each list
     types = dict.fromkeys(names, "") | {a.name: of_schema(a.type) for a in schema.arguments if a.name in names}
     if schema.options_index is not None:
         types["options"] = "TensorOptions"
@@ -116,7 +116,7 @@ def _arguments(function: NativeFunction) -> dict[str, str]:
 
 
 def _outputs(function: NativeFunction) -> dict[str, str]:
-    """The same for outputs."""
+    """The names of outputs in formulas, and their types."""
     returns = function.func.returns
     names = ["result" if name == "self" else name for name in return_names(function.func)]
     if function.func.name.base.startswith("_foreach_"):
@@ -125,13 +125,13 @@ def _outputs(function: NativeFunction) -> dict[str, str]:
 
 
 def _gradients(function: NativeFunction, info: Info) -> dict[str, str]:
-    """The same for what a backward formula is given."""
+    """The names of gradients in a backward formula, and their types."""
     named = {f"grad_{r.name}": of_schema(r.type) for r in function.func.returns if r.name is not None}
     return {name: GRADIENTS.get(name) or named.get(name, "") for name in (*GRADIENTS, *info.available_named_gradients)}
 
 
 def _no_outputs(names: tuple[str, ...], outputs: Collection[str], row: Formula) -> list[SpecError]:
-    """A suspicion for each name of a row that is none of the outputs: upstream looks for one that is."""
+    """A suspicion for each name of a row that is no output: upstream only requires that one is."""
     return [
         SpecError(
             f"'{name}' is no output: no tangent is computed for it",
@@ -146,16 +146,16 @@ def _no_outputs(names: tuple[str, ...], outputs: Collection[str], row: Formula) 
     ]
 
 
-def unknown_names(formula: str, read: Read, known: Collection[str]) -> list[tuple[str, int]]:
-    """Names in a formula that are neither known nor declared in it nor words of C++, and where each stands first."""
-    found: dict[str, int] = {}
+def unknown_names(formula: str, read: Uses, known: Collection[str]) -> list[tuple[str, int]]:
+    """Names in a formula that are neither known nor declared in it nor words of C++, each with its first place."""
+    unknown: dict[str, int] = {}
     for name, start, scope, after, _ in read.uses:
         if scope in (".", "::") or after in ("(", "<", "{") or name in known or name in _WORDS or TYPE.match(name):
             continue
-        if not formula[start - 1 : start].isalnum():  # else it is of a word that begins with another letter
-            found.setdefault(name, start)
-    own = declared(formula) if found else ()
-    return [(name, start) for name, start in found.items() if name not in own]
+        if not formula[start - 1 : start].isalnum():  # otherwise it is the end of a longer word
+            unknown.setdefault(name, start)
+    own = declared(formula) if unknown else ()
+    return [(name, start) for name, start in unknown.items() if name not in own]
 
 
 def _unknown_name(formula: str, name: str, start: int, known: Mapping[str, str], near: Collection[str]) -> SpecError:
@@ -163,7 +163,7 @@ def _unknown_name(formula: str, name: str, start: int, known: Mapping[str, str],
     if name in GRADIENTS:
         problem, hint = f"'{name}' is for backward formulas", "write the tangent of an input: its name with _t"
         return SpecError(problem, hint, needle=needle, rule="gradient-in-forward")
-    hint = nearest(name, near) or "only the C++ compiler will tell"
+    hint = nearest(name, near) or "only the C++ compiler can check it"
     return SpecError(f"unknown name '{name}'", hint, needle=needle, rule="unknown-name")
 
 
@@ -176,21 +176,21 @@ def _unknown(
     words: Collection[str],
     optional: Collection[str] = (),
 ) -> list[SpecError]:
-    """A suspicion for each unknown name, and for all else, in a formula that `row` defines. `words` may stand in its
-    place; `optional` are tensors that the operator may be given or not."""
+    """All suspicions about a formula that `row` defines. `words` may replace a formula; `optional` are the names of
+    optional tensors."""
     tokens = tokens_of(formula)
     parsed = parse(formula, tokens, known)
     whole = parsed is not None and parsed.whole and not parsed.broken
     read = read_uses(tokens, parsed=whole)
-    found = unknown_names(formula, read, known)
-    near = [*known, *declared(formula)] if found else []
-    if found and found[0][0] == formula.strip(" \n"):
+    names = unknown_names(formula, read, known)
+    near = [*known, *declared(formula)] if names else []
+    if names and names[0][0] == formula.strip(" \n"):
         near += words
-    unknown = [_unknown_name(formula, name, start, known, near) for name, start in found]
-    suspicions = list(mistakes(formula, tokens, read, known, vocabulary, outputs))
+    unknown = [_unknown_name(formula, name, start, known, near) for name, start in names]
+    suspicions = list(check_calls_and_names(formula, tokens, read, known, vocabulary, outputs))
     if parsed is not None and parsed.stray is not None:  # arguments are counted by their commas
         suspicions = [suspicion for suspicion in suspicions if suspicion.rule != COUNT]
-    if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of it
+    if not any(suspicion.rule == COMMENT for suspicion in suspicions):  # the names may be words of a comment
         suspicions = [*unknown, *suspicions]
     if parsed is not None and all(suspicion.rule not in UNREADABLE for suspicion in suspicions):
         suspicions += check_types(formula, parsed, known, vocabulary, optional)

@@ -1,7 +1,7 @@
-"""What no C++ compiler takes in a formula that reads well: Python, calls that no overload takes, what a tensor is not.
+"""Type errors in a formula: Python syntax, calls that no overload accepts, members that a tensor does not have.
 
-The formula is parsed, and its pieces get the types of schemas, as far as these are known: "" stands for any. Of what is
-not known nothing is said. Which types C++ converts to which is `pipeline.cpp.conversions`.
+Each node of the parsed formula gets a schema type if that is known; "" stands for any type. Nothing is reported about
+unknown types. `pipeline.cpp.conversions` lists the conversions of C++.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pipeline.problems.names import Hint
 from pipeline.problems.problem import SpecError
 from pipeline.rules.derivatives.known import ATEN, CALL, METHOD, METHODS, SYMINT, Known
 
-_NEEDLE = 200  # characters from a place on: enough to tell it from others
+_NEEDLE = 200  # characters from a place on: enough to identify it
 _SHOWN = 3  # overloads in a hint
 
-_WORDS = {"None": "Tensor()", "True": "true", "False": "false"}  # of Python, and what C++ has for them
+_WORDS = {"None": "Tensor()", "True": "true", "False": "false"}  # of Python, and their equivalents in C++
 _PROPERTIES = {"shape": "sym_sizes", "T": "numpy_T", "H": "matrix_H", "ndim": "dim", "dtype": "scalar_type"}
-# Types of what is known of tensors without a schema, and of what numbers are made into.
+# Types of methods that no schema declares: of tensors, and conversions of numbers.
 _METHOD_TYPES = {
     "sym_sizes": "SymInt[]",
     "sym_strides": "SymInt[]",
@@ -49,39 +49,39 @@ _NO_POINTER = ("Tensor", "Tensor[]", "Scalar", "SymInt", "SymInt[]", "int", "flo
 _NO_CONDITION = ("Tensor", "Scalar", "SymInt", "Tensor[]", "SymInt[]", "int[]")
 _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 
-Types = Mapping[str, str]  # the names that a formula may use, and their types, where these are known
+Types = Mapping[str, str]  # the names that a formula may use, and their types, "" if unknown
 
 
 def check_types(
-    formula: str, found: Parsed, types: Types, known: Known, optional: Collection[str] = ()
+    formula: str, parsed: Parsed, types: Types, known: Known, optional: Collection[str] = ()
 ) -> Iterator[SpecError]:
-    """The suspicions about a formula, as it is parsed, over variables of these `types`. `optional` are the names of
-    tensors that may also be used as pointers to what they hold."""
-    if found.missing is not None:
-        mark, start = found.missing
+    """The suspicions about a parsed formula over variables of these `types`. `optional` are the names of optional
+    tensors, which may also be used as pointers."""
+    if parsed.missing is not None:
+        mark, start = parsed.missing
         yield _at(formula, start, f"'?' without '{mark}'", "write condition ? one : other, in quotes", "conditional")
         return
-    if found.stray is not None:
-        yield _stray(formula, *found.stray)
+    if parsed.stray is not None:
+        yield _stray(formula, *parsed.stray)
         return
-    yield from _Judge(formula, types, known, optional).suspicions(found.nodes)
+    yield from _Checker(formula, types, known, optional).suspicions(parsed.nodes)
 
 
 def _stray(formula: str, token: Token, before: Token) -> SpecError:
-    """The suspicion about a token that no expression has behind the one before it."""
+    """The suspicion about a token that cannot follow the one before it."""
     text, start = token.text, token.start
-    problem, fix = f"'{text}' cannot stand behind '{before.text}'", None
+    problem, fix = f"'{text}' cannot follow '{before.text}'", None
     hint = "write what is missing between them, or remove one of them"
     if token is before:
-        problem, hint = f"a formula cannot begin with '{text}'", "write what stands before it, or remove it"
+        problem, hint = f"a formula cannot begin with '{text}'", "write what comes before it, or remove it"
     elif text == ":" and formula.rfind("[", 0, start) > formula.rfind("]", 0, start):
-        problem, hint = "':' makes no slice in C++", "write .slice(dimension, start, end) behind the tensor"
+        problem, hint = "':' makes no slice in C++", "write .slice(dimension, start, end) after the tensor"
     elif text == ":" and before.kind == "name":
         start, wrong = before.start, formula[before.start : token.end]
-        problem, hint = "':' stands alone: '::' qualifies a name", f"write '{before.text}::'"
+        problem, hint = "':' is no operator: '::' qualifies a name", f"write '{before.text}::'"
         fix = (wrong, f"{before.text}::") if before.end == token.start else None
     elif text == ",":
-        problem = "',' stands outside of brackets: what is before it is discarded"
+        problem = "',' outside of brackets: the value before it is discarded"
         hint = "write one value for one formula"
     elif token.kind in ("name", "number", "string", "char") and before.kind != "mark":
         problem = f"there is no operator between '{before.text}' and '{text}'"
@@ -93,8 +93,8 @@ def _at(formula: str, start: int, problem: str, hint: str, rule: str, fix: tuple
     return SpecError(problem, hint, needle=formula[start : start + _NEEDLE], rule=rule, fix=fix)
 
 
-class _Judge:
-    """Goes through the nodes of one formula, and gives each its type."""
+class _Checker:
+    """Visits the nodes of one formula and sets the type of each."""
 
     def __init__(self, formula: str, types: Types, known: Known, optional: Collection[str]) -> None:
         self._formula = formula
@@ -102,8 +102,8 @@ class _Judge:
         self._types = types
         self._known = known
         self._called: set[int] = set()  # nodes that are called
-        self._given: set[int] = set()  # nodes that are gradients that the formula is given, or views of them
-        self._python: set[int] = set()  # nodes that stand for a module of Python
+        self._gradients: set[int] = set()  # nodes that are incoming gradients, or views of them
+        self._python: set[int] = set()  # nodes that name a module of Python
 
     def suspicions(self, nodes: Sequence[Node]) -> Iterator[SpecError]:
         self._called = {id(node.parts[0]) for node in nodes if node.kind == "call"}
@@ -113,26 +113,26 @@ class _Judge:
                 if node.name in _WORDS and node.name not in self._types:
                     yield self._word(node)
                 continue
-            judge = _JUDGES.get(node.kind)
-            if judge is not None:
-                yield from judge(self, node)
+            check = _CHECKS.get(node.kind)
+            if check is not None:
+                yield from check(self, node)
             else:
                 node.type = self._plain(node)
 
     def _plain(self, node: Node) -> str:
-        """The type of a node about which there is nothing to say."""
+        """The type of a node without a check of its own."""
         if node.kind == "number":
             decimal = not node.name.startswith(("0x", "0X")) and any(mark in node.name for mark in ".eE")
             return "float" if decimal else "int"
         if node.kind == "string":
             return "str"
         if node.kind == "group":
-            if id(node.parts[0]) in self._given:
-                self._given.add(id(node))
+            if id(node.parts[0]) in self._gradients:
+                self._gradients.add(id(node))
             return node.parts[0].type
         if node.kind == "index":
             if node.parts[0].name == "grads" and node.parts[0].kind == "name" and "grads" in self._types:
-                self._given.add(id(node))
+                self._gradients.add(id(node))
             listed = node.parts[0].type
             return "Tensor" if listed == "Tensor" else listed.removesuffix("[]") if listed.endswith("[]") else ""
         return ""
@@ -143,13 +143,13 @@ class _Judge:
     def _error(self, start: int, problem: str, hint: str, rule: str, fix: tuple[str, str] | None = None) -> SpecError:
         return _at(self._formula, start, problem, hint, rule, fix)
 
-    # ---- what stands for itself
+    # ---- names and characters
 
     def _name(self, node: Node) -> None:
         name = node.name
         node.type = self._types.get(name, "")
         if name.startswith("grad") and (name == "grad" or name[4] == "_") and "grads" in self._types:
-            self._given.add(id(node))
+            self._gradients.add(id(node))
         elif name in ("true", "false", "True", "False"):
             node.type = node.type or "bool"
 
@@ -206,7 +206,7 @@ class _Judge:
             elif of.type == "Tensor":
                 yield from self._resolved(node, name, METHOD, arguments)
                 node.type = node.type or _METHOD_TYPES.get(name, "")
-                if id(of) in self._given:
+                if id(of) in self._gradients:
                     yield from self._of_gradient(node, name)
             else:
                 node.type = _METHOD_TYPES.get(name, "")
@@ -215,12 +215,12 @@ class _Judge:
             if scope in ("at", "::at"):
                 yield from self._resolved(node, last.strip(), ATEN, arguments)
             elif not scope:
-                # Of what takes no tensor, the C library may have a function.
+                # A function without tensor arguments may be one of the C library.
                 kind = CALL if any(argument.type in ("Tensor", "Tensor[]") for argument in arguments) else ""
                 yield from self._resolved(node, name, kind, arguments)
             elif name == "std::move" and len(arguments) == 1:
                 node.type = arguments[0].type
-            if last.endswith("_") and arguments and id(arguments[0]) in self._given:
+            if last.endswith("_") and arguments and id(arguments[0]) in self._gradients:
                 yield from self._of_gradient(node, last)
 
     def _keyword(self, argument: Node) -> SpecError:
@@ -230,24 +230,24 @@ class _Judge:
         return self._error(argument.start, problem, hint, "python-keyword")
 
     def _of_gradient(self, node: Node, name: str) -> Iterator[SpecError]:
-        """What a call makes of a gradient that the formula is given: a view of it, or a change."""
+        """Reports a call that changes an incoming gradient in place; marks one that makes a view of it."""
         method = node.parts[0].kind == "member"
         if not name.endswith("_") or name.endswith("__") or self._known.arity(METHOD if method else CALL, name) is None:
             overloads = self._known.overloads(METHOD if method else ATEN, name) or ()
             if any(overload.view for overload in overloads):
-                self._given.add(id(node))
+                self._gradients.add(id(node))
             return
-        self._given.add(id(node))
+        self._gradients.add(id(node))
         plain = name.removesuffix("_")
         kind = METHOD if method else CALL
         changes = plain not in _IN_PLACE and self._known.arity(kind, plain) is not None
         hint = f"write '{plain}'" if changes else f"write {_IN_PLACE.get(plain, 'it without an in-place function')}"
         start = node.parts[0].end - len(name)
-        problem = f"'{name}' changes the gradient in place, which others read"
+        problem = f"'{name}' changes the gradient in place, which other code reads"
         yield self._error(start, problem, hint, "gradient-in-place", (name, plain) if changes else None)
 
     def _resolved(self, node: Node, name: str, kind: str, arguments: Sequence[Node]) -> Iterator[SpecError]:
-        """Gives a call its type; a suspicion where no overload takes the arguments."""
+        """Sets the type of a call; yields a suspicion if no overload accepts the arguments."""
         most = self._known.most(METHOD if kind == METHOD else CALL, name) if kind and arguments else ANY
         if len(arguments) > most:
             problem = f"no overload of '{name}' takes {len(arguments)} arguments"
@@ -256,44 +256,44 @@ class _Judge:
         overloads = self._known.overloads(kind or CALL, name)
         if overloads is None:
             return
-        given = [argument.type for argument in arguments]
-        viable = [overload for overload in overloads if _takes(overload, given)]
+        types = [argument.type for argument in arguments]
+        viable = [overload for overload in overloads if _takes(overload, types)]
         returned = {overload.returns for overload in viable or overloads}
         node.type = returned.pop() if len(returned) == 1 else ""
         if viable or not kind:
             return
         every = self._known.all_overloads(kind, name)
-        if every is not None and not any(_takes(overload, given) for overload in every):
+        if every is not None and not any(_takes(overload, types) for overload in every):
             yield from self._refused(node, name, kind, arguments, every)
 
     def _refused(
         self, node: Node, name: str, kind: str, arguments: Sequence[Node], overloads: Sequence[Overload]
     ) -> Iterator[SpecError]:
-        """The suspicion about a call that none of the overloads takes."""
-        given = [argument.type for argument in arguments]
+        """The suspicion about a call that none of the overloads accepts."""
+        types = [argument.type for argument in arguments]
         start = node.parts[0].end - len(name)
         if not overloads:
             yield from self._not_of_this_kind(node, name, kind, start)
             return
-        fitting = [overload for overload in overloads if overload.least <= len(given) <= len(overload.types)]
+        fitting = [overload for overload in overloads if overload.least <= len(types) <= len(overload.types)]
         if not fitting:
             if kind == CALL and (self._known.arity(CALL, name) or (0, ANY))[1] != ANY:
-                return  # that is told of its arity
+                return  # the check of its arity reports that
             counts = sorted({count for each in overloads for count in range(each.least, len(each.types) + 1)})
-            problem = f"no overload of '{name}' takes {len(given)} argument{'' if len(given) == 1 else 's'}"
+            problem = f"no overload of '{name}' takes {len(types)} argument{'' if len(types) == 1 else 's'}"
             hint = f"it takes {' or '.join(map(str, counts))}"
             yield self._error(start, problem, hint, "argument-count")
             return
-        problem = f"no overload of '{name}' takes ({', '.join(type_ or '…' for type_ in given)})"
+        problem = f"no overload of '{name}' takes ({', '.join(type_ or '…' for type_ in types)})"
         if len(fitting) == 1:
-            wrong = next(i for i, type_ in enumerate(given) if not accepts(type_, fitting[0].types[i]))
+            wrong = next(i for i, type_ in enumerate(types) if not accepts(type_, fitting[0].types[i]))
             wanted = fitting[0].types[wrong]
-            problem = f"'{name}' takes {wanted} as argument {wrong + 1}, and is given {given[wrong]}"
+            problem = f"'{name}' takes {wanted} as argument {wrong + 1}, but gets {types[wrong]}"
         other = name.removesuffix(SYMINT) if name.endswith(SYMINT) else name + SYMINT
-        if any(_takes(overload, given) for overload in self._known.overloads(kind, other) or ()):
+        if any(_takes(overload, types) for overload in self._known.overloads(kind, other) or ()):
             yield self._error(start, problem, Hint(f"did you mean '{other}'?", (name, other)), "argument-type")
             return
-        swapped = _swapped(fitting, given)
+        swapped = _swapped(fitting, types)
         if swapped is None:
             shown = "; ".join(f"({', '.join(type_ or '…' for type_ in each.types)})" for each in fitting[:_SHOWN])
             yield self._error(start, problem, f"it takes {shown}", "argument-type")
@@ -306,12 +306,12 @@ class _Judge:
         yield self._error(first.start, problem, hint, "argument-type", fix)
 
     def _not_of_this_kind(self, node: Node, name: str, kind: str, start: int) -> Iterator[SpecError]:
-        """A suspicion about a function that is called as a method, or the other way round."""
+        """A suspicion about a function called as a method, or vice versa."""
         method = kind == METHOD
         if not self._known.all_overloads(ATEN if method else METHOD, name):
             return
         what = "a function, and no method" if method else "a method, and no function"
-        hint = f"write at::{name}(…)" if method else f"write it behind its tensor: .{name}(…)"
+        hint = f"write at::{name}(…)" if method else f"write it after its tensor: .{name}(…)"
         yield self._error(start, f"'{name}' is {what}", hint, "no-method" if method else "no-function")
 
     # ---- operators
@@ -350,7 +350,7 @@ class _Judge:
             other = right.type if left.type == "Tensor" else left.type
             if name in _ARITHMETIC and other in _NO_NUMBER:
                 problem = f"'{name}' takes no {left.type} and {right.type}"
-                yield self._error(node.start, problem, "write what makes a tensor or a number of it", "operand-type")
+                yield self._error(node.start, problem, "convert it to a tensor or a number", "operand-type")
         elif name in _ARITHMETIC:
             node.type = left.type if left.type == right.type else ""
             if "SymInt" in (left.type, right.type) and {left.type, right.type} <= {"SymInt", "int"}:
@@ -368,7 +368,7 @@ class _Judge:
     def _power(self, node: Node) -> Iterator[SpecError]:
         base, exponent = node.parts
         if not exponent.type or exponent.type.endswith("?"):
-            return  # it may be what a pointer points at
+            return  # it may be the value of a pointer
         node.type = base.type
         base_text, exponent_text = self._text(base), self._text(exponent)
         call = f"{base_text}.pow({exponent_text})"
@@ -381,10 +381,10 @@ class _Judge:
     def _assign(self, node: Node) -> Iterator[SpecError]:
         target = node.parts[0]
         node.type = target.type
-        if id(target) in self._given and target.type == "Tensor" and node.name != "=":
+        if id(target) in self._gradients and target.type == "Tensor" and node.name != "=":
             operator = node.name.removesuffix("=")
             start = self._formula.index(node.name, target.end)
-            problem = f"'{node.name}' changes the gradient in place, which others read"
+            problem = f"'{node.name}' changes the gradient in place, which other code reads"
             fix = (node.name, operator)
             yield self._error(start, problem, f"write '{operator}'", "gradient-in-place", fix)
 
@@ -405,32 +405,32 @@ class _Judge:
         yield self._error(node.start, "'if' and 'else' within an expression are Python's", hint, "python-operator", fix)
 
 
-_JUDGES: dict[str, Callable[[_Judge, Node], Iterator[SpecError]]] = {
-    "char": _Judge._char,
-    "member": _Judge._member,
-    "call": _Judge._call,
-    "unary": _Judge._unary,
-    "binary": _Judge._binary,
-    "assign": _Judge._assign,
-    "conditional": _Judge._conditional,
-    "python": _Judge._python_conditional,
-    "power": _Judge._power,
+_CHECKS: dict[str, Callable[[_Checker, Node], Iterator[SpecError]]] = {
+    "char": _Checker._char,
+    "member": _Checker._member,
+    "call": _Checker._call,
+    "unary": _Checker._unary,
+    "binary": _Checker._binary,
+    "assign": _Checker._assign,
+    "conditional": _Checker._conditional,
+    "python": _Checker._python_conditional,
+    "power": _Checker._power,
 }
 
 
-def _takes(overload: Overload, given: Sequence[str]) -> bool:
-    """Whether an overload may take arguments of these types."""
-    types = overload.types
-    return overload.least <= len(given) <= len(types) and all(map(accepts, given, types))
+def _takes(overload: Overload, arguments: Sequence[str]) -> bool:
+    """Whether an overload may accept arguments of these types."""
+    accepted = overload.types
+    return overload.least <= len(arguments) <= len(accepted) and all(map(accepts, arguments, accepted))
 
 
-def _swapped(overloads: Sequence[Overload], given: Sequence[str]) -> tuple[int, int] | None:
-    """The two arguments that only need to change places; None unless it is certain which."""
-    found = []
-    for first, second in combinations(range(len(given)), 2):
-        types = list(given)
+def _swapped(overloads: Sequence[Overload], arguments: Sequence[str]) -> tuple[int, int] | None:
+    """The two arguments that only need to be swapped; None unless exactly one pair fits."""
+    pairs = []
+    for first, second in combinations(range(len(arguments)), 2):
+        types = list(arguments)
         types[first], types[second] = types[second], types[first]
-        differ = given[first] != given[second] and given[first] and given[second]
+        differ = arguments[first] != arguments[second] and arguments[first] and arguments[second]
         if differ and any(_takes(overload, types) for overload in overloads):
-            found.append((first, second))
-    return found[0] if len(found) == 1 else None
+            pairs.append((first, second))
+    return pairs[0] if len(pairs) == 1 else None

@@ -1,7 +1,7 @@
-"""What a formula calls, which constants it names, and whether its brackets are closed: read in one pass of its tokens.
+"""The calls and constants of a formula, and whether its brackets are closed: one pass over its tokens.
 
-Where a formula is not parsed, only a compiler knows whether `<` compares or opens a list of types. Where it stands
-among arguments, these are not counted.
+If a formula cannot be parsed, only a compiler knows whether `<` compares or opens a list of types. Arguments are not
+counted if it occurs among them.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ UNCOUNTED = -1
 
 
 class Use(NamedTuple):
-    """A name, and what it is used as."""
+    """A use of a name."""
 
     name: str
     start: int
-    scope: str  # what it is a part of: `.` of a value, `at::`, or nothing
+    scope: str  # its qualifier: `.` of a value, `at::`, or nothing
     after: str  # the token that follows it
-    arguments: int = UNCOUNTED  # of a call
+    arguments: int = UNCOUNTED  # the number of a call's arguments
 
     @property
     def called(self) -> bool:
-        """Whether it is called."""
+        """Whether the name is called."""
         return self.after == "("
 
 
-class Read(NamedTuple):
-    """What is in a formula."""
+class Uses(NamedTuple):
+    """The names that a formula uses, and its first unbalanced bracket."""
 
     uses: list[Use]
-    open: tuple[str, int] | None  # the first bracket without a partner, and where it stands
+    open: tuple[str, int] | None  # the first bracket without a partner, and its place
 
 
 class _Frame:
@@ -61,9 +61,8 @@ class _Frame:
         self.commas, self.template = 0, False
 
 
-def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Read:
-    """All names of a formula, and the brackets around them. `parsed`: whether it has no templates, as is known of one
-    that is parsed whole."""
+def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Uses:
+    """All uses of names in a formula. `parsed`: it was parsed completely, and so has no templates."""
     uses: list[Use] = []
     stack: list[_Frame] = []
     wrong: tuple[str, int] | None = None
@@ -88,7 +87,7 @@ def read_uses(tokens: Sequence[Token], *, parsed: bool = False) -> Read:
         before = token
     if wrong is None and stack:
         wrong = stack[-1].mark, stack[-1].start
-    return Read(uses, wrong)
+    return Uses(uses, wrong)
 
 
 def _use(token: Token, before: str, after: str) -> Use:
@@ -99,6 +98,6 @@ def _use(token: Token, before: str, after: str) -> Use:
 
 
 def declared(formula: str) -> set[str]:
-    """The names that a formula declares itself."""
+    """The names that a formula declares, in lambdas for example."""
     bound = {name.strip() for group in _BOUND.findall(formula) for name in group.split(",")}
     return bound.union(_DECLARED.findall(formula))

@@ -15,14 +15,14 @@ IMPLICIT = "CompositeImplicitAutograd"
 IMPLICIT_NESTED = "CompositeImplicitAutogradNestedTensor"
 EXPLICIT = "CompositeExplicitAutograd"
 EXPLICIT_NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
-_USUAL = ("CPU", "CUDA", "Meta")  # of the keys that take kernels, those that are meant most often
+_USUAL = ("CPU", "CUDA", "Meta")  # the most common of the keys that take kernels
 COMPOSITES = frozenset((IMPLICIT, IMPLICIT_NESTED, EXPLICIT, EXPLICIT_NON_FUNCTIONAL))
 
 
 def parse_dispatch(
     raw: object, schema: Schema, structured: bool, delegated: bool, manual: bool, release: Release
 ) -> dict[str, Kernel]:
-    """The kernels by dispatch key; an op that says nothing is composite-implicit under its own name."""
+    """The kernels by dispatch key. An op without a table is composite-implicit under its own name."""
     if raw is not None and not isinstance(raw, dict):
         raise SpecError(f"dispatch is not a mapping: {raw!r}", "write KEY: kernel rows", field=("dispatch",))
     if raw is None:
@@ -77,7 +77,7 @@ def _check_singleton(dispatch: dict[str, Kernel], count: int, redundant: bool, d
     if count != 1:
         return
     if redundant:
-        raise SpecError("the dispatch table says what holds without it", "delete it", field=("dispatch",))
+        raise SpecError("the dispatch table repeats the default", "delete it", field=("dispatch",))
     if not delegated and set(dispatch) == {IMPLICIT} and not dispatch[IMPLICIT].supports_symint:
         raise SpecError(
             f"the only kernel is {IMPLICIT}: '{dispatch[IMPLICIT].name}'",
@@ -87,13 +87,13 @@ def _check_singleton(dispatch: dict[str, Kernel], count: int, redundant: bool, d
 
 
 def _check_composites(dispatch: dict[str, Kernel]) -> None:
-    found = COMPOSITES.intersection(dispatch)
-    if len(found) <= 1:
+    composites = COMPOSITES.intersection(dispatch)
+    if len(composites) <= 1:
         return
-    if len(found) == 2 and EXPLICIT_NON_FUNCTIONAL not in found and IMPLICIT_NESTED in found:
+    if len(composites) == 2 and EXPLICIT_NON_FUNCTIONAL not in composites and IMPLICIT_NESTED in composites:
         return
     raise SpecError(
-        f"more than one composite kernel: {', '.join(sorted(found))}",
+        f"more than one composite kernel: {', '.join(sorted(composites))}",
         "each strictly covers the others: keep one",
         field=("dispatch",),
     )

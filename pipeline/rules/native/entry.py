@@ -23,7 +23,7 @@ Entry = Mapping[str, object]
 
 
 def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: SchemaParser) -> NativeFunction:
-    """The function that `entry` declares. `tags` are the names declared in tags.yaml."""
+    """The function that `entry` declares. `tags` are the names declared in tags.yaml. Raises a SpecError."""
     unknown = [key for key in entry if key not in KEYS]
     if unknown and "func" in entry:
         raise SpecError(f"unknown key '{unknown[0]}'", nearest(unknown[0], KEYS), field=(unknown[0],), at_key=True)
@@ -57,7 +57,7 @@ def parse_entry(entry: Entry, tags: frozenset[str], release: Release, parser: Sc
 
 
 def composite_implicit_only(dispatch: Mapping[str, Kernel]) -> bool:
-    """True when the op is implemented by composite-implicit kernels and nothing else: such an op is not abstract."""
+    """True if the op has only composite-implicit kernels: such an op is not abstract."""
     return bool(dispatch) and dispatch.keys() <= {IMPLICIT, IMPLICIT_NESTED}
 
 
@@ -134,10 +134,10 @@ def _dispatch(
 
 
 def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], release: Release) -> tuple[str, ...]:
-    given = entry.get("tags", [])
-    names = [given] if isinstance(given, str) else given
+    raw = entry.get("tags", [])
+    names = [raw] if isinstance(raw, str) else raw
     if not isinstance(names, list):
-        raise SpecError(f"tags is neither a name nor a list of names: {given!r}", field=("tags",))
+        raise SpecError(f"tags is neither a name nor a list of names: {raw!r}", field=("tags",))
     for name in names:
         if not isinstance(name, str) or name not in known:
             raise SpecError(
@@ -152,7 +152,7 @@ def _tags(entry: Entry, schema: Schema, namespace: str, known: frozenset[str], r
 
 
 def check_function(function: NativeFunction, release: Release) -> None:
-    """The rules between the keys of one function; generated functions must keep them too."""
+    """Checks the rules between the keys of one function, declared or generated. Raises a SpecError with its field."""
     schema = function.func
     if schema.out and function.variants != ("function",):
         raise SpecError("an op with out arguments has other variants than function", field=("variants",))
@@ -195,7 +195,7 @@ def _check_keywords(schema: Schema, release: Release) -> None:
 
 
 def _check_seeded(function: NativeFunction, release: Release) -> None:
-    """Ops that draw random numbers, as told by their names and arguments, carry the tag that says so."""
+    """Refuses an op that draws random numbers, judging by its name and arguments, without the tag for that."""
     if "nondeterministic_seeded" in function.tags:
         return
     schema = function.func
@@ -213,7 +213,7 @@ def _check_seeded(function: NativeFunction, release: Release) -> None:
 
 
 def is_view(function: NativeFunction) -> bool:
-    """True of ops whose outputs alias their inputs, or that change their self's metadata in place."""
+    """True for ops with outputs that alias inputs, and for ops that change the metadata of self in place."""
     schema = function.func
     if any(r.annotation is not None and not r.is_write for r in schema.returns):
         return True

@@ -1,4 +1,4 @@
-"""The functions that upstream generates: functional and out variants that native_functions.yaml leaves out.
+"""The functions that upstream generates: functional and out variants missing from native_functions.yaml.
 
 Rules: torchgen.native_function_generation.
 """
@@ -18,12 +18,12 @@ from pipeline.rules.native.dispatch import EXPLICIT
 _ANNOTATED = ("Tensor", "Tensor?", "Tensor[]")  # the types that upstream prints with an annotation
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"  # of annotations
 
-# Of the tags of the function it is made from, a generated one keeps these.
+# The tags that a generated function inherits from its base.
 INHERITED_TAGS = frozenset(("nondeterministic_seeded", "view_copy", "pt2_compliant_tag"))
 
 
 def generate_out(function: NativeFunction, automatic_tags: tuple[str, ...]) -> NativeFunction:
-    """The out variant of an in-place, mutable or functional op."""
+    """The out variant of an in-place, mutable or functional op. Raises a SpecError if upstream cannot generate it."""
     schema = function.func
     kind = schema_kind(schema)
     if kind == "inplace":
@@ -39,7 +39,7 @@ def generate_out(function: NativeFunction, automatic_tags: tuple[str, ...]) -> N
 
 
 def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...]) -> NativeFunction:
-    """The functional variant: what was written to is returned instead."""
+    """The functional variant of an op: it returns the values that the op writes to its arguments."""
     schema = function.func
     positional, kwarg_only = signature_inputs(schema)
     mutable = schema_kind(schema) == "mutable"
@@ -54,22 +54,22 @@ def generate_functional(function: NativeFunction, automatic_tags: tuple[str, ...
 
 
 def odd_autogen(function: NativeFunction) -> list[SpecError]:
-    """The names in `autogen` that no variant would get: upstream only looks whether one has "out" in it."""
+    """Errors for names in `autogen` that are no variant's: upstream only checks whether one contains "out"."""
     if not function.autogen:
         return []
     name, kind = function.func.name, schema_kind(function.func)
     functional = OperatorName(name.base, name.overload, dunder=name.dunder, functional=kind == "mutable")
     variants = [str(with_overload(name, out_overload(name.overload)))] if kind != "out" else []
     variants += [str(functional)] if kind != "functional" else []
-    found = []
-    for given in function.autogen:
-        if given not in variants:
-            hint = nearest(given, variants) or f"its variants are {' and '.join(variants)}"
-            if " " in given:
+    errors = []
+    for requested in function.autogen:
+        if requested not in variants:
+            hint = nearest(requested, variants) or f"its variants are {' and '.join(variants)}"
+            if " " in requested:
                 hint = "write a comma and a space between two names"
-            problem = f"no variant of '{name}' is called '{given}'"
-            found.append(SpecError(problem, hint, field=("autogen",), needle=given, rule="unknown-variant"))
-    return found
+            problem = f"no variant of '{name}' is called '{requested}'"
+            errors.append(SpecError(problem, hint, field=("autogen",), needle=requested, rule="unknown-variant"))
+    return errors
 
 
 def _out_of_inplace(schema: Schema) -> Schema:
@@ -96,7 +96,7 @@ def _with_out(
 
 
 def _out_arguments(schema: Schema) -> tuple[tuple[Return, ...], tuple[Argument, ...]]:
-    """The out arguments that stand for the tensors among the returns, and the returns that are left or aliased."""
+    """The returns of the out variant, and its out arguments, one for each tensor among the returns."""
     used = {
         c for a in schema.arguments if a.annotation is not None for c in a.annotation.partition(" ")[0] if c.isalpha()
     }

@@ -20,7 +20,7 @@ Variants = dict[SchemaKind, int]  # kind -> index of the function
 
 
 class GroupError(SpecError):
-    """A mistake of the function with index `function`."""
+    """An error in the function with index `function`."""
 
     def __init__(self, function: int, problem: str, hint: str = "", *, field: tuple[str, ...] = ("func",)) -> None:
         super().__init__(problem, hint, field=field)
@@ -35,7 +35,7 @@ class ToGenerate(Struct, frozen=True):
 
 
 def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[GroupError]]:
-    """Functions by signature, in order of first appearance; two of one kind are a mistake."""
+    """Functions by signature, in order of first appearance, and errors for a second one of a kind."""
     groups: dict[str, Variants] = {}
     errors = []
     for i, head in enumerate(heads):
@@ -48,7 +48,7 @@ def group_variants(heads: Sequence[FunctionHead]) -> tuple[list[Variants], list[
 
 
 def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Release) -> list[ToGenerate]:
-    """The variants that upstream generates for `group`, in the order in which they are added."""
+    """The variants that upstream generates for `group`, in upstream's order. Raises a GroupError if it cannot."""
     if "functional" in group and ("out" in group or (len(group) == 1 and _is_alone(heads[group["functional"]]))):
         return []
     base_kind = next((kind for kind in release.variants_from if kind in group), None)
@@ -81,7 +81,7 @@ def missing_variants(group: Variants, heads: Sequence[FunctionHead], release: Re
 def ignored_autogen(
     group: Variants, wanted: Sequence[ToGenerate], heads: Sequence[FunctionHead], release: Release
 ) -> list[GroupError]:
-    """Functions whose `autogen` asks for an out variant that upstream does not generate, silently."""
+    """Errors for functions with an out variant in `autogen` that upstream silently does not generate."""
     if "out" in group or any(each.kind == "out" for each in wanted):
         return []
     members = {kind: heads[i] for kind, i in group.items()}
@@ -123,7 +123,7 @@ def _check_needs_no_out(head: FunctionHead, index: int, release: Release) -> Non
 
 
 class ViewGroup(Struct, frozen=True):
-    """Indices of the functions that meet under one view signature; `rest` are those outside of the view triple."""
+    """Indices of the functions with one view signature; `rest` are those outside of the view triple."""
 
     view: int | None
     inplace: int | None
@@ -137,7 +137,7 @@ class ViewGroup(Struct, frozen=True):
 
 
 def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[GroupError]]:
-    """Functions by view signature, in order of first appearance."""
+    """Functions by view signature, in order of first appearance, and errors for a second one of a kind."""
     groups: dict[str, dict[str, int]] = {}
     errors = []
     for i, head in enumerate(heads):
@@ -150,7 +150,7 @@ def view_groups(heads: Sequence[FunctionHead]) -> tuple[list[ViewGroup], list[Gr
             errors.append(
                 GroupError(i, f"a second {kind} op under one view signature; the first is {heads[group[kind]].schema}")
             )
-            group[f"an earlier {kind}, {group[kind]}"] = group[kind]  # definitions may still be for it
+            group[f"an earlier {kind}, {group[kind]}"] = group[kind]  # a definition may still refer to it
         group[kind] = i
     return [_view_group(group) for group in groups.values()], errors
 
@@ -164,7 +164,7 @@ def _view_group(group: dict[str, int]) -> ViewGroup:
 
 
 def untagged(group: ViewGroup, heads: Sequence[FunctionHead]) -> list[GroupError]:
-    """In-place variants of a view that are not tagged as views: upstream takes them for changes of the values."""
+    """Errors for in-place variants of a view without the tag of views: upstream treats them as changing values."""
     if group.view is None:
         return []
     view = heads[group.view]
@@ -177,7 +177,10 @@ def untagged(group: ViewGroup, heads: Sequence[FunctionHead]) -> list[GroupError
 
 
 def check_view_group(group: ViewGroup, heads: Sequence[FunctionHead]) -> None:
-    """A view that needs a copy has one, named and tagged as such; variants agree."""
+    """Checks that a view has the copy that it needs, named and tagged as such, and that its variants agree.
+
+    Raises a GroupError.
+    """
     if group.view is None:
         return
     view = heads[group.view]
@@ -215,10 +218,10 @@ def _check_inplace_variant(index: int, view: FunctionHead, inplace: FunctionHead
 
 
 def check_functions(heads: Sequence[FunctionHead], structured: Callable[[], Mapping[str, bool]]) -> list[GroupError]:
-    """The rules between the entries of the file: delegates exist and are structured, in-place views have their view.
+    """Errors between entries: delegates must exist and be structured, in-place views must have a view.
 
-    `heads` are those of operators that may be variants of one another, `structured` gives all operators, and whether
-    they are structured.
+    `heads` are those of operators that may be variants of one another. `structured` returns all operators, each with
+    whether it is structured; it is called only if needed.
     """
     near = {head.name: head.structured for head in heads}
     bases = {head.unqualified for head in heads}

@@ -1,4 +1,4 @@
-"""What others ask of a function, without its arguments: for groups, matching and lookups."""
+"""The head of a function, without its arguments: for groups, matching and lookups."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pipeline.rules.native.entry import is_view
 
 
 def names_of(parsed: NativeFunction) -> FunctionNames:
-    """What a function is called."""
+    """The names of a function."""
     schema = parsed.func
     return FunctionNames(str(schema), str(schema.name), cpp_name(schema), schema.name.base, parsed.namespace)
 
 
 def within(namespace: str, text: str) -> str:
-    """A name or a schema with its namespace, where that is not PyTorch's: functions of two are never variants."""
+    """A name or a schema, qualified unless its namespace is PyTorch's: variants never cross namespaces."""
     return text if namespace == "aten" else f"{namespace}::{text}"
 
 
 def head_of(parsed: NativeFunction) -> FunctionHead:
-    """What others ask of a function."""
+    """The head of a function: the part that groups, matching and lookups depend on."""
     schema = parsed.func
     name = schema.name
     signature, plain = (within(parsed.namespace, text) for text in signatures(schema))

@@ -14,10 +14,10 @@ _FIELD = ("precomputed",)
 
 
 def parse_precompute(raw: object, structured: bool, parser: SchemaParser) -> Precompute | None:
-    """The replaced and the added kernel arguments, None when the entry has none."""
+    """The replaced and the added kernel arguments; None if the entry has none. Raises a SpecError."""
     if raw is not None and not structured:
         raise SpecError("precomputed on an op that is not structured", "add structured: True", field=_FIELD)
-    if not raw and raw != {}:  # as upstream has it: 0 and False are nothing, and no mapping is empty there
+    if not raw and raw != {}:  # as in upstream: 0 and False are ignored, an empty mapping is not
         return None
     if not isinstance(raw, list) or not all(isinstance(row, str) for row in raw):
         raise SpecError(f"precomputed is not a list of rows: {raw!r}", "write - argument -> declaration", field=_FIELD)

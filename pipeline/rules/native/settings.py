@@ -1,7 +1,7 @@
-"""The keys of an entry of native_functions.yaml, and the values of those that say one thing of the function.
+"""The keys of an entry of native_functions.yaml, and the values of those that set one field of the function.
 
-The rules are upstream's (torchgen.model, NativeFunction.from_yaml). No schema is parsed here: the stage `specs` knows
-the keys, and does not depend on how schemas are read.
+The rules are upstream's (torchgen.model, NativeFunction.from_yaml). No schema is parsed here: the stage `specs` uses
+the keys, and does not depend on the schema parser.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DEVICE_CHECKS = ("NoCheck", "ExactSame")
 
 
 def check_name(name: str, key: str) -> None:
-    """Raises a SpecError of the key where `name` is no name of an operator."""
+    """Raises a SpecError at the key if `name` is no operator name."""
     try:
         parse_operator_name(name)
     except SpecError as error:
@@ -31,7 +31,7 @@ def _text(value: object, key: str) -> str | None:
 
 
 def _own(value: object, key: str) -> str | None:
-    """The name of something in the op's own namespace."""
+    """A name without namespace: it is in the op's own."""
     name = _text(value, key)
     if name is not None and "::" in name:
         raise SpecError(f"it has a namespace, '{name}'", "the op's own namespace is used", field=(key,))
@@ -67,7 +67,7 @@ def _names(value: object, key: str) -> tuple[str, ...]:
     return tuple(sorted(set(value)))
 
 
-# The keys that say one thing of the function, which is called so too.
+# The keys that set the field of the same name.
 SETTINGS: Mapping[str, Callable[[object, str], Any]] = {
     "structured": _flag,
     "structured_delegate": _delegate,

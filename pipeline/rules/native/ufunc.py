@@ -10,7 +10,7 @@ _FIELD = "ufunc_inner_loop"
 
 
 def parse_ufunc(raw: object, release: Release) -> dict[str, UfuncLoop]:
-    """The loops by ufunc key. A bare `name (dtypes)` is the generic loop."""
+    """The loops by ufunc key. A bare `name (dtypes)` is the generic loop. Raises a SpecError."""
     if isinstance(raw, str):
         return {"Generic": _loop(raw, (_FIELD,), release)}
     if not isinstance(raw, dict):
@@ -31,13 +31,13 @@ def _loop(text: str, field: tuple[str, ...], release: Release) -> UfuncLoop:
     name, _, dtypes = text.partition(" ")
     if not dtypes.startswith("(") or not dtypes.endswith(")"):
         raise SpecError(f"malformed loop '{text}'", "write name (Dtype, Dtype)", field=field)
-    found: dict[str, None] = {}
+    expanded: dict[str, None] = {}
     for dtype in dtypes[1:-1].split(", "):
         if dtype in release.dtype_classes:
-            found.update(dict.fromkeys(release.dtype_classes[dtype]))
+            expanded.update(dict.fromkeys(release.dtype_classes[dtype]))
         elif dtype in release.dtypes:
-            found[dtype] = None
+            expanded[dtype] = None
         else:
             known = release.dtypes | release.dtype_classes.keys()
             raise SpecError(f"unknown dtype '{dtype}'", nearest(dtype, known), field=field, needle=dtype)
-    return UfuncLoop(name, tuple(found))
+    return UfuncLoop(name, tuple(expanded))
