@@ -19,7 +19,7 @@ from pipeline.families.table import TEMPLATES
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, minor
 from pipeline.releases.names import names_of
-from pipeline.rules.derivatives.calls import mistakes
+from pipeline.rules.derivatives.calls import check_calls_and_names
 from pipeline.rules.derivatives.known import CALL, METHOD
 from pipeline.rules.derivatives.uses import read_uses
 from pipeline.specs.headers import IN_CHECKOUT, IN_PACKAGE, MANUAL
@@ -112,7 +112,7 @@ class Words:
 def told(formula: str, outputs: int = 1, *, whole: bool = True) -> list[str]:
     tokens = tokens_of(formula)
     found: list[SpecError] = list(
-        mistakes(formula, tokens, read_uses(tokens), ["grad", "self"], Words(whole=whole), outputs)
+        check_calls_and_names(formula, tokens, read_uses(tokens), ["grad", "self"], Words(whole=whole), outputs)
     )
     return [f"{error.rule} {error.needle[:6]}" for error in found]
 
