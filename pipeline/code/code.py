@@ -1,4 +1,4 @@
-"""The digest of a module's code: its own text, and that of all modules of its package that it reaches."""
+"""The digest of a module's code: its source and the sources of all gradmill modules that it imports, transitively."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILES = "code files"  # the input that lists the labels of source files, by line
 
 @query
 def code(db: Database, module: str) -> bytes:
-    """The digest of a module, of all modules of its package that it reaches, and of the text files beside these."""
+    """The digest of a module, of all gradmill modules it imports, transitively, and of the data files next to them."""
     reached: dict[str, Module] = {}
     waiting = [module]
     while waiting:
@@ -23,33 +23,33 @@ def code(db: Database, module: str) -> bytes:
         if name not in reached:
             reached[name] = source(db, name)
             waiting += reached[name].imports
-    return digest_of(db.input(ENGINE), *((name, found.digest) for name, found in sorted(reached.items())))
+    return digest_of(db.input(ENGINE), *((name, each.digest) for name, each in sorted(reached.items())))
 
 
 class Module(Struct, frozen=True, array_like=True):
-    """What is known of a module of this program."""
+    """The imports and the digest of one gradmill module."""
 
-    imports: list[str]  # the modules of this program that it imports, wherever in its text
-    digest: bytes  # of its text, and of the files beside it that are no modules
+    imports: list[str]  # the gradmill modules that it imports, also inside functions
+    digest: bytes  # of its source, and of the data files next to it
 
 
 @query
 def files(db: Database) -> dict[str, list[str]]:
-    """The labels of the files of each module: its own, then those beside it that are no modules."""
-    found: dict[str, list[str]] = {}
+    """The labels of the files of each module: its source, then the data files in its folder."""
+    modules: dict[str, list[str]] = {}
     texts: dict[str, list[str]] = {}
     for label in (db.input(FILES) or b"").decode().splitlines():
         folder = label.rpartition("/")[0]
         if label.endswith(".py"):
-            found[label[len(PREFIX) : -3].removesuffix("/__init__").replace("/", ".")] = [label]
+            modules[label[len(PREFIX) : -3].removesuffix("/__init__").replace("/", ".")] = [label]
         else:
             texts.setdefault(folder, []).append(label)
-    return {module: labels + texts.get(labels[0].rpartition("/")[0], []) for module, labels in found.items()}
+    return {module: labels + texts.get(labels[0].rpartition("/")[0], []) for module, labels in modules.items()}
 
 
 @query
 def source(db: Database, module: str) -> Module:
-    """A module's own text and what it imports."""
+    """The digest of a module's own source, and its direct imports of gradmill modules."""
     known = files(db)
     labels = known.get(module, [])
     texts = [db.input(label) for label in labels]

@@ -1,4 +1,4 @@
-"""Source files as inputs, and those that state the versions of libraries."""
+"""Source files and the version files of libraries, as inputs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ PREFIX = "code/"  # of the labels of source files
 
 
 class CodeChanged(Exception):
-    """The program's own code changed while it ran: what runs is neither the old nor the new one."""
+    """gradmill's own code changed during the run: the loaded modules may be a mix of old and new code."""
 
 
 class Source(Input):
-    """A source file as an input. It is read when its digest is asked for; its text is let go of once somebody had it,
-    as there are many, and read again for who has it again: CodeChanged where it is another one then."""
+    """A source file as an input. The file is read when its digest is first requested.
+
+    `read` returns the text once and drops it, to save memory. A later `read` reads the file again, and raises
+    CodeChanged if the digest changed.
+    """
 
     __slots__ = ("_path", "_text")
 
     def __init__(self, path: str, trusted: bytes | None = None) -> None:
         self._path = path
-        self._digest = trusted  # where that is known
+        self._digest = trusted  # None: not known yet
         self._text: bytes | None = None
 
     @property
@@ -44,26 +47,26 @@ class Source(Input):
 
 
 def source_files(folder: str) -> dict[str, str]:
-    """All files of the package in `folder`: label to path."""
-    found = {}
+    """All files of the package in `folder`, without bytecode: label to path."""
+    paths = {}
     package = os.path.basename(folder)
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         inside = place[len(folder) + 1 :]
         for name in sorted(names):
             label = "/".join(part for part in (package, inside.replace(os.sep, "/"), name) if part)
-            found[PREFIX + label] = os.path.join(place, name)
-    return found
+            paths[PREFIX + label] = os.path.join(place, name)
+    return paths
 
 
 def library_files(names: tuple[str, ...]) -> dict[str, str]:
-    """The files that state the versions of libraries, which are not imported for that."""
-    found = {}
+    """The files that state the versions of libraries: name to path. Imports none of the libraries."""
+    paths = {}
     for name in names:
         spec = PathFinder.find_spec(name, sys.path)
         if spec is not None and spec.origin:
-            found[name] = spec.origin
+            paths[name] = spec.origin
             version = os.path.join(os.path.dirname(spec.origin), "_version.py")
             if os.path.isfile(version):
-                found[f"{name} version"] = version
-    return found
+                paths[f"{name} version"] = version
+    return paths

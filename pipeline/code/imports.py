@@ -1,4 +1,4 @@
-"""The import statements of a module, found without parsing the rest where that is safe."""
+"""The import statements of a module. If that is safe, the rest of the module is not parsed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def imports_of(package: str, text: bytes) -> Iterator[str]:
-    """The modules that the text of a module of a package imports, and what may be one."""
-    import ast  # for those who look into modules that have changed
+    """The modules that a module of `package` imports, with their parents. `from a import b` also yields `a.b`, which
+    need not be a module."""
+    import ast  # slow to import: needed for changed modules only
 
     yield package
     for node in _nodes(text):
@@ -39,12 +40,15 @@ _IMPORT = rb"[ \t]*((?:from[ \t][^\n#;()\\]*)?import[ \t](?:\([^()#;\\]*\)|[^\n#
 
 
 def _nodes(text: bytes) -> Iterable[ast.AST]:
-    """The nodes of a text's syntax tree; of its import statements alone, where these are lines that say nothing else
-    and have all of the text's words `import`: parsing takes most of the time that a module takes."""
+    """The nodes of a source's syntax tree, none if the source has a syntax error.
+
+    Parsing dominates the time per module. If the import statements stand on lines of their own and contain every word
+    `import` of the source, only they are parsed.
+    """
     import ast
 
     statements = b"\n".join(_import_statements(text))
-    if b"\\\n" not in text.replace(b"\r", b"") and _says_no_more(text, statements):
+    if b"\\\n" not in text.replace(b"\r", b"") and _has_all_imports(text, statements):
         with suppress(SyntaxError):
             return ast.parse(statements).body
     with suppress(SyntaxError):
@@ -53,17 +57,17 @@ def _nodes(text: bytes) -> Iterable[ast.AST]:
 
 
 def _import_statements(text: bytes) -> Iterator[bytes]:
-    """The statements that begin on the lines which have the word."""
+    """The import statements that start on lines with the word `import`."""
     end, pattern = 0, re.compile(_IMPORT, re.MULTILINE)
     while (word := text.find(b"import", end)) >= 0:
-        found = pattern.match(text, text.rfind(b"\n", 0, word) + 1)
-        end = word + 6 if found is None else max(found.end(), word + 6)
-        if found is not None:
-            yield found[1]
+        statement = pattern.match(text, text.rfind(b"\n", 0, word) + 1)
+        end = word + 6 if statement is None else max(statement.end(), word + 6)
+        if statement is not None:
+            yield statement[1]
 
 
-def _says_no_more(text: bytes, statements: bytes) -> bool:
-    """Whether a text has the word `import` nowhere else than in these statements of it."""
+def _has_all_imports(text: bytes, statements: bytes) -> bool:
+    """Whether every word `import` of a source is in the given statements."""
     if text.count(b"import") == statements.count(b"import"):
         return True
     return len(re.findall(_WORD, text)) == len(re.findall(_WORD, statements))

@@ -1,4 +1,4 @@
-"""Files: their stats as evidence, read at once, written whole or not at all."""
+"""Files: stats as evidence that a file is unchanged, reads, and atomic writes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from pipeline.io.stats import Stat as Stat  # noqa: PLC0414  for those who import from here
+from pipeline.io.stats import Stat as Stat  # noqa: PLC0414  re-exported
 from pipeline.io.stats import stat_of as stat_of  # noqa: PLC0414
 from pipeline.io.stats import unchanged as unchanged  # noqa: PLC0414
 
-_AT_ONCE = 1000  # parts of a file that are written at once: systems take 1024
+_AT_ONCE = 1000  # parts of a file for one `writev`: systems accept 1024
 
 
-UNSETTLED = Stat(-1, 0, 0, 0, 0)  # in the place of a stat that says nothing: no file has it
+UNSETTLED = Stat(-1, 0, 0, 0, 0)  # in place of a stat that proves nothing: no file has it
 
-# Nanoseconds after which a file that changes has other times, where the clock of its file system is not known: it ticks
-# every few milliseconds, or, where it has no parts of seconds, every one or two seconds.
+# Nanoseconds after which a changed file has other times, if the clock of its file system is not known: it ticks every
+# few milliseconds, or every one or two seconds if its times are whole seconds.
 TICK, COARSE_TICK = 20_000_000, 2_000_000_000
 _SECOND = 1_000_000_000
 
 
 class Moment(NamedTuple):
-    """When files were about to be read: by the clock of this machine, and by that of one file system."""
+    """The time right before files were read, by the clock of this machine and by that of one file system."""
 
     ns: int
     device: int = -1
@@ -33,33 +33,35 @@ class Moment(NamedTuple):
 
 
 def moment(path: str = "") -> Moment:
-    """Now. `path`: a file that is touched, so that the clock of its file system is asked; it need not exist."""
+    """The current time. `path`: a file to touch, if it exists, to read the clock of its file system."""
     now = time.time_ns()
     try:
         os.utime(path)
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return Moment(now)
-    return Moment(now, found.st_dev, found.st_mtime_ns)
+    return Moment(now, status.st_dev, status.st_mtime_ns)
 
 
-def is_settled(found: Stat, since: Moment) -> bool:
-    """Whether a file with a stat that changes after a moment gets another stat: the clock has ticked since its last
-    change. Its time of change says when that was, which no program can set."""
-    ctime_ns: int = found.ctime_ns
-    if found.device == since.device:
+def is_settled(known: Stat, since: Moment) -> bool:
+    """Whether each change of a file after `since` changes its stat: the clock ticked since the file's last change.
+
+    Uses the change time (ctime), which no program can set.
+    """
+    ctime_ns: int = known.ctime_ns
+    if known.device == since.device:
         return ctime_ns < since.own_ns
     return ctime_ns < since.ns - (TICK if ctime_ns % _SECOND else COARSE_TICK)
 
 
-def evidence(found: Stat | None, since: Moment) -> Stat | None:
-    """A stat by which a file is known to be unchanged later on, where its contents were read after a moment; UNSETTLED
-    where it may change, or may have changed, and keep that stat."""
-    return found if found is None or is_settled(found, since) else UNSETTLED
+def evidence(known: Stat | None, since: Moment) -> Stat | None:
+    """A stat that later proves a file unchanged, if the file was read after `since`. UNSETTLED if the file can change,
+    or can have changed, without changing its stat."""
+    return known if known is None or is_settled(known, since) else UNSETTLED
 
 
 def is_file(path: str) -> bool:
-    """Whether there is a file, and no folder, pipe, or link."""
+    """Whether `path` is a regular file: no folder, pipe or link."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except (OSError, ValueError):
@@ -67,8 +69,8 @@ def is_file(path: str) -> bool:
 
 
 def read_file(path: str, size: int = -1) -> bytes | None:
-    """The bytes of a file, or so many of them, None where it cannot be read, or is none: nobody may ever write to a
-    pipe."""
+    """The bytes of a file, or its first `size` bytes. None if it cannot be read or is no regular file: reading a pipe
+    could block forever."""
     try:
         with open(path, "rb", opener=_at_once) as file:
             return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
@@ -81,7 +83,7 @@ def _at_once(path: str, how: int) -> int:
 
 
 def make_way(path: str) -> None:
-    """Removes what stands where a file is to be: another one, a link, an empty folder. OSError where it has to stay."""
+    """Deletes the file, link or empty folder at `path`, if any. OSError if it cannot be deleted."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -91,7 +93,7 @@ def make_way(path: str) -> None:
 
 
 def move_file(path: str, place: str) -> None:
-    """Moves a file at once, over a file or an empty folder."""
+    """Moves a file atomically, over a file or an empty folder."""
     try:
         os.replace(path, place)
     except IsADirectoryError:
@@ -100,7 +102,8 @@ def move_file(path: str, place: str) -> None:
 
 
 def replace_file(path: str, *parts: bytes) -> None:
-    """Replaces a file at once: a reader sees the old bytes or the new ones, also after a kill."""
+    """Replaces a file atomically: a reader sees the old bytes or the new bytes, even after a kill. Creates missing
+    folders. OSError, with the name of the file, if it cannot be written."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         try:
@@ -123,7 +126,7 @@ def replace_file(path: str, *parts: bytes) -> None:
 
 
 def _write(handle: int, parts: Sequence[bytes]) -> None:
-    """Writes all of some parts, however much of them the system takes at once."""
+    """Writes all parts, also if the system accepts only some of the bytes per call."""
     left = sum(map(len, parts)) - (os.writev(handle, parts) if hasattr(os, "writev") else 0)
     if left:
         data = memoryview(b"".join(parts))
@@ -132,7 +135,7 @@ def _write(handle: int, parts: Sequence[bytes]) -> None:
 
 
 def overwrite_file(path: str, data: bytes) -> None:
-    """Writes a file in place, for data whose reader notices when it is torn: a replacement costs milliseconds."""
+    """Writes a file in place: faster than a replacement, by milliseconds, but the reader must detect a torn file."""
     leave_files_only(path)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
     try:
@@ -143,16 +146,16 @@ def overwrite_file(path: str, data: bytes) -> None:
 
 
 def leave_files_only(path: str) -> None:
-    """Removes what stands in the place of a file and is none: a link to another one, a pipe, an empty folder."""
+    """Deletes whatever is at `path`, unless it is a regular file: a link, a pipe, an empty folder."""
     try:
-        found = os.lstat(path).st_mode
+        mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return
-    if not stat.S_ISREG(found):
+    if not stat.S_ISREG(mode):
         make_way(path)
 
 
 def remove_empty(folder: str) -> None:
-    """Removes a folder if nothing is in it."""
+    """Deletes a folder if it is empty."""
     with suppress(OSError):
         os.rmdir(folder)

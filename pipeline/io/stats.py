@@ -1,7 +1,7 @@
-"""What the system says of files, and whether it still says the same.
+"""Stats of files, and the comparison of stats.
 
-Imports next to nothing, as the answer to a command line for which nothing has changed is found with it. Everything else
-has these from `pipeline.io.files`.
+Imports almost nothing: it is loaded first, to answer a command line from the replayed output when nothing changed.
+Other modules import these names from `pipeline.io.files`.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ import os
 from collections import namedtuple
 from collections.abc import Iterable
 
-# What the system says of a file. No `typing.NamedTuple`: importing `typing` takes longer than all else here.
+# Not a `typing.NamedTuple`: importing `typing` takes longer than everything else here.
 Stat = namedtuple("Stat", ("size", "mtime_ns", "ctime_ns", "inode", "device"))
 
 
 def stat_of(path: str | bytes) -> Stat | None:
-    """What the system says of a file, None where there is none."""
+    """The stat of a file, following links. None if it is missing."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+    return Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
 
 
 def unchanged(noted: Iterable[tuple[str | bytes, tuple[int, ...] | None]]) -> bool:
-    """Whether the system says of each file what was noted of it; None: that there is none.
+    """Whether each file still has its noted stat. None stands for a missing file.
 
-    The only comparison of stats: the note of a command line, the record of a run and a run itself ask it.
+    The only comparison of stats: used for the replayed output, for the record of the last run, and during a run.
     """
     return all(stat_of(path) == stat for path, stat in noted)

@@ -1,6 +1,6 @@
-"""What is being done right now, on a terminal: one line, rewritten, and gone when something lasting is printed.
+"""A progress line on a terminal. It is rewritten in place, and erased before permanent output is printed.
 
-Nothing of it goes anywhere else than to a terminal.
+Nothing is written if the stream is not a terminal.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 from pipeline.problems.plain import line
 
-_PAUSE = 0.05  # seconds between two lines: nobody reads faster
+_PAUSE = 0.05  # seconds between two updates: faster ones cannot be read
 _ERASE = "\r\033[K"
 
 
 class Progress:
-    """The line of one stream; silent where that is no terminal that can erase."""
+    """The progress line of one stream. Silent unless the stream is a terminal that can erase a line."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -25,7 +25,7 @@ class Progress:
         self._next = 0.0
 
     def show(self, text: str) -> None:
-        """Says what is being done, in place of what was said before."""
+        """Replaces the progress line with `text`. Skips updates that follow too fast."""
         if not self.on or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _PAUSE
@@ -34,7 +34,7 @@ class Progress:
         self._shown = True
 
     def clear(self) -> None:
-        """Takes the line away."""
+        """Erases the progress line."""
         if self._shown:
             self._stream.write(_ERASE)
             self._stream.flush()
@@ -42,7 +42,7 @@ class Progress:
 
 
 def _width(stream: Any) -> int:
-    """The columns of a terminal."""
+    """The width of a terminal in columns, 80 if unknown."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except OSError:
