@@ -244,7 +244,7 @@ def test_watch_brings_files_up_to_date_and_survives_mistakes(built: Project, wat
 def test_watch_starts_anew_for_another_release(built: Project, watching: Watching) -> None:
     watching.wait_for("watching")
     (built.specs / "RELEASE").write_text("2.12.0\n")
-    watching.wait_for("the description or the release of the spec set changed: starting anew")
+    watching.wait_for("the description or the release of the spec set changed: restarting")
     watching.wait_for("watching")
     assert built.files() == built.clean_build()
     built.set_formula("exp", "self", "result.conj() * grad")
@@ -270,7 +270,7 @@ def test_watch_sees_a_release_go_and_another_come(built: Project, watching: Watc
     (built.specs / "RELEASE").unlink()
     watching.wait_for("the PyTorch release cannot be told from the spec set")
     (built.specs / "RELEASE").write_text("2.12.0\n")
-    watching.wait_for("starting anew")
+    watching.wait_for("restarting")
     watching.wait_for("watching")
     assert built.files() == built.clean_build()
 

@@ -199,7 +199,7 @@ def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -
     assert " * it was never built\n" in project.run("info", "emit:ExpBackward0").stdout
     project.build()
     assert project.run("forget", "specs").status == 0
-    assert " * doit was told to forget it\n" in project.run("info", "specs").stdout
+    assert " * `doit forget` names it\n" in project.run("info", "specs").stdout
 
 
 # ---- what would do nothing, or what doit ends in a traceback
@@ -208,8 +208,8 @@ def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("-n", "-1"), "-n -1: there is no such number of processes"),
-        (("-P", "nope"), "-P nope: there is no such way"),
+        (("-n", "-1"), "-n -1: not a number of processes"),
+        (("-P", "nope"), "-P nope: unknown kind of worker"),
         (("-o", "/none/file"), "/none/file: No such file or directory"),
         (("-r", "json", "-o", "/none/file"), "/none/file: No such file or directory"),
         (("-o", "/dev/full"), "No space left on device"),
@@ -220,9 +220,9 @@ def test_info_of_what_was_never_made_or_is_forgotten_says_so(project: Project) -
         (("ignore",), "ignore: name a task"),
         (("strace", "specs"), "start no commands that could be traced"),
         (("strace", "nope"), "there is no task 'nope'"),
-        (("reset-dep",), "nothing can be taken for unchanged"),
-        (("forget", "--db-file", "/none/db", "specs"), "for what is to be forgotten"),
-        (("clean", "--forget", "--backend", "json", "specs"), "for what is to be forgotten"),
+        (("reset-dep",), "nothing can be marked as unchanged"),
+        (("forget", "--db-file", "/none/db", "specs"), "runs read the tasks to forget from"),
+        (("clean", "--forget", "--backend", "json", "specs"), "runs read the tasks to forget from"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -1,4 +1,4 @@
-"""`doit check`: every mistake and every warning of a spec set; with `fix=1` mends what it is certain of."""
+"""`doit check`: reports every error and warning of a spec set; `fix=1` first applies the certain fixes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
 from pipeline.problems.plain import lines
 
-_ROUNDS = 20  # of fixes: one tells of a name at the first of its places in a formula
+_ROUNDS = 20  # of fixes: each round fixes only the first use of a name in a formula
 
 
 class Check(BuildCommand):
-    """Reports the problems of a spec set on standard output. Nothing is generated; of a set that was never built, the
-    cache keeps what was found."""
+    """Reports the problems of a spec set on standard output. Generates no file. The cache keeps the results only if no
+    complete run has filled it."""
 
     name = "check"
-    doc_purpose = "report all mistakes and warnings; write no file"
+    doc_purpose = "report all errors and warnings; write no file"
     doc_usage = "[specs=SET …] [format=text|json|github|sarif] [strict=1] [fix=1]"
     doc_description = (
-        "Does all the work of a run but for writing: generated files stay as they are, and so does the cache of a set"
-        " that was built; that of another set keeps what the next check or run needs. The exit status is 1 where there"
-        " is a mistake, or a warning and strict=1. fix=1 first applies each 'did you mean' that is certain to the spec"
-        " files, and says what it changed on standard error; what is left is reported."
+        "Does all the work of a run except writing: the generated files are unchanged, and so is the cache of a set"
+        " that was built. The cache of any other set keeps what the next check or run needs. The exit status is 1 if"
+        " there is an error, or if strict=1 and there is a warning. fix=1 first applies each certain 'did you mean' to"
+        " the spec files and prints the changes on standard error, then reports the remaining problems."
     )
 
     def stream(self) -> TextIO:
@@ -48,7 +48,7 @@ class Check(BuildCommand):
 
 
 def _report(build: Build) -> int:
-    """Reports what is wrong; gives the exit status."""
+    """Reports all problems; returns the exit status."""
     try:
         problems = build.problems()
         say(problems.report, build.config.format, sys.stdout)

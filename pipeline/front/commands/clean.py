@@ -1,4 +1,4 @@
-"""`doit clean`: deletes the generated files that the set made, and leaves all others."""
+"""`doit clean`: deletes the files that the set generated, and keeps all others."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pipeline.problems.plain import lines
 
 
 class Clean(OnTasks, DoitClean):  # type: ignore[misc]
-    """doit's command; of gradmill's tasks the files that are known as gradmill's are deleted."""
+    """doit's command. For gradmill's tasks it deletes only files that gradmill wrote."""
 
     doc_description = (
-        "Deletes the generated files of the selected tasks, of all where none is named, and the manifest. A file that"
-        " gradmill did not make, a link or an input stays and is named; the exit status is 1 then."
+        "Deletes the manifest and the generated files of the selected tasks, or of all tasks if none is named. A file"
+        " that gradmill did not write, a link or an input is kept and reported; the exit status is then 1."
     )
 
     def execute(self, params: Any, args: list[str]) -> int:
@@ -26,7 +26,7 @@ class Clean(OnTasks, DoitClean):  # type: ignore[misc]
         return int(super().execute(params, args) or 0) or (1 if self._kept else 0)
 
     def clean_tasks(self, tasks: Iterable[Any], dryrun: bool, cleanforget: bool) -> None:
-        """Deletes the files of tasks; those of tasks that are not gradmill's as these say."""
+        """Deletes the files of gradmill's tasks; other tasks clean up as they define. `dryrun` only prints."""
         cleaner = Cleaner(self.tasks.build) if self.tasks is not None else None
         for task in {task.name: task for task in tasks}.values():
             group, _, name = task.name.partition(":")
@@ -40,7 +40,7 @@ class Clean(OnTasks, DoitClean):  # type: ignore[misc]
                 self.dep_manager.remove(task.name)
         self.dep_manager.close()
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
-        super().prepare(words, found)
-        if self.given["cleanforget"]:
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        super().prepare(words, loaded)
+        if self.options["cleanforget"]:
             self.check_notes()

@@ -1,4 +1,4 @@
-"""What gradmill's commands have in common: they read the variables, work on one build, and report errors plainly."""
+"""The base of gradmill's commands: reads the variables, opens one build, reports errors without a traceback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INTERRUPTED = 130
 
 
 class Failed(Exception):
-    """Mistakes in the specs: their report, and the format that it is in."""
+    """The specs have errors. `report` is their text, written in `format_`."""
 
     def __init__(self, report: str, format_: str) -> None:
         super().__init__(report)
@@ -39,9 +39,9 @@ class Failed(Exception):
 
 
 class BuildCommand(Command):  # type: ignore[misc]
-    """A doit command that needs no tasks, only a build. Subclasses implement `work`."""
+    """A doit command that needs a build but no tasks. Subclasses implement `work`."""
 
-    of_set = True  # whether it works on the set's folder in the cache, and on no other one's
+    of_set = True  # whether it works only on the set's own folder in the cache
 
     def parse_execute(self, in_args: list[str]) -> int:
         try:
@@ -74,11 +74,11 @@ class BuildCommand(Command):  # type: ignore[misc]
             return INTERRUPTED
 
     def open(self) -> Build:
-        """The build that the command works on."""
+        """The build that the command works on; `execute` closes it."""
         return open_build(self.variables(), stream=self.stream())
 
     def stream(self) -> TextIO:
-        """Where problems are reported."""
+        """The stream for problem reports."""
         return sys.stderr
 
     def variables(self) -> dict[str, str]:
@@ -86,18 +86,18 @@ class BuildCommand(Command):  # type: ignore[misc]
         return variables_of(get_var)
 
     def expect_none(self, arguments: list[str], usage: str) -> None:
-        """Refuses words that are neither variables nor options; `usage` is what to say."""
+        """Raises InvalidCommand if there are words that are neither variables nor options; `usage` is the hint."""
         if arguments:
             problem = line(f"{self.name}: '{arguments[0]}' is not expected here")
             raise InvalidCommand(f"{problem}\n  say {usage}")
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
-        """Does the command; gives the exit status."""
+        """Does the command; returns the exit status. A SpecError or OSError is reported as an invalid command."""
         raise NotImplementedError
 
 
 def check(build: Build, roots: Iterable[Root]) -> None:
-    """Brings queries up to date; Failed where what they are made from has mistakes."""
+    """Brings queries up to date. Raises Failed if they have errors, CodeChanged if gradmill's code changed."""
     roots = list(roots)
     _bring(build, roots)
     build.inputs.code.check()
@@ -105,13 +105,13 @@ def check(build: Build, roots: Iterable[Root]) -> None:
 
 
 def fail_for(build: Build, problems: Problems) -> None:
-    """Failed, where some of these problems are errors."""
+    """Raises Failed if any of these problems is an error."""
     if problems.failed:
         raise Failed(problems.report, build.config.format)
 
 
 def _bring(build: Build, roots: Sequence[Root]) -> None:
-    """Brings queries up to date, stage by stage; a terminal shows which one."""
+    """Brings queries up to date, stage by stage; a terminal shows the current one."""
     progress = Progress(sys.stderr)
     for query, *args in (*_before(build, roots), *roots) if progress.on else roots:
         progress.show(_stage(query))
@@ -120,7 +120,7 @@ def _bring(build: Build, roots: Sequence[Root]) -> None:
 
 
 def _before(build: Build, roots: Sequence[Root]) -> list[Root]:
-    """What stands for the stages that queries are made from."""
+    """The root queries of the stages that `roots` depend on, in order."""
     needed = {_stage(query) for query, *_ in roots}
     if not needed <= build.stages.analysis.keys():
         return [build.stages.root(stage) for stage in build.stages.analysis]
@@ -134,7 +134,7 @@ def _stage(query: Any) -> str:
 
 
 def say(report: str, format_: str, stream: TextIO | None = None) -> None:
-    """Writes a report to standard error, or to another stream; in colour where that is a terminal."""
+    """Writes a report to `stream`, by default standard error; in colour if that is a terminal."""
     from pipeline.problems.color import painted
 
     stream = stream or sys.stderr
@@ -143,12 +143,12 @@ def say(report: str, format_: str, stream: TextIO | None = None) -> None:
 
 
 def keep(build: Build) -> None:
-    """Keeps what a command that only reads found out, unless a whole run is there, which `explain` compares with."""
+    """Commits the results of a read-only command, unless the cache has a complete run: `explain` compares with it."""
     if build.record is None or not build.record.made.complete:
         build.commit()
 
 
 def stage_rows(build: Build) -> dict[str, Name]:
-    """The names of the rows that stand for the stages."""
+    """The names of the stages' root rows, by stage."""
     roots = {stage: build.stages.root(stage) for stage in build.stages.analysis}
     return {stage: (query.name, *args) for stage, (query, *args) in roots.items()}

@@ -10,14 +10,14 @@ from pipeline.front.run.build import Build
 
 
 class Coverage(BuildCommand):
-    """Reports how far a spec set's derivatives reach."""
+    """Reports which functions of a spec set have derivatives, and what their Nodes save."""
 
     name = "coverage"
     doc_purpose = "report which functions have a forward derivative, what is not implemented, what Nodes save"
     doc_usage = "[NAME …] [specs=SET …] [format=json]"
     doc_description = (
-        "Totals and a line for every Node; with NAMEs, operators or Nodes, of these alone. Stages are brought up to"
-        " date first."
+        "Prints totals and a line for every Node; with NAMEs (operators or Nodes), only for these. Stages are brought"
+        " up to date first."
     )
     cmd_options = (format_option("text", "json"), output_option())
 

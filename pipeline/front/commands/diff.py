@@ -18,11 +18,11 @@ class Diff(BuildCommand):
     """Compares the derivatives of two spec sets."""
 
     name = "diff"
-    of_set = False  # of two sets, which may have one name
+    of_set = False  # it reads two sets, which may have the same name
     doc_purpose = "report what changed in autograd between two spec sets or releases"
     doc_usage = "against=SET [against_release=X.Y.Z] [specs=SET …]"
     doc_description = (
-        "From the set that `against` names to the one that `specs` names, operator by operator: added, removed,"
+        "Compares the set in `against` (before) with the set in `specs` (after), operator by operator: added, removed,"
         " renumbered, formulas, forward derivatives, saved variables. Both may be core, torch, a folder or a wheel."
     )
     cmd_options = (format_option("text", "json", "html"), output_option())
@@ -37,18 +37,18 @@ class Diff(BuildCommand):
 
 
 def _against(variables: dict[str, str]) -> Build:
-    """The build of the other side."""
+    """The build of the set to compare with."""
     config = read_against(variables)
     sys.stderr.write(config.said)
     return Build(config)
 
 
 def _facts(build: Build) -> Autograd:
-    """One side, read to its end: both may be in one store."""
+    """The facts of one side, read completely before the other side opens: both may share one store."""
     check(build, [build.stages.root("match")])
-    found = read_autograd(build.db, build.config.specs.version)
+    facts = read_autograd(build.db, build.config.specs.version)
     keep(build)
-    return found
+    return facts
 
 
 def _compared(before: Autograd, after: Autograd) -> Report:
@@ -58,7 +58,7 @@ def _compared(before: Autograd, after: Autograd) -> Report:
 
 
 def render(report: Report, format_: str) -> bytes:
-    """The report in one of the three formats."""
+    """The report as text, JSON or HTML, UTF-8 encoded."""
     if format_ == "json":
         return json_text(report)
     if format_ == "html":

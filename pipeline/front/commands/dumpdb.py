@@ -1,4 +1,4 @@
-"""`doit dumpdb`: what doit was told to forget or to ignore, as JSON."""
+"""`doit dumpdb`: the tasks marked by `doit forget` and `doit ignore`, as JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pipeline.front.run.notes import read_notes
 
 
 class DumpDB(BuildCommand):
-    """doit's command of this name reads a database of its own kind, which gradmill does not have."""
+    """Replaces doit's command, which reads a database format that gradmill does not use."""
 
     name = "dumpdb"
-    doc_purpose = "print what doit was told to forget or to ignore"
+    doc_purpose = "print the tasks that doit is to forget or to ignore"
     doc_usage = "[specs=SET …]"
-    doc_description = "One JSON object, by task. What the stages made, `show` prints."
+    doc_description = "Prints one JSON object, keyed by task. `show` prints the results of the stages."
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "doit dumpdb [specs=SET]")

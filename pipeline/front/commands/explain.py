@@ -18,15 +18,16 @@ UP_TO_DATE = "everything is up to date\n"
 
 
 class Explain(BuildCommand):
-    """Explains a Node, an operator, a generated file or a stage; without a name, what the last edits will change."""
+    """Explains a Node, an operator, a generated file or a stage; without a name, the effect of the last edits."""
 
     name = "explain"
-    doc_purpose = "report what a thing is made from and why it would be made again"
+    doc_purpose = "report what a result depends on and why it would be rebuilt"
     doc_usage = "[NAME …] [FILE:LINE …] [specs=SET …] [format=json]"
     doc_description = (
         "NAME is a Node, an operator, a generated file or a stage. FILE:LINE is a place in a generated file, as a"
-        " compiler prints it: which entry the line is from. Without NAME: every entry that changed since the"
-        " last run, the Nodes that follow from it, and the files that will change. With format=json one array."
+        " compiler prints it; the report names the entry that the line comes from. Without NAME: every entry that"
+        " changed since the last run, the Nodes that depend on it, and the files that will change. format=json prints"
+        " one array."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
@@ -35,36 +36,36 @@ class Explain(BuildCommand):
             sys.stdout.write("[]\n" if as_json else UP_TO_DATE)
             return 0
         check(build, map(build.stages.root, (*build.stages.analysis, "shard")))
-        found = _named(build, arguments) if arguments else explainer(build).edits()
-        sys.stdout.write(json_text(found).decode() if as_json else _text(found))
+        results = _named(build, arguments) if arguments else explainer(build).edits()
+        sys.stdout.write(json_text(results).decode() if as_json else _text(results))
         return 0
 
 
 def _named(build: Build, arguments: list[str]) -> list[Explanation | Line]:
-    """The explanations of what the command line names, lines of generated files among it."""
+    """The explanations of the names and the FILE:LINE places of the command line, in its order."""
     from pipeline.io.files import read_file
     from pipeline.reports.origin.lines import Lines, place_in
 
-    found: list[Explanation | Line] = []
+    results: list[Explanation | Line] = []
     places = [place_in(argument) for argument in arguments]
     lines = Lines(build.db, build.layout, _places(build), read_file) if any(places) else None
     explained = explainer(build) if not all(places) else None
     for argument, place in zip(arguments, places):
         if place is not None and lines is not None:
-            found.append(lines.explain(*place))
+            results.append(lines.explain(*place))
         elif explained is not None:
-            found += explained.explain(argument)
-    return found
+            results += explained.explain(argument)
+    return results
 
 
-def _text(found: Sequence[Explanation | Line | Edit]) -> str:
+def _text(results: Sequence[Explanation | Line | Edit]) -> str:
     from pipeline.reports.explain_text import text_of
 
-    return "".join(map(text_of, found)) or UP_TO_DATE
+    return "".join(map(text_of, results)) or UP_TO_DATE
 
 
 def explainer(build: Build) -> Explainer:
-    """What explains a build whose stages are up to date."""
+    """The explainer of a build. Its stages must be up to date."""
     from pipeline.reports.explain import Explainer
 
     return Explainer(build.db, build.layout, _places(build), stage_rows(build))

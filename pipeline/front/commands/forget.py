@@ -11,8 +11,8 @@ from pipeline.front.commands.on_tasks import OnTasks
 
 
 class Forget(OnTasks, DoitForget):  # type: ignore[misc]
-    """doit's command."""
+    """doit's command, with gradmill's checks of task names and notes."""
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
-        super().prepare(words, found)
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        super().prepare(words, loaded)
         self.check_notes()

@@ -11,20 +11,20 @@ from pipeline.problems.plain import lines
 
 
 class Gc(BuildCommand):
-    """Drops all rows and values that the last runs of the spec sets do not need."""
+    """Drops all rows and values that no spec set's last run needs."""
 
     name = "gc"
     of_set = False
-    doc_purpose = "drop what nothing needs from the cache"
+    doc_purpose = "drop unneeded rows and values from the cache"
     doc_usage = "[--grace SECONDS] [cache=DIR]"
-    doc_description = "What the spec sets made last is kept, in whatever layout; what they made before that is not."
+    doc_description = "Keeps the results of each spec set's last run, in every layout; drops all older results."
     cmd_options = (
         {
             "name": "grace",
             "long": "grace",
             "type": int,
             "default": 0,
-            "help": "leave a spec set as it is that was built less than this many seconds ago [default: %(default)s]",
+            "help": "skip spec sets that were built less than this many seconds ago [default: %(default)s]",
         },
     )
 

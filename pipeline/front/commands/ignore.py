@@ -12,9 +12,9 @@ from pipeline.front.commands.on_tasks import OnTasks
 
 
 class Ignore(OnTasks, DoitIgnore):  # type: ignore[misc]
-    """doit's command."""
+    """doit's command; a command line without tasks is an error."""
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
         if not words:
             raise InvalidCommand("ignore: name a task\n  doit list --all lists the tasks")
-        super().prepare(words, found)
+        super().prepare(words, loaded)

@@ -12,30 +12,30 @@ from pipeline.front.doit.effect import Effect
 from pipeline.problems.plain import line
 from pipeline.problems.problem import SpecError
 
-_MANY = 20  # tasks of a group that are counted, not listed
+_MANY = 20  # a group with more tasks to run prints only their number
 
 
 class _Path(str):
-    """A path, which doit looks at as it is, and prints on one line."""
+    """A path that doit opens unchanged and prints escaped, on one line."""
 
     def __format__(self, spec: str) -> str:
         return format(line(str(self)), spec)
 
 
 class Info(OnTasks, DoitInfo):  # type: ignore[misc]
-    """doit's command. A group has the state of its tasks."""
+    """doit's command. The state of a group follows from its tasks."""
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
-        super().prepare(words, found)
-        self._named: dict[str, Any] = {task.name: task for task in found}
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        super().prepare(words, loaded)
+        self._named: dict[str, Any] = {task.name: task for task in loaded}
         self._to_run: list[str] = []
         if words:
             self._task = self._named[words[0]]
             self._task.targets = [_Path(target) for target in self._task.targets]
         if words and self._task.has_subtask:
-            self._task.uptodate = [(self._group_holds, [], {})]
+            self._task.uptodate = [(self._group_is_current, [], {})]
 
-    def _group_holds(self) -> bool:
+    def _group_is_current(self) -> bool:
         inner = [self._named[name] for name in self._task.task_dep if self._named[name].subtask_of == self._task.name]
         states = {task.name: self.dep_manager.get_status(task, self._named).status for task in inner}
         self._to_run = [name for name, state in states.items() if state != "up-to-date"]
@@ -55,7 +55,7 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
         return [f" * {len(self._to_run)} of its {count} tasks are to run:", *(f"    - {name}" for name in names)]
 
     def _of_task(self, effect: Effect) -> list[str]:
-        """What changed that the task is made from."""
+        """The changed dependencies of the task, or the error that it would fail with."""
         if effect.failure or effect.error:
             return [" * It would fail:", *(f"    {line}" for line in (effect.failure or effect.error).splitlines())]
         return [f" * {reason}" for reason in dict.fromkeys(self._reasons())]
@@ -68,11 +68,11 @@ class Info(OnTasks, DoitInfo):  # type: ignore[misc]
         assert self.tasks is not None
         build, name = self.tasks.build, self._task.name
         if name in build.forgotten:
-            return ("doit was told to forget it",)
+            return ("`doit forget` names it",)
         with plainly():
-            found = explainer(build)
+            explained = explainer(build)
             try:
-                reasons = tuple(reason for each in found.explain(name) for reason in each.reasons)
-            except SpecError:  # the manifest: it is made from all
-                reasons = found.reasons()
+                reasons = tuple(reason for each in explained.explain(name) for reason in each.reasons)
+            except SpecError:  # the manifest depends on all rows
+                reasons = explained.reasons()
         return reasons or (str(TOUCHED[1]),)

@@ -14,7 +14,7 @@ from pipeline.front.commands.on_tasks import OnTasks
 from pipeline.problems.plain import lines
 
 _STATES = {"U": "up-to-date", "R": "run", "I": "ignore", "E": "error"}
-_FIELD, _END = "\0", "\1"  # around what doit prints: in no name and in no text
+_FIELD, _END = "\0", "\1"  # separators in doit's output; no name and no text contains them
 
 
 class Listed(Struct, frozen=True, omit_defaults=True):
@@ -22,8 +22,8 @@ class Listed(Struct, frozen=True, omit_defaults=True):
 
     name: str
     doc: str
-    status: str = ""  # where it was asked for
-    target: str = ""  # the file that it writes
+    status: str = ""  # with --status
+    target: str = ""  # the path of the file that it writes
 
 
 class List(OnTasks, DoitList):  # type: ignore[misc]
@@ -42,18 +42,18 @@ class List(OnTasks, DoitList):  # type: ignore[misc]
         out, self.outstream = self.outstream, StringIO()
         quiet, status, subtasks = params["quiet"], params["status"], params["subtasks"]
         params["template"] = _FIELD.join((*(["{status}"] if status else []), "{name}", "{doc}")) + _END
-        params["subtasks"] = subtasks or status  # the state of a group is that of its tasks
-        done = int(super().execute(params, args))
-        told = self.tasks
-        found = _read(self.outstream.getvalue(), told.build if told is not None else None)
-        shown = [task for task in found if subtasks or ":" not in task.name or task.name in args]
-        as_json = told is not None and told.build.config.format == "json"
+        params["subtasks"] = subtasks or status  # the state of a group follows from its tasks
+        exit_status = int(super().execute(params, args))
+        build = self.tasks.build if self.tasks is not None else None
+        listed = _read(self.outstream.getvalue(), build)
+        shown = [task for task in listed if subtasks or ":" not in task.name or task.name in args]
+        as_json = build is not None and build.config.format == "json"
         out.write(_json(shown) if as_json else _text(shown, quiet=quiet))
-        return done
+        return exit_status
 
 
 def _read(text: str, build: Any) -> list[Listed]:
-    """The tasks that doit printed."""
+    """The tasks in doit's output; each group gets its state from its tasks. `build`: None if not gradmill's."""
     lines = [line.split(_FIELD) for line in text.removesuffix("\n").split(f"{_END}\n") if line.removesuffix(_END)]
     lines = [[*line[:-1], line[-1].removesuffix(_END)] for line in lines]
     states = {name: _STATES[state[0]] for *state, name, _ in lines if state}
@@ -77,7 +77,7 @@ def _json(tasks: Sequence[Listed]) -> str:
 
 
 def _text(tasks: Sequence[Listed], *, quiet: bool) -> str:
-    """A line for each task: the letter of its state, its name, what it does."""
+    """A line for each task: the letter of its state if known, its name, and its doc unless `quiet`."""
     letters = {state: letter for letter, state in _STATES.items()}
     width = max((len(task.name) for task in tasks), default=0) + 3
     heads = [f"{letters[task.status]} " if task.status else "" for task in tasks]

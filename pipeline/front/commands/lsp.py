@@ -15,14 +15,14 @@ _MISSING = "lsp: pygls is not installed\n  pip install 'gradmill[lsp]'"
 
 
 class Lsp(BuildCommand):
-    """Serves one editor until that ends it."""
+    """Serves one editor until the editor ends the session."""
 
     name = "lsp"
     doc_purpose = "serve an editor: the language server for derivatives.yaml and native_functions.yaml"
     doc_usage = "[specs=SET …]"
     doc_description = (
         "Speaks the Language Server Protocol on standard input and output. Without specs=, a file belongs to the"
-        " nearest spec set around it. Nothing is written but to the cache, and nothing there that a run reads."
+        " nearest spec set in its folder or above. Writes only to the cache, and nothing there that a run reads."
     )
 
     def execute(self, opt_values: dict[str, Any], pos_args: list[str]) -> int:

@@ -1,6 +1,6 @@
-"""What doit's own commands do more where the tasks are gradmill's: the tasks hear what the command line asks for.
+"""A mixin for doit's own commands: it passes the command line's selection and options to gradmill's tasks.
 
-A mixin of commands, not a loader: it is there however doit was started. With tasks of others all stays doit's own.
+It extends the commands, not the loader, so that it works however doit was started. Other tasks keep doit's behaviour.
 """
 
 from __future__ import annotations
@@ -22,57 +22,57 @@ if TYPE_CHECKING:
 
 
 class OnTasks:
-    """A command of doit's."""
+    """One of doit's commands, extended for gradmill's tasks."""
 
     name: str
     loader: Any
     execute_tasks: bool
-    given: Any  # the options
+    options: Any  # of the command line, by name
 
     def parse_execute(self, in_args: list[str]) -> Any:
         try:
             return super().parse_execute(in_args)  # type: ignore[misc]
-        except CmdParseError as error:  # doit's message ends in all options, as Python prints them
+        except CmdParseError as error:  # doit's message ends in the repr of all options
             problem = str(error).partition(" (parsing options:")[0].strip()
             raise InvalidCommand(
                 two_lines(f"{self.name}: {problem}", f"doit help {self.name} lists the options")
             ) from None
 
     def execute(self, params: Any, args: list[str]) -> Any:
-        self.given = params
+        self.options = params
         self.loader = _Loader(self.loader, params)
         try:
             return super().execute(params, args)  # type: ignore[misc]
         finally:
-            if not self.execute_tasks and self.tasks is not None:  # a run ends otherwise: it keeps what it found
+            if not self.execute_tasks and self.tasks is not None:  # a run commits its results instead
                 self.tasks.build.drop()
 
     @property
     def tasks(self) -> Tasks | None:
-        """gradmill's tasks; None for those of others, and before they are loaded."""
+        """gradmill's tasks; None before they are loaded, and if the tasks are not gradmill's."""
         return (getattr(self.loader, "namespace", None) or {}).get("TASKS")
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
-        """Called when gradmill's tasks are loaded, with the words of the command line: a list that doit reads after
-        that. InvalidCommand where they do not go together."""
-        names = [task.name for task in found]
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        """Called when gradmill's tasks are loaded. Expands the patterns in `words`, the task names of the command
+        line, in place: doit reads the list afterwards. Raises InvalidCommand for a name that no task has."""
+        names = [task.name for task in loaded]
         words[:] = without_patterns(words, names)
         problem = next(filter(None, (unknown_task(word, names) for word in words)), "")
         if problem:
             raise InvalidCommand(problem)
 
     def check_notes(self) -> None:
-        """Refuses to note what is to be forgotten where no run looks."""
+        """Raises InvalidCommand if the options name a file for the notes that no run reads."""
         assert self.tasks is not None
-        place, given = self.tasks.build.paths.notes, self.given
-        if given["backend"] != "gradmill" or os.path.abspath(given["dep_file"]) != os.path.abspath(place + OTHERS):
+        path, options = self.tasks.build.paths.notes, self.options
+        if options["backend"] != "gradmill" or os.path.abspath(options["dep_file"]) != os.path.abspath(path + OTHERS):
             raise InvalidCommand(
-                line(f"runs look in {place} for what is to be forgotten") + "\n  leave out --backend and --db-file"
+                line(f"runs read the tasks to forget from {path}") + "\n  leave out --backend and --db-file"
             )
 
 
 class _Loader:
-    """The loader that doit chose, which tells gradmill's tasks what is asked for before it makes them."""
+    """Wraps the loader that doit chose: passes the request to gradmill's tasks before it creates them."""
 
     def __init__(self, loader: Any, options: Any) -> None:
         self._loader = loader
@@ -92,6 +92,6 @@ class _Loader:
         if problem := odd_word(pos_args):
             raise InvalidCommand(problem)
         tasks.ask(Asked(pos_args, cmd.execute_tasks, **self._options))
-        found = self._loader.load_tasks(cmd, pos_args)
-        cmd.prepare(pos_args, found)
-        return found
+        loaded = self._loader.load_tasks(cmd, pos_args)
+        cmd.prepare(pos_args, loaded)
+        return loaded

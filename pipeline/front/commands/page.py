@@ -1,4 +1,4 @@
-"""`doit page`: writes a folder of HTML in which the spec set can be browsed."""
+"""`doit page`: writes a folder of HTML pages for browsing the spec set."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Page(BuildCommand):
     doc_purpose = "write a folder of HTML: every operator, its formulas, what they become"
     doc_usage = "[against=SET] [specs=SET …]"
     doc_description = (
-        "The folder is page/ beneath the generated files; open its index.html. With against=SET, pages also say what"
-        " changed since that spec set, which may be core, torch, a folder or a wheel."
+        "The folder is page/ below the generated files; open its index.html. With against=SET, the pages also show the"
+        " changes since that spec set, which may be core, torch, a folder or a wheel."
     )
 
     def open(self) -> Build:
@@ -46,9 +46,9 @@ class Page(BuildCommand):
             return 0
         check_claims(build.config)
         if self._against is not None:
-            facts, build.inputs.compared, mistakes = facts_of(self._against)
-            if mistakes:
-                raise Failed(mistakes, self._against.format)
+            facts, build.inputs.compared, errors = facts_of(self._against)
+            if errors:
+                raise Failed(errors, self._against.format)
             build.inputs.against = facts
         problems = _checked(build)
         done = build.write()
@@ -60,10 +60,10 @@ class Page(BuildCommand):
 
 
 def _checked(build: PageBuild) -> Problems:
-    """Brings all pages up to date; gives the warnings. Failed where the specs have mistakes: those that lookups among
-    functions find come first, as nothing can be said of functions then."""
+    """Brings all pages up to date; returns the warnings. Raises Failed if the specs have errors; errors up to `match`
+    come first, because the pages need its functions."""
     check(build, [build.stages.root("match")])
     build.bring()
-    found = build.problems_of([build.stages.root("match"), build.page_root])
-    fail_for(build, found)
-    return found
+    problems = build.problems_of([build.stages.root("match"), build.page_root])
+    fail_for(build, problems)
+    return problems

@@ -1,4 +1,4 @@
-"""Options of commands that write a report: in which format, and where to."""
+"""The options of commands that write a report: its format and its file."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from pipeline.problems.problem import SpecError
 
 
 def format_option(*formats: str) -> dict[str, Any]:
-    """`--format`, one of `formats`; without it, what the variable `format` says."""
+    """The option `--format`, one of `formats`. It overrides the variable `format`."""
     return {
         "name": "format",
         "long": "format",
         "type": str,
         "default": "",
         "choices": [(name, "") for name in formats],
-        "help": "how the report is written, whatever format= says of problems",
+        "help": "the format of the report; format= is the format of problems",
     }
 
 
 def format_of(options: dict[str, Any], build: Build) -> str:
-    """In which format a report is to be written: text or JSON, or another one that an option asks for. The other
-    values of the variable `format` are for problems."""
+    """The format of a report: that of the option, else "json" if the variable `format` has it, else "text". The other
+    values of the variable apply to problems alone."""
     return options["format"] or ("json" if build.config.format == "json" else "text")
 
 
 def json_text(value: Any) -> bytes:
-    """A value as JSON for people and programs, with a line end."""
+    """A value as indented JSON with a final line end."""
     return plain.json_text(msgspec.json.format(msgspec.json.encode(value), indent=2)).encode()
 
 
 def output_option() -> dict[str, Any]:
-    """`--output`, a file to write to."""
+    """The option `--output`, a file to write to."""
     return {"name": "output", "short": "o", "long": "output", "type": str, "default": "", "help": "write to this file"}
 
 
 def write_output(build: Build, data: bytes, path: str) -> None:
-    """Writes to the file called `path`, to standard output when it is empty; SpecError where it is an input, or no
-    file. A file that is there is written over, as its name was given for that."""
+    """Writes `data` to the file `path`, or to standard output if `path` is empty. Replaces an existing file. Raises
+    SpecError if the path is an input or cannot be written."""
     if not path:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()

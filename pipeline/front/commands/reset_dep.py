@@ -12,11 +12,11 @@ from pipeline.front.commands.on_tasks import OnTasks
 
 
 class ResetDep(OnTasks, DoitResetDep):  # type: ignore[misc]
-    """doit's command, which takes the files that tasks depend on for unchanged."""
+    """doit's command, which marks the file dependencies of tasks as unchanged."""
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
-        super().prepare(words, found)
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        super().prepare(words, loaded)
         raise InvalidCommand(
-            "reset-dep: gradmill compares what tasks are made from by content: nothing can be taken for unchanged\n"
+            "reset-dep: gradmill compares dependencies by content: nothing can be marked as unchanged\n"
             "  doit explain reports what changed"
         )

@@ -1,4 +1,4 @@
-"""`doit run`, said or not: doit's own, with what ends a run of gradmill's tasks, whatever reports it."""
+"""`doit run`, also as the default command: doit's own, which also ends a run of gradmill's tasks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pipeline.problems.plain import line
 
 
 class Run(OnTasks, DoitRun):  # type: ignore[misc]
-    """doit's command. Problems are reported on standard error, in the format that is asked for."""
+    """doit's command. Reports problems on standard error, in the requested format."""
 
     def get_reporters(self) -> dict[str, Any]:
         return {**super().get_reporters(), "json": TimedJsonReporter}
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
-        tasks, names = self.tasks, [task.name for task in found]
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        tasks, names = self.tasks, [task.name for task in loaded]
         assert tasks is not None
-        self.dep_manager.remove_success = _ignore  # the rows know what a task that failed has not made
+        self.dep_manager.remove_success = _ignore  # the rows show that a failed task has to run again
         self._check_processes()
         words[:] = [tasks.named(word, names) for word in words]
         problem = unknown_word(words, names, self.loader.cmd_names)
@@ -37,26 +37,24 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
         if any("*" in word for word in words):
             with plainly():
                 members = tasks.members()
-            # Where there are mistakes nothing matches: they are what the run is to report.
+            # If the specs have errors, no name is known: run the stages, which report them.
             words[:] = without_patterns(words, [*names, *members]) if members else [*tasks.build.stages.analysis]
 
     def _check_processes(self) -> None:
-        """Refuses what doit takes for no work at all, or not at all."""
-        count, kind = self.given["num_process"], self.given["par_type"]
+        """Raises InvalidCommand for values of -n and -P with which doit does no work or fails."""
+        count, kind = self.options["num_process"], self.options["par_type"]
         if count < 0:
-            raise InvalidCommand(
-                two_lines(f"-n {count}: there is no such number of processes", "say -n 2, or leave it out")
-            )
+            raise InvalidCommand(two_lines(f"-n {count}: not a number of processes", "pass -n 2, or leave it out"))
         if kind not in ("process", "thread"):
-            raise InvalidCommand(two_lines(f"-P {kind}: there is no such way", "say -P process or -P thread"))
+            raise InvalidCommand(two_lines(f"-P {kind}: unknown kind of worker", "pass -P process or -P thread"))
 
     def execute(self, params: Any, args: list[str]) -> Any:
         streams = sys.stdout, sys.stderr
         try:
             with _workers(params):
                 status = super().execute(params, args)
-        except BaseException as error:  # Ctrl-C: what was not made is not done, and what was being made is not kept
-            sys.stdout, sys.stderr = streams  # doit's JSON reporter has its own until a run is complete
+        except BaseException as error:  # Ctrl-C, too: results of unfinished tasks are dropped
+            sys.stdout, sys.stderr = streams  # doit's JSON reporter replaces them until a run is complete
             if self.tasks is not None:
                 report_failures(self.tasks)
                 if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
@@ -68,7 +66,7 @@ class Run(OnTasks, DoitRun):  # type: ignore[misc]
 
 
 class PlainRun(Run):
-    """The same for a command line of variables alone: no backend and no reporter of a plugin can be asked for."""
+    """`Run` for a command line of variables alone, which cannot select a plugin's backend or reporter."""
 
     def get_backends(self) -> dict[str, Any]:
         return {"gradmill": Backend}
@@ -78,11 +76,11 @@ class PlainRun(Run):
 
 
 def _ignore(_: Any) -> None:
-    """Of what needs no note."""
+    """Does nothing: gradmill's rows record the state of a task."""
 
 
 def _workers(params: Any) -> AbstractContextManager[None]:
-    """What a run needs that has worker processes."""
+    """The context of a run with worker processes; an empty context without them."""
     if not params["num_process"] or params["par_type"] != "process":
         return nullcontext()
     from pipeline.front.doit.workers import workers
@@ -91,8 +89,7 @@ def _workers(params: Any) -> AbstractContextManager[None]:
 
 
 class TimedJsonReporter(JsonReporter):  # type: ignore[misc]
-    """doit's reporter. gradmill's tasks do their work when doit looks whether they are up to date: their times begin
-    there."""
+    """doit's JSON reporter. gradmill's tasks work during doit's up-to-date check, so their times start there."""
 
     def get_status(self, task: Any) -> None:
         super().get_status(task)
@@ -101,14 +98,14 @@ class TimedJsonReporter(JsonReporter):  # type: ignore[misc]
 
 
 class _Looked(TaskResult):  # type: ignore[misc]
-    """What became of a task, with the time since doit looked at it first."""
+    """The result of a task; its time starts at doit's up-to-date check."""
 
     def __init__(self, task: Any) -> None:
         super().__init__(task)
         super().start()
 
     def start(self) -> None:
-        """doit's clock starts here: what this one counts is almost done by then."""
+        """Ignores doit's later start of the clock: by then the work is almost done."""
 
     def to_dict(self) -> Any:
         if self.result is None:  # it was interrupted

@@ -1,4 +1,4 @@
-"""`doit schema TYPE`: the JSON Schema of a spec file, of the manifest or of what a stage makes."""
+"""`doit schema TYPE`: the JSON Schema of a spec file, of the manifest or of a stage's artifacts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Schema(BuildCommand):
     doc_purpose = "print the JSON Schema of a spec file, of the manifest or of an artifact type"
     doc_usage = "TYPE"
     doc_description = (
-        "TYPE is derivatives or native_functions, of the YAML files; manifest; specset, of descriptions; problems, of"
-        " format=json; a stage, for a line that show prints of it, where that of derivatives is derivatives.row;"
+        "TYPE is derivatives or native_functions for the YAML files; manifest; specset for descriptions; problems for"
+        " format=json; a stage for one line of its show output (derivatives.row for the stage derivatives);"
         " or one of the queries of a stage: infos.targets, derivatives.definitions."
     )
 

@@ -16,11 +16,11 @@ class Show(BuildCommand):
     """Prints the rows of a stage, one JSON object a line."""
 
     name = "show"
-    doc_purpose = "print what a stage made as JSON, one object a line"
+    doc_purpose = "print the rows of a stage as JSON, one object per line"
     doc_usage = "STAGE [NAME] [specs=SET …]"
     doc_description = (
         "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard, or differentiability:"
-        " what autograd makes of each function. NAME is an operator, with or without overload, a schema, a Node, a"
+        " how autograd handles each function. NAME is an operator, with or without overload, a schema, a Node, a"
         " graph or a file. Stages are brought up to date first; generated files are not touched."
     )
 

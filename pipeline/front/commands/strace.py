@@ -15,9 +15,9 @@ from pipeline.problems.plain import line
 class Strace(OnTasks, DoitStrace):  # type: ignore[misc]
     """doit's command, which traces the commands that a task starts."""
 
-    def prepare(self, words: list[str], found: Sequence[Any]) -> None:
-        super().prepare(words, found)
+    def prepare(self, words: list[str], loaded: Sequence[Any]) -> None:
+        super().prepare(words, loaded)
         raise InvalidCommand(
             "strace: gradmill's tasks start no commands that could be traced\n  "
-            + line(f"doit explain {words[0]} reports what it is made from")
+            + line(f"doit explain {words[0]} reports its dependencies")
         )

@@ -17,35 +17,35 @@ from pipeline.front.run.build import Build
 from pipeline.front.run.own_code import PACKAGE
 from pipeline.front.run.resident import Resident
 from pipeline.front.settings.config import Config, read_config
-from pipeline.front.start.main import start_anew
+from pipeline.front.start.main import restart
 from pipeline.problems.plain import line, message_of, reason
 from pipeline.problems.problem import SpecError
 
-# Milliseconds: how long to collect events of one save, and how often to look.
+# Milliseconds: how long to collect events of one save, and the polling interval.
 DEBOUNCE = 8
 STEP = 2
-WAKE = 250  # how often the watcher says that nothing happened
-SETTLE = 0.1  # seconds that code is left alone before it is loaded
+WAKE = 250  # after this time without an event, the watcher yields an empty set of changes
+SETTLE = 0.1  # seconds to wait after an edit of gradmill's code before it is loaded
 
-_MANY = 8  # names that a line has room for
+_MANY = 8  # a line lists at most so many names
 
 
 class Watch(BuildCommand):
-    """Stays resident; after every save, brings everything up to date and says so in one line."""
+    """Stays resident. After every save it brings everything up to date and prints one line."""
 
     name = "watch"
     doc_purpose = "keep generated files up to date while specs are edited"
     doc_usage = "[specs=SET …]"
     doc_description = (
-        "Ends with Ctrl-C. When gradmill's own code changes, or the description or the release of the spec set, it"
-        " starts itself anew."
+        "Ends with Ctrl-C. Restarts itself when gradmill's own code changes, or the description or the release of the"
+        " spec set."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         self.expect_none(arguments, "doit watch [specs=SET]")
         check_claims(build.config)
         gc.disable()
-        with suppress(KeyboardInterrupt):  # in the middle of a pass: what was written is whole
+        with suppress(KeyboardInterrupt):  # even during a pass: every written file is complete
             self._watch(build, self.variables())
         return 0
 
@@ -58,7 +58,7 @@ class Watch(BuildCommand):
             if watching and not changed and build.inputs.specs_are_the_same():  # the watcher may miss a save
                 continue
             if any(map(_is_source, changed)):
-                _start_anew()
+                _restart()
             now, before = _wanted(variables), wrong
             if isinstance(now, str):
                 watching, wrong = False, now
@@ -67,15 +67,15 @@ class Watch(BuildCommand):
                 continue
             wrong = ""
             if (now.specs, now.release) != (build.config.specs, build.config.release):
-                _start_anew("the description or the release of the spec set changed")
+                _restart("the description or the release of the spec set changed")
             self._pass(resident)
-            if not watching:  # what was saved before the watcher was there has been seen by now
+            if not watching:  # this pass has read what was saved before the watcher started
                 watching = True
                 gc.freeze()
                 print(line(f"watching {build.config.specs.name}; Ctrl-C ends"), flush=True)
 
     def _pass(self, resident: Resident, *, first: bool = False) -> None:
-        """One pass, and a line about what it did."""
+        """Brings everything up to date and prints a line about the changed units and files."""
         start = time.perf_counter()
         try:
             done = resident.update(anew=not first)
@@ -87,24 +87,24 @@ class Watch(BuildCommand):
                 print(line(f"{took:.0f} ms: {what}"), flush=True)
             resident.save()
         except CodeChanged:
-            _start_anew()
+            _restart()
         except SpecError as error:
             print(message_of(error), file=sys.stderr, flush=True)
         except OSError as error:
             print(reason(error), file=sys.stderr, flush=True)
         resident.rest()
-        gc.collect()  # nobody waits now
+        gc.collect()  # now, while no save waits for a result
 
 
 def _events(build: Build) -> Iterator[list[str]]:
-    """The inputs that changed, save by save; nothing as soon as the watcher is there, and now and then."""
+    """The paths of changed inputs, one list per save. The list is empty once the watcher runs, and every `WAKE` ms."""
     from watchfiles import Change, watch
 
     inputs = {os.path.abspath(path) for path in build.inputs.spec_paths()}
     graphs = build.config.graphs
     folders = sorted({*(os.path.dirname(path) for path in inputs), PACKAGE})
     inputs |= {os.path.abspath(path) for path in build.config.specs.looked_for}
-    found = watch(
+    events = watch(
         *filter(os.path.isdir, folders),
         watch_filter=lambda change, path: (
             path in inputs or graphs.has(path) or (_is_source(path) and change != Change.deleted)
@@ -115,7 +115,7 @@ def _events(build: Build) -> Iterator[list[str]]:
         yield_on_timeout=True,
         raise_interrupt=True,
     )
-    for changes in found:
+    for changes in events:
         yield [path for _, path in changes]
 
 
@@ -124,21 +124,21 @@ def _is_source(path: str) -> bool:
 
 
 def _wanted(variables: Mapping[str, str]) -> Config | str:
-    """What a run would be asked to do by now, or why it would not begin."""
+    """The current configuration, or the message of the error in it."""
     try:
         return read_config(variables)
     except SpecError as error:
         return message_of(error)
 
 
-def _start_anew(why: str = "gradmill's own code changed") -> None:
-    print(f"{why}: starting anew", flush=True)
+def _restart(why: str = "gradmill's own code changed") -> None:
+    print(f"{why}: restarting", flush=True)
     time.sleep(SETTLE)
-    start_anew()
+    restart()
 
 
 def _summary(names: Sequence[str], what: str) -> str:
-    """The names when they are few, their number when they are many."""
+    """The names if there are at most `_MANY`, else their number."""
     if len(names) > _MANY:
         return f"{len(names)} {what}s"
     return ", ".join(names) or f"no {what}"

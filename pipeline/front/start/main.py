@@ -99,6 +99,6 @@ def main(arguments: list[str] | None = None) -> Any:
         return 130
 
 
-def start_anew() -> None:
-    """Puts a new process with the same command line in the place of this one."""
+def restart() -> None:
+    """Replaces this process by a new one with the same command line."""
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
