@@ -202,7 +202,7 @@ def odd(tiny_built: Project, tmp_path_factory: pytest.TempPathFactory) -> Projec
 
 @pytest.mark.parametrize(
     "command",
-    ["", "-v2", "check", "check fix=1", "list --all --status", "info shard:Functions.h", "info manifest",
+    ["", "-v2", "check", "list --all --status", "info shard:Functions.h", "info manifest", "check fix=1",
      "explain exp", "explain", "coverage",
      "diff against=core", "page", "gc", "show match exp", "export ninja", "export cmake", "clean -n", "clean"],
 )  # fmt: skip

@@ -167,9 +167,7 @@ class Database(Engine):
         if known is None:
             live[call.row] = False
             readers = sorted(self.all_readers(call.row), key=lambda row: not live.get(row))  # live ones first
-            known = live[call.row] = self._is_clean(call) and any(
-                self._is_live_reader(row, call.row, live, within) for row in readers
-            )
+            known = live[call.row] = any(self._is_live_reader(row, call.row, live, within) for row in readers)
         return known
 
     def _is_live_reader(self, row: Row, read: Row, live: dict[Row, bool], within: Callable[[Name], bool]) -> bool:

@@ -11,7 +11,7 @@ from pipeline.query.memo import StoreDamaged, digest
 
 Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones
 _SIZE = 32  # bits of a size
-_BUFFER = 1_000_000  # bytes that are written at once
+_BUFFER = 100_000  # bytes that are written at once
 
 
 class Values:

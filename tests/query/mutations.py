@@ -54,7 +54,7 @@ MUTATIONS = [
     Mutation(ENGINE, "[:PAST]", ""),
     Mutation(ENGINE, "if before is None or before.digest != memo.digest:", "if before is None:"),
     Mutation(ENGINE, "            if (dep.row, dep.item) not in known:\n", "            if not known:\n"),
-    Mutation(ENGINE, "self.reporting.add if memo.diagnostics else self.reporting.discard", "self.reporting.add"),
+    Mutation(ENGINE, "self.reporting.add if memo.diagnostics else self.reporting.discard", "self.reporting.discard"),
     Mutation(ENGINE, "self.replaced.setdefault(row, before)", "self.replaced[row] = before"),
     Mutation(
         ENGINE, "elif self._run(call).digest != memo.digest:", "elif self._run(call).digest != memo.digest and False:"
@@ -80,7 +80,7 @@ MUTATIONS = [
         "    if before is None:\n        return engine.all_readers(row)",
         "    if before is None:\n        return ()",
     ),
-    Mutation(INVALIDATION, "for item in (None, *changed)", "for item in changed"),
+    Mutation(INVALIDATION, "for item in (None, *items)", "for item in items"),
     # ---- revisions
     Mutation(DATABASE, "self.unverified = set(snapshot.dirty)", "self.unverified = set()"),
     Mutation(DATABASE, "set(snapshot.dirty), set(snapshot.reporting)", "set(), set(snapshot.reporting)"),
@@ -90,7 +90,7 @@ MUTATIONS = [
     Mutation(
         DATABASE, "                if self._store.is_current():\n                    break", "                break"
     ),
-    Mutation(DATABASE, "known = live[call.row] = self._is_clean(call) and any(", "known = live[call.row] = any("),
+    Mutation(DATABASE, "return reads and self.is_live(call, live, within)", "return self.is_live(call, live, within)"),
     Mutation(DATABASE, "replaced = self.replaced if cumulative else {}", "replaced = {}"),
     Mutation(DATABASE, "labels = {**snapshot.inputs, **inputs}", "labels = {**inputs}"),
     # ---- tables

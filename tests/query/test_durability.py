@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from pipeline.query.database import Database
 from pipeline.query.memo import StoreDamaged, row_of_query
+from pipeline.query.store import Changes
 from pipeline.store import sqlite
 from tests.query.memory_store import MemoryStore
 from tests.query.toy import Toy, page, summary, total, words
@@ -175,6 +178,25 @@ def test_any_store_will_do(tmp_path: Path, seed: int, kind: type[MemoryStore]) -
             raise AssertionError("the store is damaged all the time")
 
 
+class Refusing(MemoryStore):
+    """A store that refuses every second commit."""
+
+    refuses = False
+
+    def commit(self, changes: Changes) -> bool:
+        self.refuses = not self.refuses
+        return not self.refuses and super().commit(changes)
+
+
+def test_a_commit_that_is_refused_leaves_nothing_in_memory(tmp_path: Path) -> None:
+    toy, store = Toy(tmp_path), Refusing()
+    opened = toy.open()
+    db = Database(store, opened._find, opened._code, 0, toy.warned.append)
+    for text in (TEXT, EDITED, TEXT, EDITED, EDITED, TEXT):
+        toy.inputs["x"] = text
+        assert toy.run(*ROOTS, db=db)[0] == values_of(text, tmp_path / str(random.random()))
+
+
 def test_a_store_that_another_process_changes_while_it_is_read_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,3 +254,73 @@ def test_a_memo_under_a_number_of_another_call_is_none(tmp_path: Path) -> None:
     read = toy.store.memo
     toy.store.memo = lambda row: memo if row == row_of_query(total, ("x",)) else read(row)  # type: ignore[method-assign]
     assert total(db, "x") == sum(n % 7 for n in range(40))
+
+
+def test_an_input_that_was_deleted_is_noticed(tmp_path: Path) -> None:
+    toy = Toy(tmp_path)
+    toy.inputs |= {"x": TEXT, "y": b"a: one\n"}
+    toy.run((total, "x"), (total, "y"))
+    del toy.inputs["y"]
+    assert toy.run((total, "x"), (total, "y"))[0] == [sum(n % 7 for n in range(40)), 0]
+
+
+def test_a_commit_of_another_process_within_a_tick_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stats that do not change hide it: the sum of all checksums shows it."""
+    toy, other = Toy(tmp_path), Toy(tmp_path)
+    toy.inputs["x"] = TEXT
+    toy.run((total, "x"))
+    monkeypatch.setattr(sqlite, "stats_of", lambda path: (None, None))
+    monkeypatch.setattr(sqlite, "stat_of", lambda path: None)
+    db = toy.open()
+    assert toy.run((total, "x"), db=db)[1] == []
+    other.inputs = {**toy.inputs, "x": EDITED}
+    other.run((total, "x"), (page, "x"))
+    toy.inputs["x"] = EDITED
+    assert toy.run((total, "x"), (page, "x"), db=db)[1] == []
+
+
+def test_a_file_that_is_damaged_in_a_revision_is_not_extended(tmp_path: Path) -> None:
+    """Bytes change that SQLite does not look at again: the next revisions must not trust them."""
+    toy = Toy(tmp_path)
+    toy.inputs |= {"x": TEXT, "y": b"a: one\n"}
+    toy.run((total, "x"), (total, "y"))
+    copy = tmp_path / "copy"
+    shutil.copy2(toy.path, copy)
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("UPDATE reads SET reader = reader - 2")
+    db = toy.begin()
+    toy.inputs["z"] = b"a: b\n"
+    toy.path.write_bytes(copy.read_bytes()[:18] + toy.path.read_bytes()[18:28] + copy.read_bytes()[28:])
+    assert total(db, "y") == 3
+    db.commit()
+    toy.inputs["y"] = b"a: eleven\n"
+    assert toy.run((total, "y"))[0] == [6]
+    assert toy.run((total, "x"), (total, "y"))[0] == [sum(n % 7 for n in range(40)), 6]
+
+
+def test_a_memo_that_is_damaged_in_a_revision_is_not_read(tmp_path: Path) -> None:
+    toy = Toy(tmp_path)
+    toy.inputs["x"] = TEXT
+    toy.run((total, "x"))
+    db = toy.begin()
+    with closing(sqlite3.connect(toy.path)) as connection:
+        key = (row_of_query(total, ("x",)),)
+        (blob,) = connection.execute("SELECT data FROM memos WHERE key = ?", key).fetchone()
+    data = toy.path.read_bytes()
+    assert data.count(blob) == 1
+    toy.path.write_bytes(data.replace(blob, blob[:-1] + bytes([blob[-1] ^ 1])))
+    assert total(db, "x") == sum(n % 7 for n in range(40))
+    assert len(toy.warned) == 1
+    assert sqlite.seal_of(str(toy.path)) is None  # whoever comes next verifies it, also if this process is killed
+
+
+def test_values_that_are_damaged_in_a_revision_are_not_read(tmp_path: Path, right: dict[bytes, list[Any]]) -> None:
+    toy = Toy(tmp_path)
+    toy.inputs["x"] = TEXT
+    toy.run(*ROOTS)
+    db = toy.begin()
+    path = toy.path.with_name("rows.values")
+    path.write_bytes(path.read_bytes().replace(b"\xa3xxx", b"\xa3xyx"))
+    assert [query(db, *args) for query, *args in ROOTS] == right[TEXT]
+    assert len(toy.warned) == 1

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
+from pipeline.code.code import FILES
 from pipeline.query.database import Database
 from pipeline.query.explain import changes
 from pipeline.query.memo import INPUT, ITEM, Input, is_table, row_of_query
-from pipeline.query.query import Query, query, table
-from tests.query.toy import Toy
+from pipeline.query.query import Query, query, table, unkept
+from tests.query.toy import Toy, total, words
 
 
 @table
@@ -109,6 +111,8 @@ def test_a_past_memo_that_is_valid_again_runs_nothing(
     project.ran(before or "", root)
     project.ran(after, root)
     assert project.ran(before or "", root) == []
+    assert project.ran(after, root) == []
+    assert project.warned == []
 
 
 @pytest.mark.parametrize("edits", [1, 2, 3])
@@ -233,3 +237,67 @@ def test_an_absent_item_of_a_table_that_no_longer_exists_is_not_valid(project: P
     assert project.run((reads,), db=project.open(old, reads))[0] == ["-"]
     source, project.inputs["text"] = new, b"b"
     assert project.run((reads,), db=project.open(new, reads))[0] == ["there"]
+
+
+def test_tables_are_verified_in_the_order_of_what_they_depend_on(tmp_path: Path) -> None:
+    """Each runs once: none sees what a lower one returned before."""
+    runs: list[str] = []
+
+    def level(n: int) -> Query[Any, Any]:
+        def function(db: Database) -> dict[str, str]:
+            runs.append(str(n))
+            below = (db.input("text") or b"").decode() if n == 0 else chain[n - 1].item(db, "a")
+            return {"a": f"{below}{n}", "b": "equal"}
+
+        function.__name__ = f"level{n}"
+        return table(function)
+
+    chain: list[Any] = []
+    for n in range(8):
+        chain.append(level(n))
+    toy = Toy(tmp_path)
+    for text in (b"a", b"b", b"c"):
+        toy.inputs["text"] = text
+        runs.clear()
+        assert toy.run((chain[-1],), db=toy.open(*chain))[0] == [{"a": f"{text.decode()}01234567", "b": "equal"}]
+        assert sorted(runs) == sorted(set(runs)) == [str(n) for n in range(8)]
+
+
+def test_values_beyond_the_budget_leave_memory(tmp_path: Path) -> None:
+    toy = Toy(tmp_path)
+    toy.room, toy.inputs["x"] = 1, b"".join(b"w%d: x\n" % n for n in range(100))
+    db = toy.begin()
+    assert total(db, "x") == 100
+    assert sum(call.value is not UNSET for call in db._by_row.values()) <= 2
+
+
+def test_an_engine_of_another_version_reads_the_code_again(project: Project) -> None:
+    project.inputs |= {FILES: b"code/a.py", "code/a.py": b"import b\n"}
+    project.ran("a", (names,))
+    project.inputs["engine"] = b"2"
+    db = project.begin(project.open(*QUERIES))
+    names(db)
+    assert ("code:files",) in db.ran
+
+
+def test_a_query_that_returns_another_value_than_recorded_starts_over(project: Project) -> None:
+    values = [b"first", b"second", b"second"]
+
+    @unkept
+    def impure(db: Database) -> bytes:
+        return values.pop(0)
+
+    assert project.run((impure,), db=project.open(impure))[0] == [b"first"]
+    assert project.run((impure,), db=project.open(impure))[0] == [b"second"]
+    assert len(project.warned) == 1
+
+
+def test_only_verified_dependencies_are_a_reason(tmp_path: Path) -> None:
+    """A word is deleted: its length is not requested any more, and is no reason for the total."""
+    toy = Toy(tmp_path)
+    toy.inputs["x"] = b"a: one\nb: two\n"
+    toy.run((total, "x"))
+    toy.inputs["x"] = b"a: one\n"
+    db = toy.begin()
+    total(db, "x")
+    assert changes(db, (total.name, "x")) == [(ITEM, words.name, "x", True)]

@@ -75,6 +75,8 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             super().write(text)
 
     def get_status(self, task: Any) -> None:
+        if task.name == "emit":  # in the main thread, which alone may use the database; groups end in any thread
+            self._units = self.tasks.count_of_units()
         if self._progress.on:
             self._progress.show(self._doing(task))
 
@@ -122,7 +124,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             self.write(done(name, group.names, group.begun, what))
         if group.ignored and not self.tasks.asked.each:
             self.write(ignored(name, group.ignored, what))
-        count = self.tasks.count_of_units() - group.done - group.ignored if name == "emit" and whole else group.left
+        count = self._units - group.done - group.ignored if name == "emit" and whole else group.left
         if count > 0 and not (self.tasks.asked.each and name == "shard"):
             self.write(left(name, count, what))
         self._groups[name] = _Group()
