@@ -1,4 +1,4 @@
-"""The wrappers of variable_factories.h: which functions have them, how they read, the file as torchgen makes it."""
+"""The wrappers of variable_factories.h: which functions have them, their text, and equality with torchgen's file."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def wrappers(func: str, version: str = "2.13", **fields: Any) -> str:
 
 
 def parameters(func: str, version: str = "2.13", **fields: Any) -> list[str]:
-    """What stands between the parentheses of each wrapper."""
+    """The text between the parentheses of each wrapper."""
     lines = wrappers(func, version, **fields).splitlines()
     return [line.partition("(")[2].removesuffix(") {") for line in lines if line.startswith("inline")]
 
 
 def header(functions: Sequence[NativeFunction], template: str, release: Release) -> str:
-    """The file, made of the pieces of its functions."""
+    """The file, assembled from the pieces of its functions."""
     plans = {str(f.func): plan_factory(f, release) for f in functions if selects(head_of(f), release)}
     (file,) = files([Unit(name, name, name, name, "native", name) for name in plans], Layout(), release)
     assert file.units == tuple(plans)
@@ -52,7 +52,7 @@ def header(functions: Sequence[NativeFunction], template: str, release: Release)
     return Template(template, trim=release.trims_lines).fill({"generated_comment": comment, **holes})
 
 
-def test_options_become_one_argument_that_asks_for_a_gradient() -> None:
+def test_options_become_one_argument_with_requires_grad() -> None:
     assert wrappers(ZEROS) == (
         "inline at::Tensor zeros(at::IntArrayRef size, at::TensorOptions options = {}) {\n"
         "  at::AutoDispatchBelowADInplaceOrView guard;\n"
@@ -68,7 +68,7 @@ def test_options_become_one_argument_that_asks_for_a_gradient() -> None:
     )
 
 
-def test_a_like_function_without_options_makes_no_gradient() -> None:
+def test_a_like_function_without_options_requires_no_gradient() -> None:
     assert wrappers("randn_like(Tensor self, float p=0.5) -> Tensor") == (
         "inline at::Tensor randn_like(const at::Tensor & self, double p = 0.5) {\n"
         "  at::AutoDispatchBelowADInplaceOrView guard;\n"
@@ -77,7 +77,7 @@ def test_a_like_function_without_options_makes_no_gradient() -> None:
     )
 
 
-def test_the_first_release_says_c10() -> None:
+def test_the_first_release_prints_c10_names() -> None:
     assert "at::TensorOptions(options).requires_grad(c10::nullopt)" in wrappers(ZEROS, "2.4")
     func = "same_like(Tensor self, MemoryFormat memory_format=contiguous_format) -> Tensor"
     assert "memory_format = MemoryFormat::Contiguous" in parameters(func, "2.4")[0]
@@ -115,13 +115,13 @@ def test_these_have_no_wrapper(func: str, variant: str) -> None:
         ("Scalar x", "const at::Scalar & x"),
     ],
 )
-def test_defaults_read_as_cpp(argument: str, declared: str) -> None:
+def test_defaults_are_cpp_expressions(argument: str, declared: str) -> None:
     assert parameters(f"same_like(Tensor self, {argument}) -> Tensor") == [f"const at::Tensor & self, {declared}"]
 
 
-def test_a_symint_list_has_a_default_of_its_own_in_each_overload() -> None:
+def test_a_symint_list_has_a_different_default_in_each_overload() -> None:
     func = "same_like(Tensor self, SymInt[2] size=1) -> Tensor"
-    plain, symint = (given.partition(", ")[2] for given in parameters(func))
+    plain, symint = (declared.partition(", ")[2] for declared in parameters(func))
     assert plain == "at::IntArrayRef size = 1"
     assert symint == "c10::SymIntArrayRef size = c10::SymInt(1)"
 
@@ -144,7 +144,7 @@ def test_cpp_no_default_args_have_none() -> None:
     assert parameters(func, cpp_no_default_args=("n",)) == ["int64_t n, int64_t m = 2, at::TensorOptions options = {}"]
 
 
-def test_a_scalar_as_default_of_an_unsized_list_is_refused_in_the_plain_overload() -> None:
+def test_a_scalar_default_of_an_unsized_list_is_an_error_in_the_plain_overload() -> None:
     with pytest.raises(SpecError, match="'size' is a list but its default '1' is not"):
         wrappers("same_like(Tensor self, SymInt[] size=1) -> Tensor")
 
@@ -153,16 +153,16 @@ def test_the_file_keeps_the_order_and_the_includes_of_all_overloads() -> None:
     make = [f"make.{overload}(int n, *, {OPTIONS}) -> Tensor" for overload in ("b", "a")]
     schemas = [make[0], "sin(Tensor self) -> Tensor", ZEROS, make[1]]
     functions = [function(schema) for schema in schemas]
-    made = header(functions, "$ops_headers\n", resolve("2.13"))
-    assert made == "".join(f"#include <ATen/ops/{name}.h>\n" for name in ("make", "zeros", "make"))
+    text = header(functions, "$ops_headers\n", resolve("2.13"))
+    assert text == "".join(f"#include <ATen/ops/{name}.h>\n" for name in ("make", "zeros", "make"))
     assert {piece for file in files([], Layout(), resolve("2.13")) for piece in file.slots.values()} == {
         INCLUDE,
         DEFINITION,
     }
 
 
-def test_torchs_and_odd_functions_read_as_torchgens(torch_project: Project, tmp_path: Path) -> None:
-    """One run of torchgen for both: its own functions, then those that it has no like of."""
+def test_functions_of_torch_and_odd_ones_equal_torchgens(torch_project: Project, tmp_path: Path) -> None:
+    """One run of torchgen for both: its own functions, and odd ones that it does not have."""
     torch_project.append("native_functions.yaml", ODD.read_text())
     torch_project.build()
     name = "variable_factories.h"

@@ -1,4 +1,4 @@
-"""`families=`: nothing but the chosen families is computed, and no file of another one stays."""
+"""`families=`: a run computes only the chosen families, and deletes the files of others."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def kernels(kernels_built: Project, tmp_path: Path) -> Project:
     return copy_of(kernels_built, tmp_path)
 
 
-def test_all_families_with_templates_are_made_where_none_is_named(kernels: Project) -> None:
+def test_all_families_with_templates_are_generated_by_default(kernels: Project) -> None:
     assert sorted(kernels.files()) == sorted([*SHARDS, *KERNEL_FILES])
     assert kernels.run(families="").ran == []
 
 
-def test_the_files_are_those_that_all_families_together_have(kernels: Project) -> None:
+def test_files_of_a_family_do_not_depend_on_the_choice_of_others(kernels: Project) -> None:
     before = kernels.files()
     run = kernels.run(families="view_funcs,factories")
     assert (run.status, run.ran) == (0, ["manifest"])
@@ -43,7 +43,7 @@ def test_only_units_of_the_chosen_families_are_computed(project: Project, kernel
     assert sorted(run.shards) == VIEWS
 
 
-def test_going_back_to_all_makes_nothing_again(kernels: Project) -> None:
+def test_returning_to_all_families_recomputes_no_unit(kernels: Project) -> None:
     before = kernels.files()
     kernels.build(families="nodes")
     assert sorted(kernels.files()) == sorted(NODE_FILES)
@@ -53,7 +53,7 @@ def test_going_back_to_all_makes_nothing_again(kernels: Project) -> None:
     assert kernels.run().ran == []
 
 
-def test_an_edit_of_what_is_left_out_runs_no_unit(kernels: Project) -> None:
+def test_an_edit_of_an_omitted_family_runs_no_unit(kernels: Project) -> None:
     kernels.build(families="trace_type")
     kernels.set_formula("exp", "self", "grad * result + 0 * result")
     run = kernels.run(families="trace_type")
@@ -63,18 +63,18 @@ def test_an_edit_of_what_is_left_out_runs_no_unit(kernels: Project) -> None:
     assert (run.status, run.units, run.shards) == (0, [], [])
 
 
-def test_files_of_a_family_that_is_left_out_are_removed_without_the_cache(kernels: Project) -> None:
+def test_files_of_an_omitted_family_are_removed_without_the_cache(kernels: Project) -> None:
     shutil.rmtree(kernels.cache)
     kernels.build(families="inplace_or_view")
     assert sorted(kernels.files()) == sorted(name for name in KERNEL_FILES if name.startswith("ADInplaceOrView"))
 
 
-def test_the_manifest_and_the_list_know_the_chosen_families_only(kernels: Project) -> None:
+def test_the_manifest_and_the_list_have_only_the_chosen_families(kernels: Project) -> None:
     kernels.build(families="view_funcs")
     manifest = json.loads(kernels.manifest())
     assert sorted(file["path"] for file in manifest["files"]) == VIEWS
     assert {unit["family"] for unit in manifest["units"]} == {"view_funcs"}
-    templates = [given["name"] for given in manifest["inputs"] if given["name"].startswith("templates/")]
+    templates = [input_["name"] for input_ in manifest["inputs"] if input_["name"].startswith("templates/")]
     assert templates == ["templates/ViewFuncs.h", "templates/ViewFuncs.cpp"]
     listed = kernels.run("list", "--all", families="view_funcs").stdout
     assert "emit:TransposeIntViewFunc" in listed
@@ -93,7 +93,7 @@ def test_the_kernels_of_an_operator_are_explained_by_their_cpp_names(kernels: Pr
 
 @pytest.fixture
 def with_a_new_family(own_code: Project) -> Project:
-    """A project that is built by a gradmill with one more family: a folder, and its row in the table."""
+    """A project built by a gradmill with an additional family: a folder, and its row in the table."""
     families = own_code.root / "pipeline" / "families"
     (families / "made_up").mkdir()
     (families / "made_up" / "__init__.py").touch()
@@ -137,19 +137,19 @@ MADE_UP = Family(
 
 def test_a_new_family_is_a_folder_and_a_row(with_a_new_family: Project) -> None:
     project = with_a_new_family.build()
-    made = project.files()["made/MadeUp.h"].decode().splitlines()
-    assert made[0] == "// @generated from packaged/autograd/templates/MadeUp.h"
-    assert {"// exp", "// exp.out", "// mv"} <= {*made}
+    header = project.files()["made/MadeUp.h"].decode().splitlines()
+    assert header[0] == "// @generated from packaged/autograd/templates/MadeUp.h"
+    assert {"// exp", "// exp.out", "// mv"} <= {*header}
     assert project.run().ran == []
     manifest = json.loads(project.manifest())
-    assert "templates/MadeUp.h" in {given["name"] for given in manifest["inputs"]}
+    assert "templates/MadeUp.h" in {input_["name"] for input_ in manifest["inputs"]}
     assert "made up exp" in {unit["unit"] for unit in manifest["units"] if unit["family"] == "made_up"}
     assert "shard:made/MadeUp.h" in project.run("info", "shard:made/MadeUp.h").stdout
     assert "emit:made up exp.out" in project.run("list", "--all").stdout
     assert "made_up unit of exp(Tensor self)" in project.run("explain", "made up exp").stdout
 
 
-def test_a_new_family_is_asked_for_edited_and_left_out_as_all_are(with_a_new_family: Project) -> None:
+def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_family: Project) -> None:
     project = with_a_new_family.build(families="made_up")
     assert [*project.files()] == ["made/MadeUp.h"]
     project.append("templates/MadeUp.h", "// The end.")
@@ -187,9 +187,7 @@ def test_a_description_changes_what_a_new_family_prints(with_a_new_family: Proje
         ({"families": "trace_type"}, "made from the template TraceType.cpp", "leave trace_type out"),
     ],
 )
-def test_what_names_no_family_is_refused(
-    project: Project, variables: dict[str, object], problem: str, hint: str
-) -> None:
+def test_unknown_families_are_errors(project: Project, variables: dict[str, object], problem: str, hint: str) -> None:
     run = project.run(**variables)
     assert run.status != 0
     assert problem in run.stderr

@@ -1,4 +1,4 @@
-"""The kernels of ADInplaceOrView: which functions have them, how views are made, what does not touch them."""
+"""The kernels of ADInplaceOrView: which functions have them, how they record views, which edits change none."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def kernel(func: str, *differentiable: str) -> str:
         ("detach(Tensor(a) self) -> Tensor(a)", False),
     ],
 )
-def test_what_is_written_or_viewed_has_a_kernel(func: str, has: bool) -> None:
+def test_functions_that_write_or_view_have_a_kernel(func: str, has: bool) -> None:
     assert selects(head_of(function(func)), RELEASE) is has
 
 
@@ -65,57 +65,57 @@ def test_every_result_of_an_in_place_function_gets_a_new_version() -> None:
     )
 
 
-def test_a_view_knows_how_to_be_made_again() -> None:
-    found = kernel(SELECT, "result")
-    assert "  if (false ||\n" in found
-    assert "func = std::make_unique<torch::autograd::generated::SelectIntViewFunc>(dim, index);" in found
+def test_a_view_records_how_to_replay_it() -> None:
+    text = kernel(SELECT, "result")
+    assert "  if (false ||\n" in text
+    assert "func = std::make_unique<torch::autograd::generated::SelectIntViewFunc>(dim, index);" in text
     assert (
         "return at::functionalization::FunctionalInverses::select_int_inverse(self, input_view,"
         " at::functionalization::InverseReturnMode::AlwaysView, dim, index);"
-    ) in found
-    assert "CreationMeta::DEFAULT" in found
+    ) in text
+    assert "CreationMeta::DEFAULT" in text
 
 
-def test_a_view_that_changes_more_than_its_geometry_is_always_made_again() -> None:
+def test_a_view_that_changes_more_than_its_geometry_is_always_replayed() -> None:
     assert "  if (true ||\n" in kernel("view_as_real(Tensor(a) self) -> Tensor(a)", "result")
 
 
-def test_a_list_of_views_is_gone_through() -> None:
-    found = kernel("split.Tensor(Tensor(a -> *) self, SymInt[] sizes, int dim=0) -> Tensor(a)[]", "result")
-    assert "  for (auto view_idx : c10::irange(_tmp.size())) {\n" in found
-    assert "SplitTensorViewFunc>(sizes, dim, view_idx);" in found
-    assert "InverseReturnMode::AlwaysView, view_idx, sizes_vec, dim);" in found
-    assert "auto sizes_vec = sizes.vec();" in found
-    assert "CreationMeta::MULTI_OUTPUT_NODE" in found
-    assert "  auto result = std::move(_tmp);\n" in found
+def test_each_view_of_a_list_is_recorded() -> None:
+    text = kernel("split.Tensor(Tensor(a -> *) self, SymInt[] sizes, int dim=0) -> Tensor(a)[]", "result")
+    assert "  for (auto view_idx : c10::irange(_tmp.size())) {\n" in text
+    assert "SplitTensorViewFunc>(sizes, dim, view_idx);" in text
+    assert "InverseReturnMode::AlwaysView, view_idx, sizes_vec, dim);" in text
+    assert "auto sizes_vec = sizes.vec();" in text
+    assert "CreationMeta::MULTI_OUTPUT_NODE" in text
+    assert "  auto result = std::move(_tmp);\n" in text
 
 
-def test_a_view_without_gradients_is_not_made_again() -> None:
-    found = kernel("indices(Tensor(a) self) -> Tensor(a)")
+def test_a_view_without_gradients_is_not_replayed() -> None:
+    text = kernel("indices(Tensor(a) self) -> Tensor(a)")
     assert (
         "  auto result = as_view(self, _tmp, /* is_bw_differentiable */ false, /* is_fw_differentiable */ false);\n"
-    ) in found
-    assert "func" not in found
+    ) in text
+    assert "func" not in text
 
 
-def test_an_optional_integer_is_closed_over_by_value() -> None:
-    found = kernel("select.odd(Tensor(a) self, int? at) -> Tensor(a)", "result")
-    assert "auto at_val = at.value_or(0);" in found
-    assert "AlwaysView, at_val);" in found
+def test_an_optional_integer_is_captured_by_value() -> None:
+    text = kernel("select.odd(Tensor(a) self, int? at) -> Tensor(a)", "result")
+    assert "auto at_val = at.value_or(0);" in text
+    assert "AlwaysView, at_val);" in text
 
 
 @pytest.mark.parametrize("argument", ["float x", "Scalar x", "str x", "Tensor[] x", "int[]? x", "Tensor(b!) x"])
-def test_what_cannot_be_closed_over_is_refused(argument: str) -> None:
+def test_arguments_that_cannot_be_captured_are_errors(argument: str) -> None:
     with pytest.raises(SpecError, match=r"view 'select\.odd' takes '.* x', which cannot be saved to replay the view"):
         kernel(f"select.odd(Tensor(a) self, {argument}) -> Tensor(a)", "result")
 
 
-def test_a_view_with_two_outputs_with_gradients_is_refused() -> None:
+def test_a_view_with_two_differentiable_outputs_is_an_error() -> None:
     with pytest.raises(SpecError, match="has 2 outputs with gradients"):
         kernel("select.odd(Tensor(a) self) -> (Tensor(a), Tensor)", "result0", "result1")
 
 
-def test_a_view_whose_derivatives_are_for_another_key_is_refused(kernels_built: Project, tmp_path: Path) -> None:
+def test_a_view_with_derivatives_only_for_another_key_is_an_error(kernels_built: Project, tmp_path: Path) -> None:
     project = copy_of(kernels_built, tmp_path)
     formulas = "  dispatch:\n    AutogradCUDA:\n      self: grad.transpose(dim0, dim1)\n      result: auto_linear\n"
     project.replace("derivatives.yaml", FORMULAS, TRANSPOSE + formulas)
@@ -124,7 +124,7 @@ def test_a_view_whose_derivatives_are_for_another_key_is_refused(kernels_built: 
     assert "transpose.int: a view with derivatives needs some for Default" in run.stderr
 
 
-def test_a_changed_formula_touches_no_kernel(kernels_built: Project, tmp_path: Path) -> None:
+def test_a_changed_formula_changes_no_kernel(kernels_built: Project, tmp_path: Path) -> None:
     project = copy_of(kernels_built, tmp_path)
     project.set_formula("mv", "self", "grad.ger(vec.conj()).clone()")
     run = project.run()
@@ -132,7 +132,7 @@ def test_a_changed_formula_touches_no_kernel(kernels_built: Project, tmp_path: P
     assert [unit for unit in run.units if "::" in unit] == []
 
 
-def test_a_view_that_loses_its_gradient_is_another_kernel(kernels_built: Project, tmp_path: Path) -> None:
+def test_a_view_that_loses_its_gradient_changes_its_kernel(kernels_built: Project, tmp_path: Path) -> None:
     project = copy_of(kernels_built, tmp_path)
     project.replace("derivatives.yaml", FORMULAS, f"{TRANSPOSE}  output_differentiability: [False]\n")
     run = project.run()

@@ -1,4 +1,4 @@
-"""The kernels of TraceType: which functions have them, what is recorded of a call, how the releases differ."""
+"""The kernels of TraceType: which functions have them, how they record a call, how releases differ."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def plan(func: str, version: str = "2.13", **fields: Any) -> TracePlan:
 
 
 def recording(func: str, version: str = "2.13", **fields: Any) -> Recording:
-    found = plan(func, version, **fields).recording
-    assert found is not None
-    return found
+    planned = plan(func, version, **fields).recording
+    assert planned is not None
+    return planned
 
 
 def kernel(func: str, version: str = "2.13") -> str:
@@ -71,7 +71,7 @@ def test_a_function_is_recorded_called_and_its_result_recorded() -> None:
         "_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)",
     ],
 )
-def test_these_are_called_only(func: str) -> None:
+def test_these_are_called_without_recording(func: str) -> None:
     assert plan(func).recording is None
     assert "tracer" not in kernel(func)
 
@@ -81,26 +81,26 @@ def test_a_function_that_returns_nothing_returns_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["copy_(Tensor(a!) self) -> Tensor(a!)", "_version(Tensor self) -> int"])
-def test_kernels_written_by_hand_are_not_generated(name: str) -> None:
+def test_handwritten_kernels_are_not_generated(name: str) -> None:
     assert not selects(head_of(function(name)), resolve("2.13"))
 
 
 def test_an_in_place_function_is_recorded_under_either_name() -> None:
-    found = recording("relu_(Tensor(a!) self) -> Tensor(a!)")
-    assert found.names == ("relu", "relu_")
-    assert found.guard == Guard("relu_", "self")
+    record = recording("relu_(Tensor(a!) self) -> Tensor(a!)")
+    assert record.names == ("relu", "relu_")
+    assert record.guard == Guard("relu_", "self")
     assert "if (tracer_state->force_outplace) {\n      op_name" in kernel("relu_(Tensor(a!) self) -> Tensor(a!)")
 
 
 def test_a_dunder_method_is_recorded_as_it_is_called() -> None:
-    found = recording("__iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
-    assert (found.names, found.guard) == (("__iand__",), None)
+    record = recording("__iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+    assert (record.names, record.guard) == (("__iand__",), None)
 
 
 def test_out_arguments_are_inputs_of_in_place_traces_only() -> None:
     func = "relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
-    found = recording(func)
-    assert (found.inputs, found.outs, found.options_of_out) == (("self",), ("out",), False)
+    record = recording(func)
+    assert (record.inputs, record.outs, record.options_of_out) == (("self",), ("out",), False)
     assert (
         '    jit::tracer::addInputs(node, "self", self);\n'
         "\n"
@@ -120,26 +120,26 @@ def test_out_arguments_are_inputs_of_in_place_traces_only() -> None:
         ("odd.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "factory"),
     ],
 )
-def test_of_factories_the_options_of_out_are_inputs(func: str, category: str | None) -> None:
+def test_factories_record_the_options_of_out_as_inputs(func: str, category: str | None) -> None:
     assert recording(func, category_override=category).options_of_out
 
 
 @pytest.mark.parametrize(("version", "none"), [("2.4", "c10::nullopt"), ("2.5", "::std::nullopt")])
-def test_fill_is_recorded_as_full_like_which_takes_more(version: str, none: str) -> None:
+def test_fill_is_recorded_as_full_like_with_more_arguments(version: str, none: str) -> None:
     func = "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"
     assert recording(func, version).names == ("full_like", "fill_")
     assert f"layout_or_default({none})" in kernel(func, version)
 
 
 def test_outputs_that_are_not_returned_are_recorded_out_of_place() -> None:
-    found = recording("odd.out(Tensor self, *, Tensor(a!) out, Tensor(b!) _scratch_x) -> Tensor(a!)")
-    assert found.outputs == (("out", "_scratch_x"), ("out",))
-    assert found.guard is None
+    record = recording("odd.out(Tensor self, *, Tensor(a!) out, Tensor(b!) _scratch_x) -> Tensor(a!)")
+    assert record.outputs == (("out", "_scratch_x"), ("out",))
+    assert record.guard is None
 
 
-def test_a_result_named_as_an_argument_is_declared_by_its_own_name() -> None:
-    found = plan("odd(Tensor self) -> Tensor self")
-    assert (found.results, found.returned) == ("auto self = ", "self_return")
+def test_a_result_with_the_name_of_an_argument_keeps_its_name() -> None:
+    planned = plan("odd(Tensor self) -> Tensor self")
+    assert (planned.results, planned.returned) == ("auto self = ", "self_return")
 
 
 def test_blank_lines_were_indented_once() -> None:
@@ -148,10 +148,10 @@ def test_blank_lines_were_indented_once() -> None:
 
 
 @pytest.mark.parametrize(("version", "shards"), [("2.12", 5), ("2.13", 10)])
-def test_overloads_share_a_shard_and_stay_in_order(version: str, shards: int) -> None:
+def test_overloads_share_a_shard_in_order(version: str, shards: int) -> None:
     units = [Unit(name, name, "add", name, "native", name) for name in ("add.b", "add.a")]
-    found = files(units, Layout(), resolve(version))
-    assert len(found) == shards + 1
-    assert [file.units for file in found if file.units] == [("add.b", "add.a")] * 2
-    assert found[-1].name == "TraceTypeEverything.cpp"
-    assert all(TRACE_TYPE.owns(file.name) for file in found)
+    outputs = files(units, Layout(), resolve(version))
+    assert len(outputs) == shards + 1
+    assert [file.units for file in outputs if file.units] == [("add.b", "add.a")] * 2
+    assert outputs[-1].name == "TraceTypeEverything.cpp"
+    assert all(TRACE_TYPE.owns(file.name) for file in outputs)

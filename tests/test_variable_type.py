@@ -1,4 +1,4 @@
-"""The kernels of VariableType: each part of one, which functions have one, the files as torchgen makes them."""
+"""The kernels of VariableType: their parts, which functions have them, and equality with torchgen's files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TANGENT = ForwardDerivative("self_t * 2", ("result",), ("Tensor",), ("self",), (
 
 
 def native(func: str, version: str = "2.13", **fields: Any) -> NativeFunction:
-    """A function of this schema, with a kernel of its own."""
+    """A function of this schema with a generated kernel."""
     schema = SchemaParser(frozenset(resolve(version).base_types)).parse(func)
     return NativeFunction(schema, **{"is_abstract": True, **fields})
 
@@ -88,24 +88,24 @@ def test_without_derivatives_a_boxed_fallback_is_registered() -> None:
 @pytest.mark.parametrize("func", [
     "zeros_like(Tensor self) -> Tensor",  # never has a history
     "set_(Tensor(a!) self) -> Tensor(a!)",  # resets the accumulator
-    "lift(Tensor self) -> Tensor",  # may return what others hold
-    "channel_shuffle(Tensor self) -> Tensor",  # the same of the storage
+    "lift(Tensor self) -> Tensor",  # may return a shared tensor
+    "channel_shuffle(Tensor self) -> Tensor",  # may return shared storage
     "_cudnn_rnn_flatten_weight(Tensor[] weight_arr) -> Tensor",  # may exchange arguments
     "f(Tensor self) -> int",  # has no differentiable output
 ])  # fmt: skip
-def test_some_have_a_kernel_without_derivatives(func: str) -> None:
+def test_exceptions_have_a_kernel_without_derivatives(func: str) -> None:
     assert set(pieces(func)) == {"definition Default", "registration Default"}
 
 
 def test_there_is_a_kernel_for_each_key() -> None:
     nested = derivative("self", dispatch_key="AutogradNestedTensor", node="FBackwardNested0")
-    found = pieces(UNARY, derivative("self"), nested)
-    assert "TORCH_FN(VariableType::f)" in found["registration Default"]
-    assert "TORCH_FN(VariableType::f_AutogradNestedTensor)" in found["registration AutogradNestedTensor"]
-    assert "make_intrusive<FBackwardNested0>()" in found["definition AutogradNestedTensor"]
+    rendered = pieces(UNARY, derivative("self"), nested)
+    assert "TORCH_FN(VariableType::f)" in rendered["registration Default"]
+    assert "TORCH_FN(VariableType::f_AutogradNestedTensor)" in rendered["registration AutogradNestedTensor"]
+    assert "make_intrusive<FBackwardNested0>()" in rendered["definition AutogradNestedTensor"]
 
 
-def test_what_is_written_by_hand_is_no_unit() -> None:
+def test_handwritten_kernels_are_no_units() -> None:
     release = resolve("2.13")
     for func, generated in ((UNARY, True), ("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)", False)):
         assert VARIABLE_TYPE.selects(head_of(native(func)), release) == generated
@@ -123,12 +123,12 @@ def test_a_kernel_takes_the_dispatch_keys_first() -> None:
 
 
 def test_tensors_are_unpacked_unless_they_may_be_missing() -> None:
-    found = lines(kernel("f(int n, Tensor self, Tensor? a, Tensor[] list, Tensor?[] b) -> ()"))
-    assert [line for line in found if "unpack(" in line] == [
+    code = lines(kernel("f(int n, Tensor self, Tensor? a, Tensor[] list, Tensor?[] b) -> ()"))
+    assert [line for line in code if "unpack(" in line] == [
         'auto& self_ = unpack(self, "self", 1);',
         'auto list_ = unpack(list, "list", 3);',
     ]
-    assert "at::redispatch::f(ks & c10::after_autograd_keyset, n, self_, a, list_, b);" in found
+    assert "at::redispatch::f(ks & c10::after_autograd_keyset, n, self_, a, list_, b);" in code
 
 
 def test_the_call_is_below_autograd_for_views_and_writes_only() -> None:
@@ -151,16 +151,16 @@ def test_the_call_is_below_autograd_for_views_and_writes_only() -> None:
     ("f(SymInt n) -> ()", "at::redispatch::f_symint(ks & c10::after_autograd_keyset, n);", "}"),
 ])  # fmt: skip
 def test_results_are_named_and_returned(func: str, called: str, returned: str) -> None:
-    found = lines(kernel(func, *([derivative("self")] if func == UNARY else [derivative()])))
-    assert called in found
-    assert returned in found[-2:]
+    code = lines(kernel(func, *([derivative("self")] if func == UNARY else [derivative()])))
+    assert called in code
+    assert returned in code[-2:]
 
 
 def test_without_a_forward_formula_a_decomposition_is_run_for_tangents() -> None:
-    found = kernel("f.x(Tensor self, Tensor[] l) -> (Tensor, Tensor)", derivative("self"))
-    assert "if ((isFwGradDefined(self) || isFwGradDefinedTensorList(l))) {" in found
-    assert 'full_name("aten::f", "x");' in found
-    assert 'jvp<std::tuple<at::Tensor, at::Tensor>>("f", *opt_op, ks, self, l);' in found
+    text = kernel("f.x(Tensor self, Tensor[] l) -> (Tensor, Tensor)", derivative("self"))
+    assert "if ((isFwGradDefined(self) || isFwGradDefinedTensorList(l))) {" in text
+    assert 'full_name("aten::f", "x");' in text
+    assert 'jvp<std::tuple<at::Tensor, at::Tensor>>("f", *opt_op, ks, self, l);' in text
     assert "run_jit_decomposition" not in kernel(UNARY, derivative("self", forward=(TANGENT,)))
     assert "run_jit_decomposition" not in kernel(INPLACE, derivative("self"))
 
@@ -169,18 +169,18 @@ def test_without_a_forward_formula_a_decomposition_is_run_for_tangents() -> None
 
 
 def test_arguments_and_results_are_checked() -> None:
-    found = kernel(UNARY, derivative("self"))
-    assert found.count("#ifndef NDEBUG") == 2
-    assert "self__impl_saved == self_.getIntrusivePtr()" in found
-    assert 'result.storage().use_count() == 1, "function: f"' in found
-    assert "result.use_count() == expected_fresh_use_count(result)" in found
+    text = kernel(UNARY, derivative("self"))
+    assert text.count("#ifndef NDEBUG") == 2
+    assert "self__impl_saved == self_.getIntrusivePtr()" in text
+    assert 'result.storage().use_count() == 1, "function: f"' in text
+    assert "result.use_count() == expected_fresh_use_count(result)" in text
     assert "result.use_count() <= 1" in kernel(UNARY, derivative("self"), version="2.9")
 
 
 def test_a_view_shares_the_storage_of_its_argument() -> None:
-    found = kernel("expand(Tensor self) -> Tensor", derivative("self"))
-    assert "self__storage_saved.value().is_alias_of(result.storage())" in found
-    assert "storage().use_count()" not in found
+    text = kernel("expand(Tensor self) -> Tensor", derivative("self"))
+    assert "self__storage_saved.value().is_alias_of(result.storage())" in text
+    assert "storage().use_count()" not in text
 
 
 @pytest.mark.parametrize(("func", "storage", "tensor"), [
@@ -189,15 +189,15 @@ def test_a_view_shares_the_storage_of_its_argument() -> None:
     ("f(Tensor self) -> Tensor", True, True),
     ("f_(Tensor(a!) self) -> Tensor(a!)", False, False),
 ])  # fmt: skip
-def test_what_may_be_shared_is_not_checked(func: str, storage: bool, tensor: bool) -> None:
-    found = kernel(func, derivative("self"))
-    assert ("storage().use_count()" in found, ".use_count() == expected" in found) == (storage, tensor)
+def test_results_that_may_be_shared_are_not_checked(func: str, storage: bool, tensor: bool) -> None:
+    text = kernel(func, derivative("self"))
+    assert ("storage().use_count()" in text, ".use_count() == expected" in text) == (storage, tensor)
 
 
-def test_lists_have_checks_of_their_own() -> None:
-    found = kernel("f(Tensor[] a, Tensor?[] b) -> ()")
-    assert "for (const Tensor& tensor : a_)" in found
-    assert "for (const ::std::optional<Tensor>& tensor : b)" in found
+def test_lists_have_separate_checks() -> None:
+    text = kernel("f(Tensor[] a, Tensor?[] b) -> ()")
+    assert "for (const Tensor& tensor : a_)" in text
+    assert "for (const ::std::optional<Tensor>& tensor : b)" in text
     assert "a__storage_saved.reserve(a_.size());" in kernel("f(Tensor[] a) -> ()", version="2.15")
 
 
@@ -209,35 +209,35 @@ def test_without_tensors_among_the_arguments_nothing_is_checked() -> None:
 # ---- history
 
 
-def test_a_node_is_made_when_an_input_with_derivatives_requires_a_gradient() -> None:
-    found = kernel(BINARY, derivative("other"))
-    assert "auto _any_requires_grad = compute_requires_grad( other );\n\n" in found
-    assert "grad_fn = c10::make_intrusive<FBackward0>();" in found
-    assert "grad_fn->set_next_edges(collect_next_edges( other ));" in found
-    assert 'check_no_requires_grad(self, "self", "f");' in found
-    assert "set_history(flatten_tensor_args( result ), grad_fn);" in found
+def test_a_node_is_created_if_an_input_with_derivatives_requires_a_gradient() -> None:
+    text = kernel(BINARY, derivative("other"))
+    assert "auto _any_requires_grad = compute_requires_grad( other );\n\n" in text
+    assert "grad_fn = c10::make_intrusive<FBackward0>();" in text
+    assert "grad_fn->set_next_edges(collect_next_edges( other ));" in text
+    assert 'check_no_requires_grad(self, "self", "f");' in text
+    assert "set_history(flatten_tensor_args( result ), grad_fn);" in text
     assert "std::shared_ptr<FBackward0>(new FBackward0(), deleteNode);" in kernel(
         BINARY, derivative("other"), version="2.12"
     )
 
 
-def test_without_derivatives_the_node_says_so() -> None:
-    found = kernel("lift(Tensor self) -> Tensor")
-    assert 'grad_fn = c10::make_intrusive<NotImplemented>("lift");' in found
+def test_without_derivatives_the_node_is_not_implemented() -> None:
+    text = kernel("lift(Tensor self) -> Tensor")
+    assert 'grad_fn = c10::make_intrusive<NotImplemented>("lift");' in text
 
 
 def test_inputs_without_a_gradient_may_not_require_one_but_for_declared_ones_and_output() -> None:
     func = "f(Tensor self, Tensor a, Tensor b, Tensor output) -> Tensor"
-    found = kernel(func, derivative("self", non_differentiable=("a",)))
-    assert [line for line in lines(found) if "check_no_requires_grad" in line] == [
+    text = kernel(func, derivative("self", non_differentiable=("a",)))
+    assert [line for line in lines(text) if "check_no_requires_grad" in line] == [
         'check_no_requires_grad(b, "b", "f");'
     ]
 
 
-def test_a_condition_of_output_differentiability_counts_for_both_modes() -> None:
-    found = kernel(UNARY, derivative("self", conditions=("self.ok()",), forward=(TANGENT,)))
-    assert "_any_requires_grad &= (self.ok());" in found
-    assert "_any_has_forward_grad_result = (self.ok()) && (isFwGradDefined(self));" in found
+def test_a_condition_of_output_differentiability_applies_to_both_modes() -> None:
+    text = kernel(UNARY, derivative("self", conditions=("self.ok()",), forward=(TANGENT,)))
+    assert "_any_requires_grad &= (self.ok());" in text
+    assert "_any_has_forward_grad_result = (self.ok()) && (isFwGradDefined(self));" in text
 
 
 def test_an_inplace_op_rebases_history_unless_it_is_a_view() -> None:
@@ -248,7 +248,7 @@ def test_an_inplace_op_rebases_history_unless_it_is_a_view() -> None:
     assert "check_inplace(self, _any_requires_grad);" in kernel(INPLACE, derivative("self"))
 
 
-def test_since_2_14_hooks_hear_of_the_node_that_was_attached() -> None:
+def test_since_2_14_hooks_get_the_attached_node() -> None:
     for func, node in ((INPLACE, "_rebased_fn"), (UNARY, "grad_fn")):
         assert f"if ({node}) {{\n      fire_node_creation_hooks({node});" in kernel(
             func, derivative("self"), version="2.14"
@@ -257,14 +257,14 @@ def test_since_2_14_hooks_hear_of_the_node_that_was_attached() -> None:
 
 
 def test_an_out_variant_is_not_differentiated() -> None:
-    found = kernel(OUT, derivative("self"))
-    assert "c10::intrusive_ptr<Node> grad_fn;" in found
-    assert lines(found).count('throw_error_out_requires_grad("f");') == 2
-    assert "does not support it because it is an out= function" in found
-    assert "(isFwGradDefined(self) || isFwGradDefined(out))" in found
+    text = kernel(OUT, derivative("self"))
+    assert "c10::intrusive_ptr<Node> grad_fn;" in text
+    assert lines(text).count('throw_error_out_requires_grad("f");') == 2
+    assert "does not support it because it is an out= function" in text
+    assert "(isFwGradDefined(self) || isFwGradDefined(out))" in text
 
 
-def test_gradients_of_complex_tensors_are_refused_unless_they_are_known_to_be_right() -> None:
+def test_gradients_of_complex_tensors_are_errors_unless_known_to_be_correct() -> None:
     assert 'throw_error_for_complex_autograd(result, "f");' in kernel(UNARY, derivative("self"))
     assert "throw_error_for_complex_autograd" not in kernel("mul(Tensor self) -> Tensor", derivative("self"))
     assert "throw_error_for_complex_autograd" not in kernel(INPLACE, derivative("self"))
@@ -294,21 +294,21 @@ def test_each_type_is_saved_in_its_way(type_: str, statement: str) -> None:
     assert statement in lines(kernel(UNARY, derivative("self", saved_inputs=saved)))
 
 
-def test_what_is_saved_under_a_condition() -> None:
+def test_a_variable_is_saved_under_its_condition() -> None:
     saved = (KernelSaved("other", "at::Tensor", "other", "grad_fn->should_compute_output(0)"),)
-    found = kernel(BINARY, derivative("self", "other", saved_inputs=saved))
+    text = kernel(BINARY, derivative("self", "other", saved_inputs=saved))
     assert (
-        "if (grad_fn->should_compute_output(0)) {\n      grad_fn->other_ = SavedVariable(other, false);\n    }" in found
+        "if (grad_fn->should_compute_output(0)) {\n      grad_fn->other_ = SavedVariable(other, false);\n    }" in text
     )
 
 
 def test_an_inplace_op_saves_the_old_self_and_the_new_one_as_a_view_if_it_is_one() -> None:
     own = (KernelSaved("self", "at::Tensor", "self"),)
     result = (KernelSaved("result", "at::Tensor", "result"),)
-    found = lines(kernel(INPLACE, derivative("self", saved_inputs=own, saved_outputs=result)))
-    assert "if (!original_self.has_value()) original_self = self.clone();" in found
-    assert "grad_fn->self_ = SavedVariable(original_self.value(), false);" in found
-    assert "grad_fn->result_ = SavedVariable(self, true, self.is_view());" in found
+    code = lines(kernel(INPLACE, derivative("self", saved_inputs=own, saved_outputs=result)))
+    assert "if (!original_self.has_value()) original_self = self.clone();" in code
+    assert "grad_fn->self_ = SavedVariable(original_self.value(), false);" in code
+    assert "grad_fn->result_ = SavedVariable(self, true, self.is_view());" in code
     assert refused(INPLACE, derivative("self", saved_outputs=own)).hint == "save 'result'"
 
 
@@ -324,11 +324,11 @@ def of_members(**fields: Any) -> KernelDerivative:
 
 
 def test_an_inplace_foreach_op_has_a_node_of_its_reference_for_each_member() -> None:
-    found = kernel(FOREACH_INPLACE, of_members())
-    assert "compute_requires_grad( self, other );" in found
-    assert "const auto ith_requires_grad = compute_requires_grad(self[i], other[i]);" in found
-    assert "grad_fn->set_next_edges(collect_next_edges( self[i], other[i] ));" in found
-    assert "rebase_history(differentiable_outputs[i], grad_fns[i]);" in found
+    text = kernel(FOREACH_INPLACE, of_members())
+    assert "compute_requires_grad( self, other );" in text
+    assert "const auto ith_requires_grad = compute_requires_grad(self[i], other[i]);" in text
+    assert "grad_fn->set_next_edges(collect_next_edges( self[i], other[i] ));" in text
+    assert "rebase_history(differentiable_outputs[i], grad_fns[i]);" in text
     assert "_rebased_fns[i] = rebase_history(" in kernel(FOREACH_INPLACE, of_members(), version="2.14")
 
 
@@ -338,10 +338,10 @@ def test_an_inplace_foreach_op_saves_in_a_loop_under_the_names_of_its_reference(
         KernelSaved("x", "at::Tensor", "x"),
         KernelSaved("x_scalar_type", "at::ScalarType", "x.scalar_type()"),
     )
-    found = lines(kernel(FOREACH_INPLACE, of_members(saved_inputs=saved)))
-    assert "if (!original_selfs[i].has_value()) original_selfs[i] = self[i].clone();" in found
-    assert "grad_fn->x_ = SavedVariable(other[i], false);" in found
-    assert "grad_fn->x_scalar_type = other[i].scalar_type();" in found
+    code = lines(kernel(FOREACH_INPLACE, of_members(saved_inputs=saved)))
+    assert "if (!original_selfs[i].has_value()) original_selfs[i] = self[i].clone();" in code
+    assert "grad_fn->x_ = SavedVariable(other[i], false);" in code
+    assert "grad_fn->x_scalar_type = other[i].scalar_type();" in code
 
 
 def test_an_inplace_foreach_op_must_fit_its_reference() -> None:
@@ -358,9 +358,9 @@ def test_an_inplace_foreach_op_must_fit_its_reference() -> None:
 
 def test_a_formula_reads_tangents_and_values_in_the_order_of_inputs() -> None:
     formula = ForwardDerivative("other_t * self_p", ("result",), ("Tensor",), ("other",), ("self",))
-    found = lines(kernel(BINARY, derivative("self", "other", forward=(formula,))))
-    start = found.index("if (_any_has_forward_grad_result && (result.defined())) {")
-    assert found[start + 1 : start + 8] == [
+    code = lines(kernel(BINARY, derivative("self", "other", forward=(formula,))))
+    start = code.index("if (_any_has_forward_grad_result && (result.defined())) {")
+    assert code[start + 1 : start + 8] == [
         "auto self_p = toNonOptPrimal(self);",
         "auto other_t_raw = toNonOptFwGrad(other);",
         "auto other_tensor = toNonOptTensor(other);",
@@ -375,58 +375,58 @@ def test_a_formula_reads_tangents_and_values_in_the_order_of_inputs() -> None:
 
 def test_inplace_a_tangent_is_cloned_or_the_old_self_is() -> None:
     again = ForwardDerivative("self_t", ("self",), ("Tensor",), ("self",), (), False, True)
-    found = kernel(INPLACE, derivative("self", forward=(again,)))
-    assert "self_t = GradMode::is_enabled() ? self_t.clone() : self_t;" in found
-    assert "at::zeros_symint(self_tensor" in found
+    text = kernel(INPLACE, derivative("self", forward=(again,)))
+    assert "self_t = GradMode::is_enabled() ? self_t.clone() : self_t;" in text
+    assert "at::zeros_symint(self_tensor" in text
     old = ForwardDerivative("original_self_t", ("self",), ("Tensor",), ("self",), (), True, True)
-    found = kernel(INPLACE, derivative("self", forward=(old,)))
-    assert "if (_any_has_forward_grad_self) {\n    original_self = self.clone();" in found
-    assert "GradMode" not in found
+    text = kernel(INPLACE, derivative("self", forward=(old,)))
+    assert "if (_any_has_forward_grad_self) {\n    original_self = self.clone();" in text
+    assert "GradMode" not in text
 
 
 def test_the_zeros_of_the_old_self_are_those_of_the_last_input() -> None:
     old = ForwardDerivative("original_self_t", ("self",), ("Tensor",), ("self",), (), True)
     for func, zeros in ((INPLACE, "zeros_symint"), ("f_(Tensor(a!) self, Tensor b) -> Tensor(a!)", "_efficientzero")):
-        found = kernel(func, derivative("self", forward=(old,)))
-        assert f"original_self_t_raw : at::{zeros}" in found
+        text = kernel(func, derivative("self", forward=(old,)))
+        assert f"original_self_t_raw : at::{zeros}" in text
 
 
 def test_several_outputs_are_a_tuple_and_all_are_set_at_the_end() -> None:
     both = ForwardDerivative("jvp(self_t)", ("a", "b"), ("Tensor", "Tensor"), ("self",), ())
-    found = kernel("f(Tensor self) -> (Tensor a, Tensor b)", derivative("self", single_gradient=False, forward=(both,)))
-    assert "::std::optional<::std::tuple<at::Tensor,at::Tensor>> a_b_new_fw_grad_opt = ::std::nullopt;" in found
-    assert found.index("b._set_fw_grad(std::get<1>") > found.index("a._set_fw_grad(std::get<0>") > found.index("jvp(")
+    text = kernel("f(Tensor self) -> (Tensor a, Tensor b)", derivative("self", single_gradient=False, forward=(both,)))
+    assert "::std::optional<::std::tuple<at::Tensor,at::Tensor>> a_b_new_fw_grad_opt = ::std::nullopt;" in text
+    assert text.index("b._set_fw_grad(std::get<1>") > text.index("a._set_fw_grad(std::get<0>") > text.index("jvp(")
 
 
 def test_a_list_is_set_member_by_member() -> None:
     split = ForwardDerivative("split(self_t)", ("result",), ("Tensor[]",), ("self",), ())
-    found = kernel("f(Tensor self) -> Tensor[]", derivative("self", forward=(split,)))
-    assert "result[i]._set_fw_grad(result_new_fw_grad[i]" in found
+    text = kernel("f(Tensor self) -> Tensor[]", derivative("self", forward=(split,)))
+    assert "result[i]._set_fw_grad(result_new_fw_grad[i]" in text
 
 
 def test_a_foreach_op_has_tangents_of_each_member() -> None:
     formula = ForwardDerivative("other_t * result", ("result",), ("Tensor",), ("self", "other"), ())
-    found = kernel(FOREACH, derivative("self", "other", forward=(formula,)))
-    assert "self.size() == other.size()," in found
-    assert "_any_has_forward_grad_result[i] = isFwGradDefined(self[i]) || isFwGradDefined(other[i]);" in found
-    assert "result_new_fw_grad_opts[i] = other_t * result[i];" in found
+    text = kernel(FOREACH, derivative("self", "other", forward=(formula,)))
+    assert "self.size() == other.size()," in text
+    assert "_any_has_forward_grad_result[i] = isFwGradDefined(self[i]) || isFwGradDefined(other[i]);" in text
+    assert "result_new_fw_grad_opts[i] = other_t * result[i];" in text
 
 
 def test_a_formula_that_reads_no_tangent_is_for_a_list_alone() -> None:
     nothing = ForwardDerivative("stack_jvp(l)", ("result",), ("Tensor",), (), ())
-    found = kernel("f(Tensor[] l) -> Tensor", derivative("l", forward=(nothing,)))
-    assert "_any_has_forward_grad_result = true;" in found
+    text = kernel("f(Tensor[] l) -> Tensor", derivative("l", forward=(nothing,)))
+    assert "_any_has_forward_grad_result = true;" in text
     assert "reads no tangent" in refused(UNARY, derivative("self", forward=(nothing,))).problem
 
 
-def test_where_nothing_serves_tangents_they_are_refused() -> None:
+def test_tangents_are_rejected_without_formula_and_decomposition() -> None:
     assert "has not been implemented yet.\\nPlease file an issue" in kernel(INPLACE, derivative("self"))
 
 
-# ---- what is refused
+# ---- errors
 
 
-@pytest.mark.parametrize(("func", "given", "problem"), [
+@pytest.mark.parametrize(("func", "definition", "problem"), [
     (UNARY, derivative("other"), "has derivatives of other, which are not differentiable"),
     ("zeros_like(Tensor self) -> Tensor", derivative("self"), "would be ignored"),
     (UNARY, derivative("self", conditions=("a", "b")), "several output_differentiability_conditions"),
@@ -435,18 +435,18 @@ def test_where_nothing_serves_tangents_they_are_refused() -> None:
     (UNARY, derivative("self", outputs=(True, False)), "output_differentiability has 2 values for 1 outputs"),
     ("expand(Tensor self) -> (Tensor, Tensor)", derivative("self"), "view op 'expand' returns several values"),
 ])  # fmt: skip
-def test_derivatives_that_do_not_fit_are_refused(func: str, given: KernelDerivative, problem: str) -> None:
-    error = refused(func, given)
+def test_derivatives_that_do_not_fit_are_errors(func: str, definition: KernelDerivative, problem: str) -> None:
+    error = refused(func, definition)
     assert problem in error.problem
     assert error.role == "derivatives"
 
 
-def test_a_function_with_derivatives_needs_a_kernel_and_no_registration_by_hand() -> None:
+def test_a_function_with_derivatives_needs_a_kernel_without_manual_registration() -> None:
     assert "has derivatives, but no separate kernel" in refused(UNARY, derivative("self"), is_abstract=False).problem
     assert "manual_kernel_registration" in refused(UNARY, manual_kernel_registration=True).problem
 
 
-# ---- what a kernel depends on
+# ---- dependencies of a kernel
 
 
 def info(*formulas: tuple[str, tuple[str, ...], tuple[str, ...]], name: str = "f") -> Info:
@@ -461,36 +461,36 @@ def info(*formulas: tuple[str, tuple[str, ...], tuple[str, ...]], name: str = "f
     return Info(name, "", derivatives, (), tuple(saved.values()), (), (), (), differentiable, (), None, None)
 
 
-def test_a_formula_that_saves_the_same_leaves_the_kernel_alone() -> None:
-    made = [
+def test_a_formula_that_saves_the_same_changes_no_kernel() -> None:
+    kernels_ = [
         kernel_derivative("Default", "FBackward0", info((formula, ("a",), ("b",)), ("grad", ("b",), ())), None)
         for formula in ("grad * b", "grad.mul(b)", "grad / b")
     ]
-    assert made[0] == made[1] == made[2]
+    assert kernels_[0] == kernels_[1] == kernels_[2]
     used = kernel_derivative("Default", "FBackward0", info(("grads[0]", ("a",), ("b",)), ("g", ("b",), ())), None)
-    assert used != made[0]
+    assert used != kernels_[0]
 
 
 MASKED = "f(grad, wrap_opt_if(b, grad_input_mask[1] || c), grad_input_mask)"
 
 
-@pytest.mark.parametrize(("given", "guard"), [
+@pytest.mark.parametrize(("parsed", "guard"), [
     (info(("b", ("a",), ("b",)), ("grad", ("c",), ())), "grad_fn->should_compute_output(0)"),
     (info(("grad", ("a",), ()), ("b", ("c",), ("b",))), "grad_fn->should_compute_output(1)"),
     (info(("b", ("a",), ("b",)), ("b", ("c",), ("b",))), None),  # two formulas use it
-    (info(("b", ("a",), ("b",))), None),  # one input: whoever computes anything uses it
+    (info(("b", ("a",), ("b",))), None),  # one input: each computation uses it
     (info(("b", ("a",), ("b",)), ("grad", ("c",), ()), name="f_backward"), None),
     (info(("f(b)", ("a", "c"), ("b",))), None),
     (info((MASKED, ("a", "c"), ("b",))), "grad_fn->should_compute_output(1) || c"),
 ])  # fmt: skip
-def test_a_tensor_is_saved_if_its_one_user_computes_anything(given: Info, guard: str | None) -> None:
-    assert needed_if(given.all_saved_inputs[0], given, by_member=False) == guard
+def test_a_tensor_is_saved_if_its_one_user_computes_anything(parsed: Info, guard: str | None) -> None:
+    assert needed_if(parsed.all_saved_inputs[0], parsed, by_member=False) == guard
 
 
-def test_a_wrapped_tensor_without_a_condition_is_refused() -> None:
-    given = info(("f(wrap_opt_if(b))", ("a", "c"), ("b",)))
+def test_a_wrapped_tensor_without_a_condition_is_an_error() -> None:
+    parsed = info(("f(wrap_opt_if(b))", ("a", "c"), ("b",)))
     with pytest.raises(SpecError, match="has no condition"):
-        needed_if(given.all_saved_inputs[0], given, by_member=False)
+        needed_if(parsed.all_saved_inputs[0], parsed, by_member=False)
 
 
 # ---- the files
@@ -500,17 +500,17 @@ def unit(name: str) -> Unit:
     return Unit(name, name, name, name, "native", name)
 
 
-def test_there_are_holes_for_each_key_in_the_template_of_the_template() -> None:
-    found = {
+def test_the_intermediate_template_has_holes_for_each_key() -> None:
+    outputs = {
         file.name: file for file in files([unit("add")], Layout(keys=("AutogradCUDA", "Default")), resolve("2.13"))
     }
-    first = found["templates/VariableType.cpp"].constants
+    first = outputs["templates/VariableType.cpp"].constants
     assert first["wrapper_registrations"] == (
         "TORCH_LIBRARY_IMPL(aten, AutogradCUDA, m) {\n${wrapper_registrations_AutogradCUDA}\n}\n\n"
         "TORCH_LIBRARY_IMPL(aten, Autograd, m) {\n${wrapper_registrations_Default}\n}"
     )
     assert (
-        found["VariableType_3.cpp"].slots["type_derived_method_definitions_AutogradCUDA"] == "definition AutogradCUDA"
+        outputs["VariableType_3.cpp"].slots["type_derived_method_definitions_AutogradCUDA"] == "definition AutogradCUDA"
     )
 
 
@@ -519,22 +519,22 @@ def test_there_are_holes_for_each_key_in_the_template_of_the_template() -> None:
     ("2.12", 5, "tools/setup_helpers/generate_code.py"),
     ("2.13", 10, "tools/setup_helpers/generate_code.py"),
 ])  # fmt: skip
-def test_the_release_says_how_many_files_there_are_and_what_they_name(version: str, shards: int, script: str) -> None:
-    found = files([unit("add")], Layout(keys=("Default",)), resolve(version))
-    assert len(found) == shards + 3
-    assert found[1].constants["generated_comment"] == f"@generated by {script} from VariableType.cpp"
+def test_the_release_determines_the_number_of_files_and_their_comment(version: str, shards: int, script: str) -> None:
+    outputs = files([unit("add")], Layout(keys=("Default",)), resolve(version))
+    assert len(outputs) == shards + 3
+    assert outputs[1].constants["generated_comment"] == f"@generated by {script} from VariableType.cpp"
 
 
-def test_split_has_as_many_shards_as_it_is_told() -> None:
+def test_split_has_the_given_number_of_shards() -> None:
     units = [unit(name) for name in ("add", "mul", "exp")]
-    found = files(units, Layout("split", 64, ("Default",)), resolve("2.13"))
-    assert len(found) == 64 + 2
-    assert sorted(name for file in found for name in file.units) == ["add", "exp", "mul"]
-    assert all(VARIABLE_TYPE.owns(file.name) for file in found)
+    outputs = files(units, Layout("split", 64, ("Default",)), resolve("2.13"))
+    assert len(outputs) == 64 + 2
+    assert sorted(name for file in outputs for name in file.units) == ["add", "exp", "mul"]
+    assert all(VARIABLE_TYPE.owns(file.name) for file in outputs)
 
 
 @pytest.mark.parametrize("version", KNOWN)
-def test_every_release_says_all_that_kernels_ask(version: str) -> None:
+def test_every_release_has_all_facts_of_kernels(version: str) -> None:
     release: Release = resolve(minor(version))
     assert release.manual_backend <= release.manual_kernels
     assert release.sharing_tensors <= release.sharing_storage
@@ -542,7 +542,7 @@ def test_every_release_says_all_that_kernels_ask(version: str) -> None:
     assert release.viewed("_unsafe_view") is None
 
 
-# ---- the files as torchgen makes them, and what an edit does to them
+# ---- equality with torchgen's files, and edits
 
 
 @pytest.fixture
@@ -556,14 +556,14 @@ def of_variable_type(folder: Path) -> dict[str, bytes]:
 
 
 def kernels_made(project: Project) -> list[str]:
-    """The functions whose kernels of VariableType are made again."""
+    """The functions with rebuilt kernels of VariableType."""
     run = project.run()
     assert run.status == 0, run.stderr
     assert project.files() == project.clean_build()
     return [unit.removeprefix("VariableType::") for unit in run.units if unit.startswith("VariableType::")]
 
 
-def test_a_formula_makes_kernels_only_where_they_print_it(kernels: Project) -> None:
+def test_a_formula_rebuilds_only_kernels_that_print_it(kernels: Project) -> None:
     kernels.build()
     kernels.set_formula("mv", "self", "grad.ger(vec.conj()).clone()")
     assert kernels_made(kernels) == []
@@ -597,7 +597,7 @@ KEYED_NATIVE = """
 """
 
 
-def test_a_mistake_is_told_where_the_derivatives_are(kernels: Project) -> None:
+def test_an_error_is_reported_at_the_derivatives(kernels: Project) -> None:
     kernels.append("native_functions.yaml", "- func: made_of_others(Tensor self) -> Tensor")
     kernels.append("derivatives.yaml", "- name: made_of_others(Tensor self) -> Tensor\n  self: grad")
     run = kernels.run()
@@ -617,14 +617,14 @@ def test_files_of_another_number_of_shards_are_removed(kernels: Project) -> None
     assert of_variable_type(kernels.generated) == files_of_ten
 
 
-def test_without_its_template_the_family_goes_and_so_do_its_files(kernels: Project) -> None:
+def test_without_its_template_the_family_and_its_files_are_removed(kernels: Project) -> None:
     kernels.build()
     kernels.path("templates/VariableType.cpp").unlink()
     kernels.build()
     assert of_variable_type(kernels.generated) == {}
 
 
-def test_a_file_in_a_folder_that_nobody_generated_is_left_alone(kernels_built: Project, tmp_path: Path) -> None:
+def test_a_file_that_gradmill_did_not_generate_is_unchanged(kernels_built: Project, tmp_path: Path) -> None:
     kernels = Project(tmp_path, kernels_built.specs, "2.13.0", kernels=True)
     own = kernels.generated / "templates" / "VariableType.cpp"
     own.parent.mkdir(parents=True)
@@ -633,21 +633,21 @@ def test_a_file_in_a_folder_that_nobody_generated_is_left_alone(kernels_built: P
     assert own.read_text() == "mine"
 
 
-def test_a_kernel_that_lacks_derivatives_for_a_mistake_in_them_is_no_mistake_of_its_own(kernels: Project) -> None:
+def test_a_kernel_without_derivatives_due_to_an_error_in_them_is_no_second_error(kernels: Project) -> None:
     kernels.replace("derivatives.yaml", EXP, EXP.replace("self:", "slef:"))
     assert mistakes(kernels) == ["slef: 'slef' is neither an input nor an output of the op"]
 
 
-def test_mistakes_in_kernels_are_told_beside_others(kernels: Project) -> None:
+def test_errors_in_kernels_are_reported_with_others(kernels: Project) -> None:
     kernels.replace("derivatives.yaml", EXP, EXP.replace("self:", "slef:"))
     kernels.set_formula("mv", "result", "self_p.mv(vec_p)")
-    told = mistakes(kernels)
-    assert len(told) == 2
-    assert "the forward formula of result reads no tangent" in told[1]
+    problems = mistakes(kernels)
+    assert len(problems) == 2
+    assert "the forward formula of result reads no tangent" in problems[1]
 
 
 def mistakes(project: Project) -> list[str]:
-    """What a run says is wrong, without places."""
+    """The problems that a run reports, without places."""
     run = project.run()
     assert run.status == 1
     return [line.split(": ", 3)[3] for line in run.stderr.splitlines() if ": error: " in line]

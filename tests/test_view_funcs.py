@@ -1,4 +1,4 @@
-"""The classes of ViewFuncs: names, what they hold, how their state is asked for and replaced."""
+"""The classes of ViewFuncs: names, members, getters and setters of their state."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def pieces(func: str, version: str = "2.13") -> dict[str, str]:
 
 def body(func: str, member: str) -> list[str]:
     """The lines of a member function."""
-    _, found, rest = pieces(func)[DEFINITION].partition(f"::{member}(")
-    assert found
+    _, separator, rest = pieces(func)[DEFINITION].partition(f"::{member}(")
+    assert separator
     return [line.strip() for line in rest.partition("{\n")[2].partition("\n}\n")[0].splitlines()]
 
 
@@ -42,12 +42,12 @@ def body(func: str, member: str) -> list[str]:
         ("view_as_2d.Upper", "ViewAs2DUpperViewFunc", "VIEW_AS_2D_UPPER_VIEW_FUNC_AVAILABLE"),
     ],
 )
-def test_classes_are_called_after_the_overload(name: str, expected: str, macro: str) -> None:
+def test_classes_are_named_after_the_overload(name: str, expected: str, macro: str) -> None:
     assert (view_func(name), view_func_macro(name)) == (expected, macro)
 
 
 @pytest.mark.parametrize(
-    ("func", "made"),
+    ("func", "selected"),
     [
         (EXPAND, True),
         ("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", True),
@@ -56,41 +56,41 @@ def test_classes_are_called_after_the_overload(name: str, expected: str, macro: 
         ("exp(Tensor self) -> Tensor", False),
     ],
 )
-def test_views_that_are_made_out_of_place_have_a_class(func: str, made: bool) -> None:
-    assert selects(head_of(function(func)), resolve("2.13")) is made
+def test_out_of_place_views_have_a_class(func: str, selected: bool) -> None:
+    assert selects(head_of(function(func)), resolve("2.13")) is selected
 
 
-def test_what_is_a_reference_is_held_as_a_copy() -> None:
-    found = pieces(EXPAND)[DECLARATION]
+def test_references_are_saved_as_copies() -> None:
+    rendered = pieces(EXPAND)[DECLARATION]
     assert (
         "  ExpandViewFunc(c10::SymIntArrayRef size, bool implicit) : size(size.vec()), implicit(implicit)\n  {}\n"
-        in found
+        in rendered
     )
-    assert "private:\n  ::std::vector<c10::SymInt> size;\n  bool implicit;\n};\n" in found
+    assert "private:\n  ::std::vector<c10::SymInt> size;\n  bool implicit;\n};\n" in rendered
 
 
 def test_the_view_function_is_called_on_another_base() -> None:
     assert body(EXPAND, "operator()") == ["return at::_ops::expand::call(input_base, size, implicit);"]
 
 
-def test_of_several_views_one_is_made() -> None:
+def test_one_of_several_views_is_replayed() -> None:
     split = "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"
     assert "SplitTensorViewFunc(c10::SymInt split_size, int64_t dim, int64_t view_idx) :" in pieces(split)[DECLARATION]
     assert body(split, "operator()") == ["return at::_ops::split_Tensor::call(input_base, split_size, dim)[view_idx];"]
     assert "std::make_unique<SplitTensorViewFunc>(split_size, dim, view_idx);" in pieces(split)[DEFINITION]
 
 
-def test_a_view_without_arguments_holds_nothing() -> None:
-    found = pieces("t(Tensor(a) self) -> Tensor(a)")
-    assert "  TViewFunc()\n  {}\n" in found[DECLARATION]
-    assert "return at::_ops::t::call(input_base);" in found[DEFINITION]
+def test_a_view_without_arguments_saves_nothing() -> None:
+    rendered = pieces("t(Tensor(a) self) -> Tensor(a)")
+    assert "  TViewFunc()\n  {}\n" in rendered[DECLARATION]
+    assert "return at::_ops::t::call(input_base);" in rendered[DEFINITION]
     assert body("t(Tensor(a) self) -> Tensor(a)", "get_tensors") == [
         "::std::vector<at::Tensor> tensors;",
         "return tensors;",
     ]
 
 
-def test_symbolic_integers_are_taken_in_turn() -> None:
+def test_symbolic_integers_are_read_and_set_in_order() -> None:
     func = "as_strided(Tensor(a) self, SymInt[] size, SymInt? offset=None, SymInt last=0) -> Tensor(a)"
     assert body(func, "num_symints") == ["return static_cast<size_t>(size.size() + (offset.has_value() ? 1 : 0) + 1);"]
     assert body(func, "get_symints") == [
@@ -121,10 +121,10 @@ def test_tensors_are_state_too() -> None:
     ("version", "body", "none"),
     [("2.4", "{};", "c10::nullopt"), ("2.5", "{};", "::std::nullopt"), ("2.6", "{}", "::std::nullopt")],
 )
-def test_the_first_releases_have_a_semicolon_more(version: str, body: str, none: str) -> None:
-    found = pieces(EXPAND, version)[DECLARATION]
-    assert f"implicit(implicit)\n  {body}\n" in found
-    assert f"std::optional<std::vector<at::Tensor>> = {none}) const override;" in found
+def test_the_first_releases_print_an_additional_semicolon(version: str, body: str, none: str) -> None:
+    rendered = pieces(EXPAND, version)[DECLARATION]
+    assert f"implicit(implicit)\n  {body}\n" in rendered
+    assert f"std::optional<std::vector<at::Tensor>> = {none}) const override;" in rendered
 
 
 @pytest.mark.parametrize(

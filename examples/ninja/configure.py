@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PRECOMPILED = ROOT / "examples" / "precompiled.h"
 
 RULES = """\
-# gradmill writes a file only if its text changes. With `restat`, Ninja checks this and skips what depends on the rest.
+# gradmill writes a file only if its text changes. `restat`: Ninja then rebuilds nothing from unchanged files.
 rule gradmill
   command = cd $root && $python -m doit specs=$specs generated=$generated cache=$cache layout=split shards=$shards
   description = gradmill
@@ -121,10 +121,10 @@ def _python_headers() -> str:
 
 
 def _torch() -> Path:
-    spec = importlib.util.find_spec("torch")
-    if spec is None or not spec.submodule_search_locations:
+    found = importlib.util.find_spec("torch")
+    if found is None or not found.submodule_search_locations:
         raise SystemExit("torch is not installed: pip install torch==2.13.0")
-    return Path(next(iter(spec.submodule_search_locations)))
+    return Path(next(iter(found.submodule_search_locations)))
 
 
 def _paths(paths: Iterable[Path]) -> str:

@@ -15,9 +15,9 @@ HERE = Path(__file__).resolve().parent
 
 def main(folder: Path) -> None:
     """Regenerates the sources and rebuilds libtoy.so."""
-    spec = find_spec("torch")
-    assert spec is not None and spec.submodule_search_locations, "pip install torch==2.13.0"
-    torch = Path(spec.submodule_search_locations[0])
+    found = find_spec("torch")
+    assert found is not None and found.submodule_search_locations, "pip install torch==2.13.0"
+    torch = Path(found.submodule_search_locations[0])
     generated = folder / "generated"
     words = [f"specs={HERE}", f"generated={generated}", f"cache={folder / 'cache'}"]
     subprocess.run([sys.executable, "-m", "pipeline", *words], check=True)  # noqa: S603
