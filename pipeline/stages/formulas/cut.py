@@ -1,4 +1,4 @@
-"""Formulas that YAML cuts off: what follows ` #` is a comment, and no part of the value. Part of the stage `infos`."""
+"""Formulas that YAML cuts off: ` #` begins a comment, which is no part of the value. Part of the stage `infos`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _BY_A_CUT = ("unclosed-bracket", "cut-off")
 
 
 def explained(db: Database, entry: str, suspicion: SpecError) -> SpecError:
-    """A suspicion about a formula; one about how it ends says so where a comment follows. The text of the file is
-    read for such a one alone."""
+    """A suspicion about a formula. If its end is suspicious and a comment follows, the comment is reported instead.
+    Only then does the result depend on the text of the file."""
     if suspicion.rule not in _BY_A_CUT:
         return suspicion
     from pipeline.problems.locate import COMMENT, ends_in_comment  # reads YAML

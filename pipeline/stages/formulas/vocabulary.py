@@ -1,6 +1,6 @@
-"""The names that formulas may use: what they may call, the methods and the constants. Part of the stage `infos`.
+"""The names that formulas may use: functions, methods and constants. Part of the stage `infos`.
 
-A formula reads the names that it uses, one by one: what else is declared is nothing to it.
+A formula depends on each name that it uses, and on no other declaration.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ANY = (0, ANY)
 
 @query
 def declared_in(db: Database, header: str) -> Header:
-    """What a header of the set declares; nothing where it cannot be read as text."""
-    from pipeline.cpp.header import read_header  # for those who read headers
+    """The declarations of a header of the set; none if it cannot be read as text."""
+    from pipeline.cpp.header import read_header  # only needed with headers
 
     try:
         return read_header(decode_text(db.input(header_label(header)) or b""))
@@ -35,7 +35,7 @@ def declared_in(db: Database, header: str) -> Header:
 
 @unkept
 def declarations(db: Database, header: str) -> dict[str, list[tuple[int, str]]]:
-    """The functions that a header of the set declares, each with the lines and the texts of its declarations."""
+    """The functions that a header of the set declares, each with the lines and texts of its declarations."""
     from pipeline.cpp.header import declared_at
 
     try:
@@ -46,7 +46,7 @@ def declarations(db: Database, header: str) -> dict[str, list[tuple[int, str]]]:
 
 @table
 def called(db: Database, bucket: str) -> dict[str, Called]:
-    """The functions of a bucket by what they are called in C++: formulas call them, as functions and as methods."""
+    """The functions of a bucket by C++ name, as formulas call them: as functions and as methods."""
     generated = [head.cpp_name for name, head in heads(db, bucket) if name.startswith(GENERATED)]
     return calls_of(declared(db, bucket).values(), generated)
 
@@ -54,15 +54,15 @@ def called(db: Database, bucket: str) -> dict[str, Called]:
 @table
 def helpers(db: Database) -> dict[str, list[Overload]]:
     """The overloads of the functions that the headers of the set declare."""
-    found: dict[str, list[Overload]] = {}
+    by_name: dict[str, list[Overload]] = {}
     for header in (declared_in(db, name) for name in spec_set(db).headers):
         for name, overloads in header.overloads.items():
-            found.setdefault(name, []).extend(overloads)
-    return found
+            by_name.setdefault(name, []).extend(overloads)
+    return by_name
 
 
 def helpers_of_release(db: Database) -> dict[str, tuple[int, int]]:
-    """The release's helpers of formulas, each with the least and the most arguments; none where the set has the header
+    """The release's helpers for formulas, each with the least and the most arguments; none if the set has the header
     that declares them."""
     from pipeline.releases.names import names_of
 
@@ -73,61 +73,61 @@ def helpers_of_release(db: Database) -> dict[str, tuple[int, int]]:
 
 @table
 def known(db: Database) -> dict[str, tuple[int, int]]:
-    """The names that headers and the release have, by what they are used for, with the least and the most arguments.
+    """The names of headers and of the release, prefixed by their use, each with the least and the most arguments.
 
-    A whole set has no other functions than it declares; any other may be a part of a release, and knows the names of
-    its functions. The header of the release's helpers, in any set that has one, says which there are.
+    A whole set has only the functions that it declares. Any other set may be a part of a release, so the functions of
+    the release are known too. If the set has the header of the release's helpers, it alone declares them.
     """
-    from pipeline.releases.names import names_of  # large tables, for those who read formulas
+    from pipeline.releases.names import names_of  # large tables, only needed with formulas
 
     own = spec_set(db)
     names = names_of((db.input(RELEASE) or b"").decode())
-    found = {CALL + name: arity for name, arity in helpers_of_release(db).items()}
+    arities = {CALL + name: arity for name, arity in helpers_of_release(db).items()}
     for header in (declared_in(db, name) for name in own.headers):
-        found |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
-        found |= {CALL + name: _ANY for name in header.others}
-        found |= {CONSTANT + name: _ANY for name in header.constants}
-    found |= {CALL + name: _ANY for name in (*names.others, *(() if own.whole else names.functions))}
-    found |= {METHOD + name: _ANY for name in names.methods}
-    found |= {f"{CONSTANT}k{dtype}": _ANY for dtype in release(db).dtypes}
-    return dict(sorted(found.items()))
+        arities |= {CALL + name: (arity.least, arity.most) for name, arity in header.functions.items()}
+        arities |= {CALL + name: _ANY for name in header.others}
+        arities |= {CONSTANT + name: _ANY for name in header.constants}
+    arities |= {CALL + name: _ANY for name in (*names.others, *(() if own.whole else names.functions))}
+    arities |= {METHOD + name: _ANY for name in names.methods}
+    arities |= {f"{CONSTANT}k{dtype}": _ANY for dtype in release(db).dtypes}
+    return dict(sorted(arities.items()))
 
 
 @query
 def declares_all(db: Database) -> bool:
-    """Whether the set has all functions of its release: what it does not declare, formulas cannot call."""
+    """Whether the set has all functions of its release: formulas cannot call any other."""
     return spec_set(db).whole
 
 
 @table
 def most_of_release(db: Database) -> dict[str, int]:
-    """The most arguments of the functions and methods of the release of which a set may be a part, where known."""
+    """The most arguments of the release's functions and methods, if known; none for a whole set."""
     from pipeline.releases.names import names_of
 
     if spec_set(db).whole:
         return {}
     names = names_of((db.input(RELEASE) or b"").decode())
     both = ((CALL, names.functions), (METHOD, names.methods))
-    found = {kind + name: most for kind, taken in both for name, most in taken.items() if most is not None}
-    return dict(sorted(found.items()))
+    most_arguments = {kind + name: most for kind, arities in both for name, most in arities.items() if most is not None}
+    return dict(sorted(most_arguments.items()))
 
 
 class Vocabulary:
-    """What is known of the names that formulas may use: each is a read of its own."""
+    """The names that formulas may use; each lookup is a separate dependency."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._found: dict[str, Called | None] = {}
-        self._whole: bool | None = None  # not asked yet
+        self._lookups: dict[str, Called | None] = {}
+        self._whole: bool | None = None  # unknown until the first lookup
 
     def arity(self, kind: str, name: str) -> tuple[int, int] | None:
         own = kind in (CALL, METHOD) and self._called(name) is not None
         return _ANY if own else known.item(self._db, kind + name)
 
     def _called(self, name: str) -> Called | None:
-        if name not in self._found:
-            self._found[name] = called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
-        return self._found[name]
+        if name not in self._lookups:
+            self._lookups[name] = called.item(self._db, bucket_of(name.removesuffix(SYMINT)), name)
+        return self._lookups[name]
 
     def overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
         own = self._called(name)
@@ -137,18 +137,18 @@ class Vocabulary:
 
     def all_overloads(self, kind: str, name: str) -> Sequence[Overload] | None:
         own = self._called(name) or Called([], [])
-        found = own.methods if kind == METHOD else own.functions
+        overloads = own.methods if kind == METHOD else own.functions
         of_release = known.item(self._db, (METHOD if kind == METHOD else CALL) + name)
-        if found is None or not self.is_whole():
+        if overloads is None or not self.is_whole():
             return None
-        if kind == METHOD:  # those of a release are listed, which has no others than a whole set declares
-            return None if of_release is not None and not (found and spec_set(self._db).whole) else found
+        if kind == METHOD:  # a release lists its methods, and a whole set declares all of them
+            return None if of_release is not None and not (overloads and spec_set(self._db).whole) else overloads
         if of_release == _ANY:
-            return None  # the release has it, perhaps in other ways
+            return None  # the release has it, perhaps with other overloads
         declared_in_headers = helpers.item(self._db, name) or [] if kind == CALL else []
         if kind == CALL and of_release is not None and not declared_in_headers:
             return None  # a helper that no header of the set declares
-        return [*found, *declared_in_headers]
+        return [*overloads, *declared_in_headers]
 
     def most(self, kind: str, name: str) -> int:
         if self._whole is None:
@@ -157,10 +157,10 @@ class Vocabulary:
         if of_release is None:
             return ANY
         own, header = self._called(name), helpers.item(self._db, name) if kind == CALL else None
-        found = (own.methods if kind == METHOD else own.functions) if own is not None else []
-        if found is None:
+        overloads = (own.methods if kind == METHOD else own.functions) if own is not None else []
+        if overloads is None:
             return ANY
-        return max([of_release, *(len(overload.types) for overload in (*found, *(header or ())))])
+        return max([of_release, *(len(overload.types) for overload in (*overloads, *(header or ())))])
 
     def names(self, kind: str) -> list[str]:
         listed = [name.removeprefix(kind) for name in self._db.names(known) if name.startswith(kind)]
@@ -170,6 +170,6 @@ class Vocabulary:
         return sorted({*listed, *own})
 
     def is_whole(self) -> bool:
-        """Not where layers have formulas of their own and do not say which headers declare what these call."""
-        found = described(self._db)
-        return found is None or all(layer.helpers or not layer.derivatives for layer in found.description.layers)
+        """Whether all names are known: not if a layer has its own formulas but names no headers for their helpers."""
+        layers = described(self._db)
+        return layers is None or all(layer.helpers or not layer.derivatives for layer in layers.description.layers)

@@ -1,4 +1,4 @@
-"""What a description may ask of each function of a set of layers, and what it then does to the text of a unit."""
+"""The text overrides of a set of layers: the facts of functions that a description selects by, and overridden units."""
 
 from collections.abc import Mapping
 
@@ -22,19 +22,19 @@ from pipeline.stages.set import described, own_templates
 
 @table
 def about(db: Database) -> dict[str, FunctionFacts]:
-    """What a description may ask of each function."""
+    """The facts of each function that a description may select by."""
     known = set(base_names(db))
     served = {pair.function for pair in all_pairs(db) if pair.source}
-    found = {}
-    taken: dict[str, str] = {}
+    facts = {}
+    kernels: dict[str, str] = {}
     for name, head in all_heads(db):
         kernel = "_".join(filter(None, (head.cpp_name, head.name.partition(".")[2])))
-        other = taken.setdefault(kernel, head.namespace)
+        other = kernels.setdefault(kernel, head.namespace)
         words = _words(name, head, known, name in served)
-        found[name] = FunctionFacts(
+        facts[name] = FunctionFacts(
             head.name, head.base, head.namespace, words, kernel if other != head.namespace else ""
         )
-    return found
+    return facts
 
 
 def _words(name: str, head: FunctionHead, base: set[str], defined: bool) -> tuple[str, ...]:
@@ -52,21 +52,21 @@ def _words(name: str, head: FunctionHead, base: set[str], defined: bool) -> tupl
 @query
 def namespaces(db: Database) -> list[str]:
     """The namespaces of all functions: PyTorch's, then the others by name."""
-    found = {head.namespace for _, head in all_heads(db)}
-    return [ATEN, *sorted(found - {ATEN})]
+    names = {head.namespace for _, head in all_heads(db)}
+    return [ATEN, *sorted(names - {ATEN})]
 
 
 @query
 def rules_of(db: Database, family: str) -> Family:
-    """How a family is printed; as upstream has it where nothing is said of it."""
-    found = described(db)
-    said = Description() if found is None else found.description
-    given = said.family.get(family, Family())
-    return given if given.comment else replace(given, comment=said.comment)
+    """The description's rules for a family; empty ones if it has none."""
+    layers = described(db)
+    description = Description() if layers is None else layers.description
+    rules = description.family.get(family, Family())
+    return rules if rules.comment else replace(rules, comment=description.comment)
 
 
 def about_unit(db: Database, unit: Unit) -> FunctionFacts:
-    """What a description may ask of the function of a unit."""
+    """The facts of a unit's function that a description may select by."""
     return about.item(db, unit.function) or FunctionFacts(unit.op, unit.op.partition(".")[0], ATEN, ())
 
 
@@ -74,5 +74,5 @@ def overridden_unit(db: Database, family: str, unit: Unit, pieces: Mapping[str, 
     """The pieces of a unit after the description's overrides."""
     rules, kind = rules_of(db, family), FAMILIES[family]
     apart = stands_apart(kind, rules, own_templates(db, family))
-    found = overridden(kind, pieces, rules, about_unit(db, unit), apart=apart)
-    return {piece: text.replace(GAP, "") for piece, text in found.items()}
+    overridden_pieces = overridden(kind, pieces, rules, about_unit(db, unit), apart=apart)
+    return {piece: text.replace(GAP, "") for piece, text in overridden_pieces.items()}

@@ -1,4 +1,4 @@
-"""What is wrong with a description beyond its form: names that nothing has, and keys that contradict one another."""
+"""Checks of a description beyond its form: names that do not exist, and keys that contradict one another."""
 
 from collections.abc import Iterator
 
@@ -23,45 +23,45 @@ from pipeline.stages.set import RELEASE, described, release
 
 @query
 def checked(db: Database) -> bool:
-    """Whether a set is described at all; what is wrong with its description is told."""
-    found = described(db)
-    if found is None:
+    """Whether a set has a description. Reports the errors of the description."""
+    layers = described(db)
+    if layers is None:
         return False
-    mistakes = list(_wrong(db, found.description))
-    if all(wrong.suspected for wrong in mistakes):  # what is wrong may well meet nothing
-        mistakes += unmatched(db, found.description)
-    for wrong in mistakes:
-        rank = LAST if wrong.follows else 0
-        said = (wrong.problem, wrong.hint, wrong.path, wrong.needle)
-        db.report(Problem("set", "", "", *said, warning=wrong.suspected, rank=rank))
+    findings = list(_findings(db, layers.description))
+    if all(finding.suspected for finding in findings):  # an erroneous rule may also match nothing
+        findings += unmatched(db, layers.description)
+    for finding in findings:
+        rank = LAST if finding.follows else 0
+        message = (finding.problem, finding.hint, finding.path, finding.needle)
+        db.report(Problem("set", "", "", *message, warning=finding.suspected, rank=rank))
     return True
 
 
-def _wrong(db: Database, said: Description) -> Iterator[Finding]:
-    for path, error in wrong_facts(said):
+def _findings(db: Database, description: Description) -> Iterator[Finding]:
+    for path, error in wrong_facts(description):
         yield Finding(path, error.problem, error.hint, error.needle or path[-1])
-    yield from _wrong_views(db, said)
-    yield from _wrong_base(db, said)
+    yield from _check_views(db, description)
+    yield from _check_base(db, description)
     names = _Names(db)
-    for name in listed(said.functions.exclude):
-        yield from names.wrong(("functions", "exclude"), name)
-    yield from wrong_text(("comment",), said.comment, ("template",))
-    for name in said.families:
-        yield from _wrong_family(("families",), name)
-    for name, rules in said.family.items():
+    for name in listed(description.functions.exclude):
+        yield from names.check(("functions", "exclude"), name)
+    yield from check_text(("comment",), description.comment, ("template",))
+    for name in description.families:
+        yield from _check_family(("families",), name)
+    for name, rules in description.family.items():
         at = ("family", name)
-        unknown = list(_wrong_family(at, name))
-        yield from unknown or _wrong_rules(db, at, name, rules, names)
+        unknown = list(_check_family(at, name))
+        yield from unknown or _check_rules(db, at, name, rules, names)
 
 
-def _wrong_views(db: Database, said: Description) -> Iterator[Finding]:
-    """Views of arguments that their functions do not have; those of no function may be another release's."""
+def _check_views(db: Database, description: Description) -> Iterator[Finding]:
+    """Reports views of arguments that their functions lack. A view of a missing function may be another release's."""
     version = (db.input(RELEASE) or b"").decode()
-    for place, facts in enumerate(said.facts):
-        given = facts.add.get("views", {})
-        if not isinstance(given, dict) or not applies(version, facts.since, facts.until):
+    for place, facts in enumerate(description.facts):
+        views = facts.add.get("views", {})
+        if not isinstance(views, dict) or not applies(version, facts.since, facts.until):
             continue
-        for base, argument in given.items():
+        for base, argument in views.items():
             arguments = {
                 each.name for name, head in all_heads(db) if head.base == base for each in _arguments(db, name)
             }
@@ -72,45 +72,45 @@ def _wrong_views(db: Database, said: Description) -> Iterator[Finding]:
 
 
 def _arguments(db: Database, name: str) -> tuple[Argument, ...]:
-    found = function(db, name)
-    return () if found is None else found.func.inputs
+    native = function(db, name)
+    return () if native is None else native.func.inputs
 
 
-def _wrong_base(db: Database, said: Description) -> Iterator[Finding]:
+def _check_base(db: Database, description: Description) -> Iterator[Finding]:
     known = base_names(db)
     rows: list[tuple[Path, str]] = [
-        (("base", "rewrite", str(i), "func"), each.func) for i, each in enumerate(said.base.rewrite)
+        (("base", "rewrite", str(i), "func"), each.func) for i, each in enumerate(description.base.rewrite)
     ]
-    rows += [(("base", "exclude"), name) for name in listed(said.base.exclude)]
+    rows += [(("base", "exclude"), name) for name in listed(description.base.exclude)]
     for path, name in rows:
         if name not in known:
             hint = nearest(name, known) or "name an operator with its overload, as in add.Tensor"
             yield Finding(path, f"the base has no function '{name}'", hint, name)
 
 
-def _wrong_family(path: Path, name: str) -> Iterator[Finding]:
+def _check_family(path: Path, name: str) -> Iterator[Finding]:
     if name not in FAMILIES:
         hint = nearest(name, FAMILIES) or f"families: {', '.join(FAMILIES)}"
         yield Finding(path, f"there is no family '{name}'", hint, name)
 
 
 class _Names:
-    """All functions, by what descriptions may call them."""
+    """All functions, by the names that descriptions may use."""
 
     def __init__(self, db: Database) -> None:
         heads = [head for _, head in all_heads(db)]
         self._known = {name for head in heads for name in (head.name, qualified(head))}
         self._namespaces = {f"{head.namespace}::" for head in heads}
 
-    def wrong(self, path: Path, name: str) -> Iterator[Finding]:
+    def check(self, path: Path, name: str) -> Iterator[Finding]:
         if name not in self._known:
             hint = nearest(name, sorted(self._known)) or "name an operator with its overload, as in add.Tensor"
             yield Finding(path, f"there is no function '{name}'", hint, name, follows=True)
 
-    def wrong_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Finding]:
+    def check_selection(self, path: Path, of: Words, *, rest: bool = False) -> Iterator[Finding]:
         if isinstance(of, tuple):
             for name in of:
-                yield from self.wrong(path, name)
+                yield from self.check(path, name)
             return
         words = [word for word in WORDS if rest or word != REST]
         for word in of.split():
@@ -119,39 +119,39 @@ class _Names:
                 yield Finding(path, f"no function is '{word}'", hint, word, follows=word.endswith("::"))
 
 
-def _wrong_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Finding]:
-    yield from names.wrong_selection((*at, "functions"), rules.functions)
+def _check_rules(db: Database, at: Path, name: str, rules: Family, names: _Names) -> Iterator[Finding]:
+    yield from names.check_selection((*at, "functions"), rules.functions)
     for operator in rules.not_unpacked:
-        yield from names.wrong((*at, "not_unpacked"), operator)
-    touching: dict[str, tuple[Replace | Wrap, ...]] = {"replace": rules.replace, "wrap": rules.wrap}
-    for kind, each in touching.items():
+        yield from names.check((*at, "not_unpacked"), operator)
+    overrides: dict[str, tuple[Replace | Wrap, ...]] = {"replace": rules.replace, "wrap": rules.wrap}
+    for kind, each in overrides.items():
         for place, rule in enumerate(each):
             path = (*at, kind, str(place))
-            yield from names.wrong_selection((*path, "of"), rule.of)
-            yield from _wrong_pieces((*path, "pieces"), name, listed(rule.pieces))
+            yield from names.check_selection((*path, "of"), rule.of)
+            yield from _check_pieces((*path, "pieces"), name, listed(rule.pieces))
     for place, wrap in enumerate(rules.wrap):
         if "${text}" not in wrap.text:
-            hint = "write ${text} where the piece is to stand"
+            hint = "write ${text} in place of the piece"
             yield Finding((*at, "wrap", str(place), "text"), "the text has no place for the piece", hint)
     if rules.in_templates:
-        yield from _wrong_edits(db, at, rules)
+        yield from _check_edits(db, at, rules)
     keys = release(db).dispatch_keys
     for key, other in rules.keys.items():
         if other not in keys:
             hint = nearest(other, sorted(keys)) or "write a dispatch key such as AutogradPrivateUse1"
             yield Finding((*at, "keys", key), f"there is no dispatch key '{other}'", hint, other)
-    yield from _wrong_slots((*at, "slots"), name, rules.slots, names, OutputFile())
+    yield from _check_slots((*at, "slots"), name, rules.slots, names, OutputFile())
     known = list(dict.fromkeys([*templates_of(db, name), *rules.file]))
     for file in [file for file in rules.files if file not in known]:
         hint = nearest(file, known) or f"{name} has {', '.join(known)}"
         yield Finding((*at, "files"), f"no file of {name} is made of '{file}'", hint, file)
-    yield from _wrong_texts(at, rules)
+    yield from _check_texts(at, rules)
     for file, own in rules.file.items():
-        yield from _wrong_file((*at, "file", file), name, own, names)
+        yield from _check_file((*at, "file", file), name, own, names)
 
 
-def _wrong_edits(db: Database, at: Path, rules: Family) -> Iterator[Finding]:
-    """Text that is in no template when its turn comes: those of another release may have it."""
+def _check_edits(db: Database, at: Path, rules: Family) -> Iterator[Finding]:
+    """Reports edits of text that no template has at that point; templates of another release may have it."""
     texts = template_texts(db, at[-1])
     edits = edits_of(rules)
     own = len(edits) - len(rules.in_templates)
@@ -166,8 +166,8 @@ _HOLE = regex(r"\$\{(\w*)\}")
 _NAMES = tuple(FunctionFacts("", "", "", ()).names)
 
 
-def _wrong_texts(at: Path, rules: Family) -> Iterator[Finding]:
-    """Names in text that stand for nothing."""
+def _check_texts(at: Path, rules: Family) -> Iterator[Finding]:
+    """Reports unknown names in text."""
     texts: list[tuple[Path, str, tuple[str, ...]]] = [((*at, "comment"), rules.comment, ("template",))]
     for place, edit in enumerate(rules.replace):
         path = (*at, "replace", str(place))
@@ -179,42 +179,42 @@ def _wrong_texts(at: Path, rules: Family) -> Iterator[Finding]:
         for hole, slot in own.slots.items():
             if isinstance(slot, Slot):
                 texts += [((*path, "slots", hole), slot.before + slot.after, _NAMES)]
-    for where, text, names in texts:
-        yield from wrong_text(where, text, names)
+    for path, text, names in texts:
+        yield from check_text(path, text, names)
 
 
-def wrong_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Finding]:
-    """What in a text is written as a name and stands for nothing."""
+def check_text(path: Path, text: str, names: tuple[str, ...]) -> Iterator[Finding]:
+    """The errors for names `${…}` in a text that are not among `names`."""
     for name in dict.fromkeys(_HOLE.findall(text)):
         if name not in names:
             hint = nearest(name, names) or "names: " + ", ".join(f"${{{each}}}" for each in names)
-            yield Finding(path, f"'${{{name}}}' stands for nothing here", hint, f"${{{name}}}")
+            yield Finding(path, f"'${{{name}}}' is no name here", hint, f"${{{name}}}")
 
 
-def _wrong_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Finding]:
-    yield from names.wrong_selection((*at, "functions"), own.functions)
-    yield from _wrong_slots((*at, "slots"), family, own.slots, names, own)
+def _check_file(at: Path, family: str, own: OutputFile, names: _Names) -> Iterator[Finding]:
+    yield from names.check_selection((*at, "functions"), own.functions)
+    yield from _check_slots((*at, "slots"), family, own.slots, names, own)
     if own.sharded and "${shard}" not in (own.name or at[-1]):
         yield Finding(
             (*at, "name" if own.name else "sharded"), "all shards would have one name", "write ${shard} in it: name = …"
         )
 
 
-def _wrong_slots(
+def _check_slots(
     at: Path, family: str, slots: dict[str, str | Slot], names: _Names, own: OutputFile
 ) -> Iterator[Finding]:
-    for hole, given in slots.items():
-        slot, path = (Slot(given) if isinstance(given, str) else given), (*at, hole)
-        if bool(slot.piece) == (slot.text is not None) and given != "":
+    for hole, setting in slots.items():
+        slot, path = (Slot(setting) if isinstance(setting, str) else setting), (*at, hole)
+        if bool(slot.piece) == (slot.text is not None) and setting != "":
             yield Finding(path, "a slot has a piece or a text", 'write piece = "…" or text = "…"', hole)
-        yield from _wrong_pieces(path, family, (slot.piece,) if slot.piece else ())
-        yield from names.wrong_selection(path, slot.of, rest=True)
+        yield from _check_pieces(path, family, (slot.piece,) if slot.piece else ())
+        yield from names.check_selection(path, slot.of, rest=True)
         if not own.raw and (slot.before or slot.after or slot.between != "\n"):
             hint = "write raw = true for the file; of other files, a `wrap` puts text around pieces"
             yield Finding(path, "before, after and between are for raw files", hint, hole)
 
 
-def _wrong_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[Finding]:
+def _check_pieces(path: Path, family: str, pieces: tuple[str, ...]) -> Iterator[Finding]:
     known = FAMILIES[family].pieces
     for piece in pieces:
         if piece.partition(" ")[0] not in known:

@@ -1,4 +1,4 @@
-"""What a layer makes of its entries before anything of them is checked: one name may be there once for each release."""
+"""The changes of a layer to its entries, before any check of these: a name may occur once per release."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ from pipeline.stages.set import RELEASE, source
 
 @query
 def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
-    """The releases that a file lists under a name; none where it lists none."""
+    """The releases that a file lists under a name; none if it lists none."""
     whole = text(db, key)
     if not name or whole is None:
         return ()
@@ -29,32 +29,32 @@ def releases_of(db: Database, key: str, name: str) -> tuple[Key, ...]:
         listed = value_of(whole, name)
         if listed is None:
             hint = nearest(name, keys_of(whole) or ()) or "name the key that lists them; or leave `all` out"
-            problem, at = f"the file has no list of releases '{name}'", (*source(db, key).at, "versions", "all")
-            db.report(Problem("set", "", "", problem, hint, at, name))
+            problem, path = f"the file has no list of releases '{name}'", (*source(db, key).at, "versions", "all")
+            db.report(Problem("set", "", "", problem, hint, path, name))
             return ()
-        found = listed_versions(listed, name)
+        versions = listed_versions(listed, name)
     except SpecError as error:
         db.report(of_file(key, error))
         return ()
     release = _release(db)
-    if not is_listed(release, found):
-        unlisted = SpecError(f"'{name}' does not list the release {release}: entries do not hold for it")
+    if not is_listed(release, versions):
+        unlisted = SpecError(f"'{name}' does not list the release {release}: entries do not apply to it")
         db.report(replace(of_file(key, unlisted), warning=True))
-    return found
+    return versions
 
 
-def choose(db: Database, key: str, found: Sequence[Named], keys: Mapping[str, bool]) -> list[Chosen]:
-    """The entries that hold for the release, as the layer has them, with the layer in their names. An entry that is
-    rewritten goes by what it says then: by its name it is found."""
-    given = rules(db, key, keys)
-    mark = f"{LAYER_MARK}{given.layer}" if given.layer else ""
-    made = []
-    for place, (name, raw) in enumerate(found):
-        value = _chosen(db, key, given, name, raw)
+def choose(db: Database, key: str, named: Sequence[Named], keys: Mapping[str, bool]) -> list[Chosen]:
+    """The entries that apply to the release, with the layer's changes, and the layer in their names. A rewritten entry
+    is keyed by its new name."""
+    layer = rules(db, key, keys)
+    mark = f"{LAYER_MARK}{layer.layer}" if layer.layer else ""
+    chosen = []
+    for place, (name, raw) in enumerate(named):
+        value = _chosen(db, key, layer, name, raw)
         if value is not None:
-            called = name_of(value, role_of(key)) if given.rewrites and value is not raw else name
-            made.append((place, f"{called}{mark}", value))
-    return made
+            new_name = name_of(value, role_of(key)) if layer.rewrites and value is not raw else name
+            chosen.append((place, f"{new_name}{mark}", value))
+    return chosen
 
 
 def _chosen(db: Database, key: str, of: Source, name: str, raw: Raw) -> Raw | None:

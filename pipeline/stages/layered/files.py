@@ -1,4 +1,4 @@
-"""Spec files one by one: the text of a file, what names its entries, its mistakes. Part of the stage `specs`."""
+"""Single spec files: the text of a file, the names of its entries, its errors. Part of the stage `specs`."""
 
 import msgspec
 from msgspec import Raw
@@ -11,7 +11,7 @@ from pipeline.query.query import unkept
 from pipeline.specs.entries import read_text
 from pipeline.stages.set import spec_label, unreadable
 
-KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # what names an entry
+KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # the key that names an entry
 
 Named = tuple[str, Raw]  # an entry's name, its value
 Chosen = tuple[int, str, Raw]  # the place of an entry in its group, its name, its value
@@ -24,11 +24,11 @@ def is_layered(key: str) -> bool:
 
 @unkept
 def text(db: Database, key: str) -> str | None:
-    """The text of a spec file, None where there is none that can be read."""
+    """The text of a spec file; None, with a report, if it cannot be read."""
     data = db.input(spec_label(key))
     if data is None:
-        why = SpecError(f"cannot be read: {unreadable(db).get(spec_label(key), 'it is missing')}")
-        db.report(replace(of_file(key, why), line=0, column=0))
+        error = SpecError(f"cannot be read: {unreadable(db).get(spec_label(key), 'it is missing')}")
+        db.report(replace(of_file(key, error), line=0, column=0))
         return None
     try:
         return read_text(data)
@@ -38,14 +38,14 @@ def text(db: Database, key: str) -> str | None:
 
 
 def name_of(value: bytes, role: Role) -> str:
-    """What names an entry: the operator with its overload, whatever its arguments; a tag."""
-    found = msgspec.msgpack.decode(value)
-    name = found.get(KEYS[role]) if isinstance(found, dict) else None
+    """The name of an entry: its operator with overload, without arguments; or its tag. "?" if it has none."""
+    entry = msgspec.msgpack.decode(value)
+    name = entry.get(KEYS[role]) if isinstance(entry, dict) else None
     return name.partition("(")[0].strip() or "?" if isinstance(name, str) and "\0" not in name else "?"
 
 
 def of_file(key: str, error: SpecError) -> Problem:
-    """A mistake of a file as a whole, or at a line of it. The role of a plain set's file says which it is."""
+    """The problem for an error in a file, at its line or as a whole. The role identifies a plain set's file."""
     line, column = (error.line, error.column) if isinstance(error, TextError) else (1, 1)
     role = role_of(key)
     file = key if is_layered(key) else ""

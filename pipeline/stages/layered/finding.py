@@ -1,4 +1,4 @@
-"""What is wrong with a description, as the stages see it."""
+"""Errors and warnings about a description."""
 
 from msgspec import Struct
 
@@ -6,11 +6,11 @@ Path = tuple[str, ...]
 
 
 class Finding(Struct, frozen=True):
-    """One mistake: where the description has it, and the text to point at."""
+    """An error or a warning about a description: its path there, and the text to point at."""
 
     path: Path
     problem: str
     hint: str = ""
     needle: str = ""
-    follows: bool = False  # whether it may follow from any other mistake
-    suspected: bool = False  # whether it may be meant
+    follows: bool = False  # whether it may follow from any other error
+    suspected: bool = False  # whether it is a warning, as it may be intended

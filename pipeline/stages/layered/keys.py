@@ -1,5 +1,5 @@
-"""The keys that entries of a layer have, next to what the description says of them: above all, which say for which
-releases an entry holds.
+"""The keys of a layer's entries compared with those in the description: above all the version keys, which name the
+releases that an entry applies to.
 """
 
 from __future__ import annotations
@@ -26,45 +26,47 @@ _KNOWN = {
 }
 
 
-def rules(db: Database, key: str, found: Mapping[str, bool]) -> Source:
-    """What the description says of a file. Where it leaves out, or misspells, the keys that say for which releases an
-    entry holds, that is reported, and entries are read as if it named them. `found`: the keys that entries have."""
-    given = source(db, key)
-    if not given.layer or not found:
-        return given
-    named = given.versions.named if given.versions is not None else ()
-    missing = [name for name in named if name not in found]
-    kept = set(given.keep) or found.keys()
-    known = {*_KNOWN[given.role], *named, *given.drop}
-    others = [name for name, versioned in found.items() if versioned and name not in known]
-    read = [name for name in others if name in kept]
-    read += [near for name in missing if (near := closest(name, tuple(others))) and near not in read]
+def rules(db: Database, key: str, entry_keys: Mapping[str, bool]) -> Source:
+    """The description's rules for a file. Version keys that it omits or misspells are reported, and added to the rules.
+    `entry_keys`: the keys of the entries, each with whether its values look like releases."""
+    layer = source(db, key)
+    if not layer.layer or not entry_keys:
+        return layer
+    named = layer.versions.named if layer.versions is not None else ()
+    missing = [name for name in named if name not in entry_keys]
+    kept = set(layer.keep) or entry_keys.keys()
+    known = {*_KNOWN[layer.role], *named, *layer.drop}
+    others = [name for name, versioned in entry_keys.items() if versioned and name not in known]
+    unnamed = [name for name in others if name in kept]
+    unnamed += [near for name in missing if (near := closest(name, tuple(others))) and near not in unnamed]
     for name in missing:
-        hint = nearest(name, others) or f"entries have {', '.join(found)}"
-        _report(db, given, f"no entry has the key '{name}'", hint, "keys", name)
-    if read and not missing:
-        _report(db, given, *_unread(db, key, read, named))
-    elif others and given.versions is None:
-        _report(db, given, *_unread(db, key, others, named), warning=True)
-    if not read:
-        return given
-    versions = given.versions or Versions((), _list_of_releases(db, key))
-    return replace(given, versions=replace(versions, keys=tuple(name for name in (*named, *read) if name in found)))
+        hint = nearest(name, others) or f"entries have {', '.join(entry_keys)}"
+        _report(db, layer, f"no entry has the key '{name}'", hint, "keys", name)
+    if unnamed and not missing:
+        _report(db, layer, *_unnamed(db, key, unnamed, named))
+    elif others and layer.versions is None:
+        _report(db, layer, *_unnamed(db, key, others, named), warning=True)
+    if not unnamed:
+        return layer
+    versions = layer.versions or Versions((), _list_of_releases(db, key))
+    return replace(
+        layer, versions=replace(versions, keys=tuple(name for name in (*named, *unnamed) if name in entry_keys))
+    )
 
 
-def _unread(db: Database, key: str, names: list[str], named: tuple[str, ...]) -> tuple[str, str]:
-    """The problem that keys of releases are not named, and what to write."""
+def _unnamed(db: Database, key: str, names: list[str], named: tuple[str, ...]) -> tuple[str, str]:
+    """The problem and the hint for version keys that the description does not name."""
     shown = " and ".join(f"'{name}'" for name in names)
     keys = ", ".join(f'"{name}"' for name in (*named, *names))
     keys = f"[{keys}]" if len(named) + len(names) > 1 else keys
     listed = _list_of_releases(db, key)
     more = f', all = "{listed}"' if listed else ""
-    problem = f"entries say by {shown} for which releases they hold, and `versions` does not name that"
+    problem = f"entries name their releases under {shown}, which `versions` does not name"
     return problem, f"write versions = {{ keys = {keys}{more} }}"
 
 
 def _list_of_releases(db: Database, key: str) -> str:
-    """The key of a file that lists releases; "" where there is none."""
+    """The key of a file that lists releases; "" if there is none."""
     whole = text(db, key) or ""
     for name in keys_of(whole) or ():
         try:
@@ -82,23 +84,23 @@ def _report(
     db.report(Problem("set", "", "", problem, hint, path, needle, warning=warning))
 
 
-def unused(db: Database, key: str, found: Mapping[str, bool]) -> list[tuple[str, str, str]]:
-    """What a description says of a file that nothing in it has: the key of the description, the name, a hint."""
-    given = source(db, key)
-    if not given.layer or not found:
+def unused(db: Database, key: str, entry_keys: Mapping[str, bool]) -> list[tuple[str, str, str]]:
+    """The names in a description that no entry of the file has: the description's key, the name, a hint."""
+    layer = source(db, key)
+    if not layer.layer or not entry_keys:
         return []
-    known = [name for name in (*found, *_KNOWN[role_of(key)]) if name not in (*given.drop, *given.keep)]
-    rows = [("drop", name) for name in given.drop if name not in found]
-    rows += [("keep", name) for name in given.keep if name not in found and name not in _KNOWN[role_of(key)]]
-    return [(at, name, nearest(name, known) or f"entries have {', '.join(found)}") for at, name in rows]
+    known = [name for name in (*entry_keys, *_KNOWN[role_of(key)]) if name not in (*layer.drop, *layer.keep)]
+    rows = [("drop", name) for name in layer.drop if name not in entry_keys]
+    rows += [("keep", name) for name in layer.keep if name not in entry_keys and name not in _KNOWN[role_of(key)]]
+    return [(at, name, nearest(name, known) or f"entries have {', '.join(entry_keys)}") for at, name in rows]
 
 
 @query
 def missing_lists(db: Database, key: str) -> list[tuple[str, str]]:
-    """The lists that a file lacks, with a hint each; none where it cannot be read, or has none of them at all."""
-    given, whole = source(db, key), text(db, key)
-    there = keys_of(whole) if whole is not None and given.lists else None
-    if there is None or not set(given.lists) & set(there):
+    """The lists that a file lacks, each with a hint; none if it cannot be read, or lacks all of them."""
+    layer, whole = source(db, key), text(db, key)
+    present = keys_of(whole) if whole is not None and layer.lists else None
+    if present is None or not set(layer.lists) & set(present):
         return []
-    others = ", ".join(name for name in there if name not in given.lists)
-    return [(name, f"it has {others}") for name in given.lists if name not in there]
+    others = ", ".join(name for name in present if name not in layer.lists)
+    return [(name, f"it has {others}") for name in layer.lists if name not in present]

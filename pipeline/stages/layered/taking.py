@@ -1,4 +1,4 @@
-"""Which functions take part in the output of a set of layers, and which are its own."""
+"""The functions that take part in the output of a set of layers, and those that are its own."""
 
 from __future__ import annotations
 
@@ -26,54 +26,56 @@ T = TypeVar("T")
 
 @query
 def base_names(db: Database) -> list[str]:
-    """The operators of the base's file of functions, as it is before any diff."""
-    found: set[str] = set()
+    """The operators in the base's file of functions, before any diff."""
+    operators: set[str] = set()
     for key in source_keys(db, "native"):
         if key.endswith(":base"):
             whole = text(db, key) or ""
             pieces = cut(whole)
             if pieces is None:
                 try:
-                    found |= {operator_of(name_of(value, role_of(key))) for _, value in parse_whole(whole, "native")}
+                    operators |= {
+                        operator_of(name_of(value, role_of(key))) for _, value in parse_whole(whole, "native")
+                    }
                 except SpecError:
                     continue
             else:
-                found |= {operator_of(head(piece.text).partition(f"{KEYS['native']}:")[2]) for piece in pieces}
-    return sorted(found)
+                operators |= {operator_of(head(piece.text).partition(f"{KEYS['native']}:")[2]) for piece in pieces}
+    return sorted(operators)
 
 
 def participants(db: Database, bucket: str) -> list[Listed]:
-    """The functions of a bucket that take part: of a plain set all."""
-    found = heads(db, bucket)
+    """The functions of a bucket that take part; all of a plain set."""
+    listed_heads = heads(db, bucket)
     if not is_described(db):
-        return found
+        return listed_heads
     names = set(taken.item(db, bucket) or ())
-    return [listed for listed in found if listed[0] in names]
+    return [listed for listed in listed_heads if listed[0] in names]
 
 
 @table
 def taken(db: Database) -> dict[str, list[str]]:
     """The functions of a set of layers that take part, by bucket."""
-    found: dict[str, list[str]] = {}
+    by_bucket: dict[str, list[str]] = {}
     for name, _ in all_participants(db):
-        found.setdefault(bucket_of_function(name), []).append(name)
-    return found
+        by_bucket.setdefault(bucket_of_function(name), []).append(name)
+    return by_bucket
 
 
 def all_participants(db: Database) -> list[Listed]:
-    """The functions that take part, in the order in which kernels are printed: of a plain set all, by name."""
-    asked = described(db)
-    return _by_name(all_heads(db)) if asked is None else _taken(db, asked.description.functions)
+    """The functions that take part, in the order of printed kernels; all of a plain set, by name."""
+    layers = described(db)
+    return _by_name(all_heads(db)) if layers is None else _taken(db, layers.description.functions)
 
 
-def ordered(db: Database, found: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
-    """Things of functions that take part, bucket by bucket, in the order in which kernels are printed. Functions that
-    share a C++ name are in one bucket, in their order."""
-    asked = described(db)
-    if asked is None or asked.description.functions.order != "file":
-        return sorted(found, key=cpp_name)
+def ordered(db: Database, items: Iterable[T], function: Callable[[T], str], cpp_name: Callable[[T], str]) -> list[T]:
+    """Items of functions that take part, in the order of printed kernels. Functions that share a C++ name are in one
+    bucket, in their order; `items` must be in the order of buckets."""
+    layers = described(db)
+    if layers is None or layers.description.functions.order != "file":
+        return sorted(items, key=cpp_name)
     place = {name: i for i, (name, _) in enumerate(all_heads(db))}
-    return sorted(found, key=lambda each: place[function(each)])
+    return sorted(items, key=lambda each: place[function(each)])
 
 
 def _by_name(listed: list[Listed]) -> list[Listed]:
@@ -81,35 +83,37 @@ def _by_name(listed: list[Listed]) -> list[Listed]:
 
 
 def _taken(db: Database, asked: Functions) -> list[Listed]:
-    found, take = all_heads(db), listed(asked.take)
+    functions, take = all_heads(db), listed(asked.take)
     if take and "all" not in take:
-        defined = _defined(db, found) if "defined" in take else set()
+        defined = _defined(db, functions) if "defined" in take else set()
         known = set(base_names(db)) if "own" in take else None
-        found = [
+        functions = [
             (name, head)
-            for name, head in found
+            for name, head in functions
             if qualified(head) in defined
             or within(head.namespace, head.base) in defined
             or (known is not None and is_own(name, head, known))
         ]
     left_out = set(listed(asked.exclude))
-    found = [(name, head) for name, head in found if head.name not in left_out and qualified(head) not in left_out]
-    return found if asked.order == "file" else _by_name(found)
+    functions = [
+        (name, head) for name, head in functions if head.name not in left_out and qualified(head) not in left_out
+    ]
+    return functions if asked.order == "file" else _by_name(functions)
 
 
 def _defined(db: Database, listed: list[Listed]) -> set[str]:
     """The names of the functions that definitions are for."""
     heads = dict(listed)
-    return {qualified(heads[given.function]) for given in infos.all_defined(db)}
+    return {qualified(heads[defined.function]) for defined in infos.all_defined(db)}
 
 
 def is_own(name: str, head: FunctionHead, base: set[str]) -> bool:
-    """Whether a function is none of the base's, nor generated from one of these."""
+    """Whether a function is neither the base's nor generated from a function of the base."""
     if qualified(head) in base:
         return False
     return not (name.startswith(GENERATED) and entry_operator(entry_of(name)) in base)
 
 
 def qualified(head: FunctionHead) -> str:
-    """The operator with its namespace, where it is not PyTorch's."""
+    """The operator, qualified unless its namespace is PyTorch's."""
     return within(head.namespace, head.name)

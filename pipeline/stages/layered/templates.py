@@ -1,4 +1,4 @@
-"""The templates of a family as a set has them."""
+"""The templates of a family in a spec set."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pipeline.stages.set import own_templates, release, spec_set, template_label
 
 
 def templates_of(db: Database, family: str) -> list[str]:
-    """The templates that PyTorch's files of a family are made of."""
+    """The templates of PyTorch's files of a family."""
     return list(dict.fromkeys(file.made_of for file in FAMILIES[family].files([], Layout(), release(db))))
 
 
 def template_texts(db: Database, family: str) -> list[str]:
-    """The texts of all templates that files of a family are made of, those of the set's own files too."""
+    """The texts of all templates of a family, including those of the set's own files."""
     own, labels = own_templates(db, family), spec_set(db).templates
     names = [*templates_of(db, family), *rules_of(db, family).file]
-    found = dict.fromkeys(own.get(name, name) for name in names)
-    return [_text(db, label) for label in found if label in labels or label in own.values()]
+    template_labels = dict.fromkeys(own.get(name, name) for name in names)
+    return [_text(db, label) for label in template_labels if label in labels or label in own.values()]
 
 
 def holes(db: Database, family: str) -> set[str]:
-    """The holes of all of them."""
+    """The holes of all templates of a family."""
     return {name for text in template_texts(db, family) for name in Template(text).names}
 
 
 def _text(db: Database, label: str) -> str:
     try:
         return template_text(db.input(template_label(label)) or b"")
-    except SpecError:  # which the file that is made of it reports
+    except SpecError:  # the stage `shard` reports it
         return ""

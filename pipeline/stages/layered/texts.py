@@ -1,4 +1,4 @@
-"""The texts of the files of a set of layers: diffs applied, lists found. Part of the stage `specs`."""
+"""The texts of the files of a set of layers, with diffs applied and lists checked. Part of the stage `specs`."""
 
 from pipeline.model.layers import role_of
 from pipeline.problems.problem import SpecError
@@ -13,7 +13,7 @@ from pipeline.stages.set import source
 
 @unkept
 def changed(db: Database, key: str) -> list[Line] | None:
-    """The lines of a file that diffs change, with where they are from; None where it cannot be read."""
+    """The lines of a file after its diffs, each with its origin; None if it cannot be read."""
     whole = text(db, key)
     lines = None if whole is None else lines_of(whole)
     for number, diff in enumerate(source(db, key).diffs, 1):
@@ -28,7 +28,7 @@ def changed(db: Database, key: str) -> list[Line] | None:
 
 @unkept
 def layer_text(db: Database, key: str) -> str | None:
-    """The text of a file of a layer, with the diffs applied; None where it cannot be read."""
+    """The text of a layer's file after its diffs; None if it cannot be read."""
     rules = source(db, key)
     if rules.diffs:
         lines = changed(db, key)
@@ -44,7 +44,7 @@ def layer_text(db: Database, key: str) -> str | None:
 
 
 def layer_cuts(db: Database, key: str) -> list[Piece]:
-    """The entries of a file of a layer as text; none where the text cannot be cut."""
+    """The entries of a layer's file as text; none if the text cannot be cut."""
     whole = layer_text(db, key)
     lists = source(db, key).lists
     if whole is None:
@@ -53,7 +53,7 @@ def layer_cuts(db: Database, key: str) -> list[Piece]:
 
 
 def layer_whole(db: Database, key: str) -> list[tuple[Piece, bytes]]:
-    """All entries of a file of a layer, parsed at once."""
+    """All entries of a layer's file as text and values, parsed at once; none if an error is reported."""
     whole, lists = layer_text(db, key), source(db, key).lists
     if whole is None:
         return []

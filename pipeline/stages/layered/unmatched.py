@@ -1,6 +1,6 @@
-"""What a description says that meets nothing in this release: text that no unit has, functions that there are none of.
+"""Rules of a description that match nothing in this release: text that no unit has, functions that do not exist.
 
-Each is a warning: another release, or the next one of the vendor's files, may have it.
+Each is a warning: another release, or the vendor's next files, may match it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pipeline.stages.specs import keys_of_file
 from pipeline.stages.tags import tags
 from pipeline.stages.units import families, unit, units
 
-# Lists of facts whose members are functions: operators, base names or C++ names.
+# Lists of facts with functions as members: operators, base names or C++ names.
 _OF_FUNCTIONS = (
     *("functional_without_out", "mutable_without_out", "out_without_functional", "inplace_ungrouped"),
     *("complex_differentiable", "undifferentiable", "views", "metadata_views", "made_of_views", "untold_views"),
@@ -43,22 +43,22 @@ _OF_FUNCTIONS = (
 )
 _FIELDS = frozenset(Release.__struct_fields__)
 _OF_KEYS = ("kernel_keys", "autograd_keys", "structured_keys", "ufunc_keys")
-_IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types")  # whose members schemas have as text
+_IN_SCHEMAS = ("base_types", "cpp_defaults", "unrecorded_types")  # their members are text of schemas
 
 
-def unmatched(db: Database, said: Description) -> Iterator[Finding]:
-    """All that meets nothing."""
-    yield from _bounds(said)
+def unmatched(db: Database, description: Description) -> Iterator[Finding]:
+    """The warnings for all rules that match nothing."""
+    yield from _bounds(description)
     if not all_participants(db) and all_heads(db):
         yield Finding(("functions", "take"), "no function takes part", "take others: all, own, defined", suspected=True)
-    yield from _facts(db, said)
+    yield from _facts(db, description)
     for source in sources(db):
         for key, name, hint in unused(db, source.key, keys_of_file(db, source.key) if source.layer else {}):
             problem = f"no entry has the key '{name}'"
             yield Finding((*source.at, key), problem, hint, name, follows=True, suspected=True)
         for name, hint in missing_lists(db, source.key):
             yield Finding((*source.at, "list"), f"the file has no list '{name}'", hint, name, suspected=True)
-    for name, rules in said.family.items():
+    for name, rules in description.family.items():
         yield from _settings(db, ("family", name), name, rules)
         if name in families(db):
             yield from _rules(db, ("family", name), name, rules)
@@ -69,16 +69,16 @@ def unmatched(db: Database, said: Description) -> Iterator[Finding]:
 
 @query
 def touched_by(db: Database, family: str, name: str) -> list[str]:
-    """Which replacements and wraps touch a unit; all of them where its text cannot be made."""
-    rules, found, pieces = rules_of(db, family), unit(db, family, name), upstream_pieces(db, family, name)
-    if found is None or not pieces:
+    """The replacements and wraps that change a unit; all of them if its text cannot be generated."""
+    rules, member, pieces = rules_of(db, family), unit(db, family, name), upstream_pieces(db, family, name)
+    if member is None or not pieces:
         return [each for each, _ in override_rules(rules)]
-    return applied_rules(FAMILIES[family], pieces, rules, about_unit(db, found))
+    return applied_rules(FAMILIES[family], pieces, rules, about_unit(db, member))
 
 
 @query
 def idle(db: Database, family: str) -> list[str]:
-    """The replacements and wraps that touch no unit. No more units are looked at than it takes."""
+    """The replacements and wraps that change no unit. The search stops once each has changed one."""
     left = dict(override_rules(rules_of(db, family)))
     for each in units(db, family) if left else ():
         about = about_unit(db, each)
@@ -92,7 +92,7 @@ def idle(db: Database, family: str) -> list[str]:
 
 @query
 def empty(db: Database, family: str) -> list[Path]:
-    """The selections that no unit is in."""
+    """The paths of selections that match no unit."""
     left = dict(_selections(rules_of(db, family)))
     for each in units(db, family) if left else ():
         about = about_unit(db, each)
@@ -103,7 +103,7 @@ def empty(db: Database, family: str) -> list[Path]:
 
 
 def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
-    """What is chosen from the units of a family, and where the description says so."""
+    """The selections from the units of a family, each with its path in the description."""
     yield ("functions",), rules.functions
     for name, rule in override_rules(rules):
         yield (*name.split(), "of"), rule.of
@@ -136,14 +136,14 @@ def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Findi
 
 
 def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
-    """Holes that no template has, and a library and keys that none registers anything in."""
+    """Holes that no template has, and a library and keys that no template registers anything for."""
     there, texts = sorted(holes(db, family)), template_texts(db, family)
     for hole in [hole for hole in rules.slots if hole not in there]:
         hint = nearest(hole, there) or f"holes: {', '.join(there)}"
         problem = f"no template of {family} has the hole '{hole}'"
         yield Finding((*at, "slots", hole), problem, hint, hole, suspected=True)
     if makes_blocks(FAMILIES[family], rules):
-        return  # the template has no blocks of its own: they are made of keys and libraries
+        return  # keys and libraries generate the blocks, the template has none
     if rules.library and not any(f"TORCH_LIBRARY_IMPL({ATEN}, " in text for text in texts):
         problem, hint = f"no template of {family} registers anything in {ATEN}", "remove it"
         yield Finding((*at, "library"), problem, hint, rules.library, suspected=True)
@@ -164,8 +164,8 @@ def _keys(db: Database, at: Path, family: str, rules: Family) -> Iterator[Findin
 def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
     """Settings that change nothing in a family."""
     kind = FAMILIES[family]
-    for key, given in (("shards", rules.shards), ("everything", not rules.everything)):
-        if given and kind.shards is None:
+    for key, is_set in (("shards", rules.shards), ("everything", not rules.everything)):
+        if is_set and kind.shards is None:
             yield Finding((*at, key), f"{family} has no shards", "remove it", suspected=True)
     if rules.foreach_bindings and kind.unit != "Node":
         yield Finding((*at, "foreach_bindings"), "only nodes have bindings", "remove it", suspected=True)
@@ -180,17 +180,17 @@ def _settings(db: Database, at: Path, family: str, rules: Family) -> Iterator[Fi
 # ---- facts
 
 
-def _facts(db: Database, said: Description) -> Iterator[Finding]:
+def _facts(db: Database, description: Description) -> Iterator[Finding]:
     version = (db.input(RELEASE) or b"").decode()
     names: set[str] | None = None
     before = resolve(version)
-    for place, facts in enumerate(said.facts):
+    for place, facts in enumerate(description.facts):
         if not applies(version, facts.since, facts.until):
             continue
-        for field, given in facts.add.items():
+        for field, members in facts.add.items():
             if field in _OF_FUNCTIONS and names is None:
                 names = _names(db)
-            for member in given:
+            for member in members:
                 hint = _unknown(db, field, member, names or set())
                 if hint is not None:
                     path = ("facts", str(place), "add", field)
@@ -210,7 +210,7 @@ _WHAT = {
 
 
 def _unknown(db: Database, field: str, member: str, names: set[str]) -> str | None:
-    """A hint where a member of a list of facts is nothing that exists; None where it is something."""
+    """A hint for a member of a list of facts that does not exist; None if it exists."""
     if field in _OF_FUNCTIONS:
         return None if member in names else nearest(member, sorted(names)) or "name a function of this release"
     if field in _OF_KEYS:
@@ -226,17 +226,17 @@ def _unknown(db: Database, field: str, member: str, names: set[str]) -> str | No
         return None if any(member in schema for schema in schemas) else "name one of this release"
     if field in ("seeded_exempt", "keyword_arguments"):
         base, _, argument = member.partition(".") if field == "keyword_arguments" else (member, "", "")
-        found = (base in head.name and f" {argument}" in head.schema for _, head in all_heads(db))
-        return None if any(found) else "name one of this release"
-    return None  # what nothing refuses to know is missed where it is used
+        matches = (base in head.name and f" {argument}" in head.schema for _, head in all_heads(db))
+        return None if any(matches) else "name one of this release"
+    return None  # members of other lists are not checked
 
 
 def _names(db: Database) -> set[str]:
-    """All that lists may call functions by."""
-    found: set[str] = set()
+    """All names that lists may use for functions."""
+    names: set[str] = set()
     for _, head in all_heads(db):
-        found |= {head.name, qualified(head), head.base, head.cpp_name}
-    return found
+        names |= {head.name, qualified(head), head.base, head.cpp_name}
+    return names
 
 
 def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
@@ -253,15 +253,15 @@ def _removed(before: Release, place: int, facts: Facts) -> Iterator[Finding]:
 _KNOWN = f"known releases: {', '.join(KNOWN)}"
 
 
-def _bounds(said: Description) -> Iterator[Finding]:
-    """Layers and facts that are there for no release that exists."""
+def _bounds(description: Description) -> Iterator[Finding]:
+    """Layers and facts that apply to no known release."""
     oldest, newest = minor_of(KNOWN[0]), minor_of(KNOWN[-1])
-    for key in [key for key in said.base.releases if minor_of(key) > newest]:
-        yield Finding(("base", "releases", key), "this is no release that is known", _KNOWN, key, suspected=True)
-    kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": said.layers, "facts": said.facts}
+    for key in [key for key in description.base.releases if minor_of(key) > newest]:
+        yield Finding(("base", "releases", key), "this is no known release", _KNOWN, key, suspected=True)
+    kinds: dict[str, tuple[Layer | Facts, ...]] = {"layer": description.layers, "facts": description.facts}
     for kind, items in kinds.items():
         for place, item in enumerate(items):
             if minor_of(item.since) > newest or () < minor_of(item.until) < oldest:
                 key = "since" if minor_of(item.since) > newest else "until"
-                problem = "this holds for no release that is known"
+                problem = "this applies to no known release"
                 yield Finding((kind, str(place), key), problem, _KNOWN, getattr(item, key), suspected=True)
