@@ -61,7 +61,7 @@ run()
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     assert "Traceback" not in err + out, err[-2000:]
-    assert err in ("interrupted: what was written is whole\n", "")  # two workers send it: the second ends all at once
+    assert err in ("interrupted: all written files are complete\n", "")  # two workers send it: the second ends all
     assert process.returncode == -signal.SIGINT
 
 
@@ -78,7 +78,7 @@ print("went on")
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
-    assert done.stderr == "interrupted: what was written is whole\n"
+    assert done.stderr == "interrupted: all written files are complete\n"
 
 
 def test_ctrl_c_while_doit_is_loaded_ends_quietly(
@@ -92,4 +92,4 @@ def test_ctrl_c_while_doit_is_loaded_ends_quietly(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(lazy, "import_lazily", interrupted)
     assert command.main([]) == 130
-    assert capsys.readouterr() == ("", "interrupted: what was written is whole\n")
+    assert capsys.readouterr() == ("", "interrupted: all written files are complete\n")

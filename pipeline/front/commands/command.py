@@ -70,7 +70,7 @@ class BuildCommand(Command):  # type: ignore[misc]
         except OSError as error:
             raise InvalidCommand(reason(error)) from None
         except KeyboardInterrupt:
-            sys.stderr.write("interrupted: what was written is whole\n")
+            sys.stderr.write("interrupted: all written files are complete\n")
             return INTERRUPTED
 
     def open(self) -> Build:

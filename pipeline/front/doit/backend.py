@@ -1,4 +1,4 @@
-"""doit's database: what doit was told to forget or to ignore. What tasks were made from, the rows know."""
+"""doit's database: the tasks that doit is to forget or to ignore. gradmill's rows hold the dependencies of tasks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import msgspec
 
 from pipeline.front.run.notes import ALL, FORGOTTEN, IGNORED, Notes, read_notes, write_notes
 
-OTHERS = ".db"  # what the name of notes has behind it as a database of doit's own, which is another file
+OTHERS = ".db"  # the suffix of the notes' path for doit's own backends, which use another file
 
 
 class Codec:
-    """How one of doit's own backends writes values, where the command line asks for one: as JSON. doit's codec writes
-    the same, and takes a part of every start to be made."""
+    """Writes the values of doit's own backends, if the command line selects one, as JSON. doit's codec writes the same
+    JSON but makes every start slower."""
 
     def encode(self, value: object) -> str:
         return msgspec.json.encode(value).decode()
@@ -23,7 +23,7 @@ class Codec:
 
 
 class Backend:
-    """A doit backend of notes."""
+    """A doit backend that stores notes in a JSON file."""
 
     desc = "the tasks to forget and to ignore; gradmill's rows have the rest"
 

@@ -1,4 +1,4 @@
-"""What a doit task is made of here: a look whether it is up to date, and what is left to do then."""
+"""The two parts of a doit task: the up-to-date check, and the action that writes a file or fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHANGED = "gradmill's own code changed while it ran: run again"
 
 
 class Effect(BaseAction):  # type: ignore[misc]
-    """What is left to do of a task, in whatever process: to report a failure, to write a file."""
+    """A task's action: reports a failure or writes a file. It may run in a worker process."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -29,23 +29,23 @@ class Effect(BaseAction):  # type: ignore[misc]
         self.path = ""
         self.data: list[bytes] = []
         self.units = 1
-        self.written: Stat | None = None  # what the system says of the file, where this process wrote it
+        self.written: Stat | None = None  # the file's stat, if this process wrote it
         self.task: Any = None
         self.result: object = None
         self.values: dict[str, Any] = {}
         self.err = self.out = ""
 
     def execute(self, out: TextIO | None = None, err: TextIO | None = None) -> TaskFailed | TaskError | None:
-        told = self.task.values if self.task is not None else {}
-        failure, error = told.get("failure", ""), told.get("error", "")
+        values = self.task.values if self.task is not None else {}
+        failure, error = values.get("failure", ""), values.get("error", "")
         self.err = failure or error or self._write()
         if not self.err:
             return None
         kind = TaskFailed if failure else TaskError
-        return kind(self.err, report=False)  # the run reports it, whatever reports the tasks
+        return kind(self.err, report=False)  # the run reports it, independent of doit's reporter
 
     def _write(self) -> str:
-        """Writes the file that is left to write; says what went wrong."""
+        """Writes the pending file, if any; returns the error message, "" on success."""
         if self.path:
             try:
                 replace_file(self.path, *self.data)
@@ -60,7 +60,7 @@ class Effect(BaseAction):  # type: ignore[misc]
 
 
 class IsCurrent:
-    """doit's `uptodate`: brings a task's root up to date, and tells its action what is left to do."""
+    """doit's `uptodate`: brings a task's root up to date, and passes the remaining work to the task's action."""
 
     def __init__(self, look: Callable[[Effect], bool]) -> None:
         self._look = look
@@ -75,7 +75,7 @@ class IsCurrent:
     def __call__(self, task: Any, values: dict[str, Any]) -> bool:
         effect: Effect = task.actions[0]
         current = self._current(effect)
-        if effect.failure or effect.error:  # the process that executes the action hears of it with the task alone
+        if effect.failure or effect.error:  # a worker process receives these with the task
             task.values = {"failure": effect.failure, "error": effect.error}
         return current
 
@@ -93,7 +93,7 @@ class IsCurrent:
 
 @lru_cache
 def _signature() -> inspect.Signature:
-    """doit asks for the signature of every callable; looking it up anew costs more than the check."""
+    """doit asks for the signature of every callable; computing it each time costs more than the check."""
     return inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("task", "values")]
     )
@@ -101,7 +101,7 @@ def _signature() -> inspect.Signature:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """For what makes tasks: doit would show the traceback of what is caught where a task is looked at."""
+    """Reports CodeChanged without a traceback while tasks are created; `IsCurrent` does so while they are checked."""
     try:
         yield
     except CodeChanged:

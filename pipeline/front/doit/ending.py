@@ -1,4 +1,4 @@
-"""What ends a run: its problems are reported on standard error, what it found is kept, its stamp is written."""
+"""The end of a run: reports its problems on standard error, commits its results, writes its stamp."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 def end_run(tasks: Tasks, selected: Sequence[str], *, failed: bool) -> None:
-    """Ends a run of the tasks that were selected. `failed`: not all of them succeeded."""
+    """Ends a run of the `selected` tasks. `failed`: not all of them succeeded."""
     report_failures(tasks)
-    _say(tasks, tasks.finish(selected, failed=failed))
+    _report(tasks, tasks.finish(selected, failed=failed))
 
 
 def report_failures(tasks: Tasks) -> None:
-    """Reports why tasks failed, where some did."""
-    _say(tasks, tasks.failures())
+    """Reports the errors of failed tasks, if any."""
+    _report(tasks, tasks.failures())
 
 
-def _say(tasks: Tasks, report: str) -> None:
-    """Writes a report to standard error, in colour where that is a terminal."""
+def _report(tasks: Tasks, report: str) -> None:
+    """Writes a report to standard error, in colour if that is a terminal."""
     if report:
         from pipeline.problems.color import painted
 

@@ -16,7 +16,7 @@ class FileTasks:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._prepared = False
-        self._writing: dict[str, Effect] = {}  # of files that are not as they should be
+        self._writing: dict[str, Effect] = {}  # by name, of the files to write
         self._has_manifest = False
 
     def tasks(self) -> Iterator[Task]:
@@ -32,12 +32,13 @@ class FileTasks:
             yield work.task(f"shard:{name}", f"assemble {name}", look, **fields)
 
     def manifest(self) -> Task | None:
-        """The task of the manifest."""
+        """The task of the manifest; None if the specs have errors that stop the run."""
         work = self._work
         if work.asked.running and work.stops:
             return None
         fields = {"targets": [work.build.paths.manifest], "task_dep": work.needs("shard")}
-        return work.task("manifest", "tell other build systems what was generated", self._look_at_manifest, **fields)
+        doc = "describe the generated files for other build systems"
+        return work.task("manifest", doc, self._look_at_manifest, **fields)
 
     def _look(self, name: str, effect: Effect) -> bool:
         from pipeline.front.run.places import new_bytes
@@ -67,7 +68,7 @@ class FileTasks:
         return not wrote
 
     def _prepare(self) -> None:
-        """What comes before the first file is written; nothing where tasks are only listed."""
+        """Before the first write: checks the places of the files and removes orphans. Does nothing for a listing."""
         if self._work.asked.running is not False and not self._prepared:
             from pipeline.front.run.places import check_places, remove_orphans
 
@@ -76,16 +77,16 @@ class FileTasks:
             self._prepared = True
 
     def are_whole(self) -> bool:
-        """Whether all files and the manifest are as they should be when the run ends; notes those that were written."""
+        """Whether all files and the manifest are current when the run ends. Records the files that were written."""
         from pipeline.stages.shard import files
 
         build = self._work.build
-        known = build.db.is_clean(files, *build.layout)  # they were asked for in this run, or need not be
-        noted = [self._note(name) for name in build.file_names()] if known else [False]
-        return self._has_manifest and all(noted)
+        known = build.db.is_clean(files, *build.layout)  # else this run did not compute the list of files
+        current = [self._note(name) for name in build.file_names()] if known else [False]
+        return self._has_manifest and all(current)
 
     def _note(self, name: str) -> bool:
-        """Notes a file that this run may have written, whichever process did; says whether it is as it should be."""
+        """Records a file that this process or a worker may have written; returns whether the file is current."""
         from pipeline.stages.shard import made
 
         build, path = self._work.build, self._work.build.path(name)

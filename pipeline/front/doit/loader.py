@@ -1,4 +1,4 @@
-"""The build that a command line asks for, and how doit gets its tasks where there is no dodo.py."""
+"""Opens the build for a command line, and loads doit's tasks without a dodo.py."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from pipeline.front.settings.config import VARIABLES, Config, read_config
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
 
-MISUSED = 3  # doit's exit status for a command line that makes no sense
+MISUSED = 3  # doit's exit status for an invalid command line
 
 
 def variables_of(get_var: Callable[[str, Any], Any]) -> dict[str, str]:
-    """The variables of the command line, which doit can be asked for by name. A name that is one letter off is found
-    too, to be refused."""
+    """The variables of the command line, by name. doit offers them only one by one. Includes names that are one letter
+    off, so that the caller can reject them."""
     names = {*VARIABLES, "family", *(near for name in VARIABLES for near in _one_letter_off(name))}
-    found = {name: get_var(name, None) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: get_var(name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _one_letter_off(name: str) -> set[str]:
     letters = "abcdefghijklmnopqrstuvwxyz_"
     cuts = [(name[:i], name[i:]) for i in range(len(name) + 1)]
-    found = {a + b[1:] for a, b in cuts if b} | {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
-    return (
-        found | {a + c + b for a, b in cuts for c in letters} | {a + c + b[1:] for a, b in cuts if b for c in letters}
-    )
+    shorter = {a + b[1:] for a, b in cuts if b}
+    swapped = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    longer = {a + c + b for a, b in cuts for c in letters}
+    return shorter | swapped | longer | {a + c + b[1:] for a, b in cuts if b for c in letters}
 
 
 def open_build(
     variables: Mapping[str, str], make: Callable[[Config], Build] = Build, *, stream: TextIO | None = None
 ) -> Build:
-    """The build that variables ask for; doit shows what is wrong with them. What is wrong with the description of a
-    set is told on `stream`, or standard error, where `format` asks for another form than text."""
+    """The build for the variables of a command line. Raises InvalidDodoFile, which doit prints, if they are wrong. If
+    `format` is not text, errors in a set's description are reported on `stream` instead, by default standard error."""
     try:
         config = read_config(variables)
     except SpecError as error:
-        _tell(error, variables.get("format", "text"), stream or sys.stderr)
+        _report(error, variables.get("format", "text"), stream or sys.stderr)
         raise InvalidDodoFile(message_of(error)) from None
     sys.stderr.write(config.said)
     return make(config)
 
 
-def _tell(error: SpecError, format_: str, stream: TextIO) -> None:
-    """Ends the process where the mistakes have places, after a report of them in a format that is not text."""
+def _report(error: SpecError, format_: str, stream: TextIO) -> None:
+    """Reports errors that have places and ends the process, unless the format is text."""
     placed = getattr(error, "placed", ())
     if not placed or format_ == "text":
         return
@@ -65,12 +65,12 @@ def _tell(error: SpecError, format_: str, stream: TextIO) -> None:
 
 
 class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
-    """The tasks without a dodo.py. `variables` are those of the command line."""
+    """Loads gradmill's tasks without a dodo.py. `variables` returns those of the command line."""
 
     def __init__(self, variables: Callable[[], Mapping[str, str]]) -> None:
         super().__init__()
         self._variables = variables
-        self.build: Build | None = None  # once it is known
+        self.build: Build | None = None  # set by `setup`
 
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.doit.namespace import namespace
@@ -79,7 +79,7 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
         self.namespace = namespace(self.build)
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:
-        """What doit's own loader gives, which also parses the source of each creator, for their order."""
+        """The same tasks as doit's own loader, which also parses the source of each creator to order them."""
         tasks: list[Any] = []
         for name, creator in self.namespace.items():
             if not name.startswith(TASK_STRING):

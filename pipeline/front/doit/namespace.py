@@ -16,7 +16,7 @@ from pipeline.front.run.build import Build
 
 
 def namespace(build: Build) -> dict[str, Any]:
-    """The names that doit looks up."""
+    """The names that doit looks up: task creators, DOIT_CONFIG, and TASKS for gradmill's commands."""
     tasks = Tasks(build)
 
     def task_stages() -> Iterator[Task]:
@@ -36,7 +36,7 @@ def namespace(build: Build) -> dict[str, Any]:
 
     @create_after(executed="match")  # type: ignore[untyped-decorator]
     def task_manifest() -> Task | None:
-        """tell other build systems what was generated from what"""
+        """describe the generated files and their inputs for other build systems"""
         with plainly():
             return tasks.files.manifest()
 

@@ -1,6 +1,6 @@
-"""gradmill's plugins of doit, by kind: `gradmill` has them from here, doit from the metadata of the package."""
+"""gradmill's doit plugins, by kind. `gradmill` reads them here; doit reads the package's metadata."""
 
-PLAIN_RUN = "pipeline.front.commands.run:PlainRun"  # in the place of `run`, for variables alone
+PLAIN_RUN = "pipeline.front.commands.run:PlainRun"  # replaces `run` for a command line of variables alone
 
 PLUGINS = {
     "BACKEND": {"gradmill": "pipeline.front.doit.backend:Backend"},

@@ -1,7 +1,7 @@
-"""What a run prints: doit's own lines, shorter: one a stage, whatever the number of its units and files.
+"""The output of a run: doit's lines, shortened to one per stage for any number of units and files.
 
-With doit's `-v2` each unit and each file has a line. On a terminal, one more line says what is being done right now.
-Problems are reported when the run ends, whatever reports its tasks.
+With doit's `-v2` each unit and each file has a line. On a terminal, one more line shows the current work.
+Problems are reported when the run ends, independent of the reporter.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from pipeline.front.doit.ending import end_run
 if TYPE_CHECKING:
     from pipeline.front.doit.tasks import Tasks
 
-_COUNTED = {"emit": "unit", "shard": "file"}  # the groups of tasks, and what their tasks are about
+_COUNTED = {"emit": "unit", "shard": "file"}  # the groups of tasks, and the noun for what their tasks produce
 
 
 def reporter_for(tasks: Tasks) -> type[Reporter]:
-    """The reporter of one build's tasks: doit asks for a class."""
+    """The reporter class for one build's tasks; doit expects a class."""
     return type("BuildReporter", (Reporter,), {"tasks": tasks})
 
 
 @contextmanager
 def _plainly() -> Iterator[None]:
-    """For what writes to standard output: a full disk is no reason for a traceback."""
+    """Reports a failed write to standard output, such as a full disk, without a traceback."""
     try:
         yield
     except BrokenPipeError:
@@ -41,18 +41,18 @@ def _plainly() -> Iterator[None]:
 
 
 class _Group:
-    """What there is to say of the tasks of a group."""
+    """The counts of a group's tasks."""
 
     def __init__(self) -> None:
-        self.names: list[str] = []  # of those that were executed
-        self.begun = 0  # units or files of these
-        self.done = 0  # of those that succeeded
-        self.left = 0  # of those that are up to date
+        self.names: list[str] = []  # of the executed tasks
+        self.begun = 0  # the units or files of these
+        self.done = 0  # the units or files of the tasks that succeeded
+        self.left = 0  # the tasks that are up to date
         self.ignored = 0
 
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]
-    """doit's console reporter, for people who have hundreds of units."""
+    """doit's console reporter, with one line for hundreds of units."""
 
     desc = "console output, a line for each stage"
     tasks: Tasks
@@ -81,7 +81,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             self._progress.show(self._doing(task))
 
     def _doing(self, task: Any) -> str:
-        """What is looked at, and how far its group is."""
+        """The current task, and its position in its group."""
         group = self._all.get(task.subtask_of or "")
         tasks = group.task_dep if group is not None else []
         place = f" {tasks.index(task.name) + 1}/{len(tasks)}" if task.name in tasks else ""
@@ -107,7 +107,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             super().skip_ignore(task)
 
     def execute_task(self, task: Any) -> None:
-        if task.name in self._groups:  # the group, when all of its tasks are done
+        if task.name in self._groups:  # doit executes the group after all of its tasks
             self._sum_up(task.name)
             return
         if task.subtask_of in self._groups:
@@ -118,7 +118,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             super().execute_task(task)
 
     def _sum_up(self, name: str, *, whole: bool = True) -> None:
-        """The lines of a group. `whole`: all of it was asked for, and all is done."""
+        """Prints the lines of a group. `whole`: all of its tasks were selected and are done."""
         group, what = self._groups[name], _COUNTED[name]
         if group.names and not self.tasks.asked.each:
             self.write(done(name, group.names, group.begun, what))
@@ -131,7 +131,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
 
     def add_failure(self, task: Any, fail: Any) -> None:
         group, name = self._groups.get(task.subtask_of), task.name.partition(":")[2]
-        if group is not None and name in group.names:  # it was begun, and is not done
+        if group is not None and name in group.names:  # it was counted when it started
             group.names.remove(name)
             group.begun -= task.actions[0].units
         if fail.report and fail.get_name() != "UnmetDependency":
@@ -140,11 +140,13 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             sys.stderr.write(f"{fail.message.rstrip()}\n")
 
     def complete_run(self) -> None:
-        for name in self._groups:  # of which only some tasks were asked for, or one failed
+        for name in self._groups:  # those not summed up yet: only some tasks were selected, or one failed
             self._sum_up(name, whole=False)
         self._progress.clear()
         with _plainly():
             self.outstream.flush()
         sys.stderr.write("".join(f"{error}\n" for error in self.runtime_errors))
-        if self.tasks.asked.running is None and sys.exc_info()[0] is None:  # a command of others, which ends nothing
+        if (
+            self.tasks.asked.running is None and sys.exc_info()[0] is None
+        ):  # not gradmill's `run`, which ends the run itself
             end_run(self.tasks, self._selected, failed=bool(self.tasks.failures() or self.runtime_errors))

@@ -1,7 +1,7 @@
-"""gradmill's tasks: the stages, one task a unit that has work, one task a generated file.
+"""gradmill's tasks: one per stage, per unit that has work, and per generated file.
 
-A task is a view of the queries at its root. Looking whether it is up to date brings these up to date, in the process
-that has the database; what is left to its action is to fail, or to write a file.
+A task is a view of the queries at its root. doit's up-to-date check brings these queries up to date, in the process
+that has the database. The task's action then only fails or writes a file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pipeline.problems.problem import SpecError
 
 
 class Tasks:
-    """The tasks of one build, and the end of their run."""
+    """The tasks of one build. `finish` ends their run."""
 
     def __init__(self, build: Build) -> None:
         self.build = build
@@ -38,16 +38,16 @@ class Tasks:
 
     @property
     def asked(self) -> Asked:
-        """What the command line asks for."""
+        """The request of the command line."""
         return self._work.asked
 
     def ask(self, asked: Asked) -> None:
-        """Called with what the command line asks for, before any task is made."""
+        """Sets the request of the command line; called before any task is created."""
         self._work.asked = asked
         self.build.writes = bool(asked.running)
 
     def stages(self) -> Iterator[Task]:
-        """The tasks of the stages."""
+        """The tasks of the stages. Raises InvalidCommand if another set owns the folders, or for `fix=`."""
         if self.build.config.fix:
             raise InvalidCommand(f"{NO_FIX}\n  {NO_FIX_HINT}")
         if not self.build.nothing_changed:
@@ -72,7 +72,7 @@ class Tasks:
     # ---- names
 
     def named(self, word: str, tasks: Sequence[str]) -> str:
-        """The name of a task that a word of the command line may be the path of a file of; else the word itself."""
+        """The name of the task that writes the file at the path `word`; else `word` itself."""
         if word in tasks or word.startswith((*GROUPS, "-")) or "*" in word or not ("/" in word or "." in word):
             return word
         path, folder = os.path.abspath(word), os.path.join(os.path.abspath(self.build.config.generated), "")
@@ -81,20 +81,20 @@ class Tasks:
         return f"shard:{path.removeprefix(folder)}" if path.startswith(folder) else word
 
     def members(self) -> list[str]:
-        """The names of the tasks of units and files; none where the specs have errors."""
+        """The names of the tasks of units and files; none if the specs have errors."""
         build = self.build
         if self._work.stops:
             return []
         return [*(f"emit:{name}" for name in named_units(build)), *(f"shard:{name}" for name in build.file_names())]
 
     def count_of_units(self) -> int:
-        """How many units there are; 0 where the specs have errors."""
+        """The number of units; 0 if the specs have errors."""
         return 0 if self._work.stops else self.build.count_of_units()
 
     # ---- the end
 
     def finish(self, selected: Sequence[str], *, failed: bool) -> str:
-        """Keeps what the run found; gives the warnings."""
+        """Commits the results of the run and writes its stamp; returns the report of warnings."""
         build = self.build
         if build.nothing_changed:
             assert build.record is not None
@@ -115,7 +115,7 @@ class Tasks:
         return build.problems_of([root for root in build.stages.roots() if build.db.is_clean(*root)])
 
     def _stamp(self, selected: Sequence[str]) -> None:
-        """Writes what the selected tasks made to the file that `stamp=` names, if that changed."""
+        """Writes the digests of the selected tasks' results to the file in `stamp=`, if they changed."""
         build = self.build
         if not build.config.stamp:
             return

@@ -1,4 +1,4 @@
-"""The worker processes of `-n`: Ctrl-C ends them, and the run, without a traceback and without a wait."""
+"""The worker processes of `-n`: Ctrl-C ends them and the run at once, without a traceback."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SECONDS = 0.5
 
 
 class Jobs(Queue):  # type: ignore[type-arg]
-    """A queue of doit's. Who reads looks up now and then: Python does not notice Ctrl-C just before a read that waits,
-    and the workers, which have ended, write nothing more."""
+    """A queue for doit that polls while it waits. Python misses a Ctrl-C right before a blocking read, which would
+    then wait forever for workers that have ended."""
 
     def __init__(self) -> None:
         super().__init__(ctx=get_context())
@@ -30,9 +30,9 @@ class Jobs(Queue):  # type: ignore[type-arg]
 
 @contextmanager
 def workers() -> Iterator[None]:
-    """A run with workers. Ctrl-C ends each at once, as doit does itself: multiprocessing would print a traceback where
-    it begins or ends one. Those that doit does not know of yet are ended too: they would wait for tasks."""
-    listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else it is in the background
+    """The context of a run with workers. Ctrl-C ends each at once; multiprocessing would print a traceback if it came
+    while a worker starts or ends. Workers that doit has not registered yet are ended too: they would wait for tasks."""
+    listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else it runs in the background
     if listens and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         MRunner.Queue = Jobs
@@ -40,7 +40,7 @@ def workers() -> Iterator[None]:
         yield
     except BaseException:
         if listens:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # once more, it ends this process too
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends this process too
         for worker in active_children():
             worker.terminate()
         raise

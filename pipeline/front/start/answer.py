@@ -1,8 +1,8 @@
-"""The answer to a command line for which nothing has changed: found before anything else is imported.
+"""The answer to a command line when nothing has changed, computed before anything else is imported.
 
-A whole run notes, in one file of the cache, what it would say were it run again, the surroundings that it ran in, and
-what the system said of each file that it saw or left. While all of that is as it was, that is the answer. This module
-imports next to nothing: imports are most of what such a run costs.
+A complete run stores a note in the cache: the output of a repeated run, the environment, and the stat of each file that
+it read or wrote. As long as these are unchanged, the stored output is the answer. This module imports almost nothing,
+because imports take most of the time of such a run.
 """
 
 from __future__ import annotations
@@ -14,54 +14,54 @@ from zlib import crc32
 
 from pipeline.io.stats import Stat, unchanged
 
-# How the names of variables begin that Python, doit or gradmill look at.
+# The prefixes of the environment variables that Python, doit or gradmill read.
 _ENVIRONMENT = ("PYTHON", "DOIT", "GRADMILL", "LANG", "LC_", "VIRTUAL_ENV")
 
-NOTE = "unchanged-"  # what the name of a note begins with
+NOTE = "unchanged-"  # the prefix of a note's file name
 
 
 def is_plain(words: list[str]) -> bool:
-    """Whether a command line asks for all generated files and for nothing else: it has variables alone."""
+    """Whether a command line has only variables, and no `stamp=`: it requests all generated files and nothing else."""
     return all("=" in word[1:] and word[0] != "-" and not word.startswith("stamp=") for word in words)
 
 
 def note_path(words: list[str]) -> str:
-    """Where the answer to a command line is noted: in the folder that `cache=` names."""
+    """The path of the note for a command line, in the folder that `cache=` names."""
     folders = [word[6:] for word in words if word.startswith("cache=")]
     return os.path.join(folders[-1] if folders and folders[-1] else "cache", f"{NOTE}{crc32(_encoded(words)):08x}")
 
 
 def note(words: list[str], out: str, error: str, stats: Mapping[str, Stat | None]) -> bytes:
-    """What is noted of a run: what it says to standard output and error, and the stat of each path."""
-    told = [field for path, stat in stats.items() for field in (path, "" if stat is None else " ".join(map(str, stat)))]
-    return _sealed(_encoded([_surroundings(words), out, error, *told]))
+    """The bytes of a run's note: its standard output, its standard error, and the stat of each path (None: missing)."""
+    pairs = ((path, "" if stat is None else " ".join(map(str, stat))) for path, stat in stats.items())
+    return _sealed(_encoded([_surroundings(words), out, error, *(field for pair in pairs for field in pair)]))
 
 
 def is_note(data: bytes) -> bool:
-    """Whether bytes are what was noted of a run."""
+    """Whether bytes are a note with a valid checksum."""
     return _sealed(data[8:]) == data
 
 
 def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
-    """What a run would say to standard output and error, None where anything is not as noted."""
+    """The standard output and standard error of a repeated run; None if anything differs from the note."""
     try:
         with open(note_path(words), "rb", buffering=0, opener=_at_once) as file:
             data = file.read() or b""
-        noted, out, error, *told = data[8:].split(b"\0")
+        noted, out, error, *fields = data[8:].split(b"\0")
         if not is_note(data) or noted != _encoded([_surroundings(words)]):
             return None
     except (OSError, ValueError):
         return None
-    stats = (tuple(map(int, stat.split())) or None for stat in told[1::2])
-    return (out, error) if unchanged(zip(told[::2], stats)) else None
+    stats = (tuple(map(int, stat.split())) or None for stat in fields[1::2])
+    return (out, error) if unchanged(zip(fields[::2], stats)) else None
 
 
 def _at_once(path: str, how: int) -> int:
-    return os.open(path, how | getattr(os, "O_NONBLOCK", 0))  # nobody may ever write to a pipe
+    return os.open(path, how | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer would block
 
 
 def _surroundings(words: list[str]) -> str:
-    """All that a run depends on and that no file says."""
+    """All dependencies of a run that are not files: command line, process, environment."""
     environment = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_ENVIRONMENT))
     process = (os.getcwd(), sys.version, sys.executable, sys.prefix, repr(sys.flags), *sys.path)
     return "\n".join((*words, "", *process, "", *environment))
@@ -72,5 +72,5 @@ def _encoded(fields: list[str]) -> bytes:
 
 
 def _sealed(data: bytes) -> bytes:
-    """`data` behind its checksum."""
+    """`data`, preceded by its checksum."""
     return b"%08x" % crc32(data) + data

@@ -1,15 +1,15 @@
-"""The `gradmill` command: answered from a note where nothing has changed, else doit's own main."""
+"""The `gradmill` command: answers from a note if nothing has changed, else runs doit's own main."""
 
 import os
 import sys
 
 from pipeline.front.start.answer import answer_to, is_plain
 
-_UNREAD = 141  # what a shell says of a process that SIGPIPE ended
+_UNREAD = 141  # a shell's exit status for a process that SIGPIPE ended
 
 
 def run() -> None:
-    """The command: leaves without tidying up a process that ends anyway."""
+    """The entry point of the command. Exits without the interpreter's cleanup."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
@@ -17,7 +17,7 @@ def run() -> None:
         status = main(sys.argv[1:])
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:  # nobody reads it
+    except BrokenPipeError:  # the reader closed the pipe
         status = _UNREAD
     except OSError as error:
         sys.stderr.write(f"ERROR: {error.filename or 'standard output'}: {error.strerror}\n")
@@ -26,13 +26,13 @@ def run() -> None:
 
 
 def main(words: list[str]) -> int:
-    """Does what a command line asks for; gives the exit status."""
+    """Runs a command line; returns the exit status."""
     answer = answer_to(words) if is_plain(words) else None
     if answer is None:
         try:
             return _run(words)
-        except KeyboardInterrupt:  # while modules are loaded: what is loaded then sees to it
-            sys.stderr.write("interrupted: what was written is whole\n")
+        except KeyboardInterrupt:  # while modules are loaded; afterwards `start.main` handles it
+            sys.stderr.write("interrupted: all written files are complete\n")
             return 130
     out, error = answer
     sys.stdout.buffer.write(out)
@@ -41,12 +41,12 @@ def main(words: list[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """A whole run of doit."""
+    """Runs doit; returns the exit status."""
     import gc
 
     from pipeline.front.start.lazy import import_lazily
 
-    gc.disable()  # the many imports make no garbage
+    gc.disable()  # the many imports leave no garbage
     if not any(word == "lsp" or word.endswith("thread") for word in words):  # else the process has threads
         import_lazily()
     from pipeline.front.start.main import main as run_doit
@@ -55,7 +55,7 @@ def _run(words: list[str]) -> int:
 
 
 def _painted(report: bytes, words: list[str]) -> bytes:
-    """What was noted is plain; where it is to be in colour depends on where it goes."""
+    """The stored report, which has no colours, in colour if standard error is a terminal."""
     from pipeline.problems.color import painted
 
     named = [word[7:] for word in words if word.startswith("format=")]

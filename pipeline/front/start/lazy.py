@@ -1,7 +1,7 @@
-"""Modules of the standard library that doit imports and that most runs never use: loaded when one is used.
+"""Loads modules of the standard library on first use, if doit imports them and most runs never use them.
 
-Such a module is the real one, whose code has not been executed yet. `importlib.util.LazyLoader` offers the same, but
-executes a module when it is imported a second time: doit imports `json` four times, and uses it for one reporter.
+Such a module is the real module before its code is executed. `importlib.util.LazyLoader` does the same, but executes
+a module on its second import: doit imports `json` four times, and uses it for one reporter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.util import LazyLoader
 from types import ModuleType
 from typing import Any
 
-# Only modules of which `import` is all that doit, and what it imports, executes: `from json import loads` uses one.
+# Only modules that doit and its imports load with a plain `import`: `from json import loads` already uses a module.
 LAZY = frozenset(
     """
     csv hashlib importlib.metadata._adapters ipaddress json linecache multiprocessing.reduction pdb pprint subprocess
@@ -23,7 +23,7 @@ LAZY = frozenset(
 
 
 class Unused(ModuleType):
-    """A module whose code is executed when an attribute is used. Each `import` looks at its spec, which is no use."""
+    """A module that executes its code on the first access to an attribute other than `__spec__`, which `import` reads."""
 
     def __getattribute__(self, name: str) -> Any:
         if name != "__spec__":
@@ -50,6 +50,6 @@ class _Finder:
 
 
 def import_lazily() -> None:
-    """From now on, importing one of these modules does not execute it. For processes with one thread: two threads must
-    not use a module for the first time at once."""
+    """Makes the imports of these modules lazy. Only for processes with one thread: two threads must not use a module
+    for the first time at once."""
     sys.meta_path.insert(0, _Finder)

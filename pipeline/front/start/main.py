@@ -1,4 +1,4 @@
-"""`gradmill`: doit's own main, with gradmill's tasks and commands, in whatever folder."""
+"""`gradmill`: doit's own main, with gradmill's tasks and commands, in any folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipeline.front.start.unchanged import note_unchanged
 
 
 class Main(DoitMain):  # type: ignore[misc]
-    """doit, which tells the loader all variables of the command line."""
+    """doit's main, which passes all variables of the command line to the loader."""
 
     BIN_NAME = "gradmill"
 
@@ -32,13 +32,13 @@ class Main(DoitMain):  # type: ignore[misc]
         super().__init__(self.package, config_filenames=(), extra_config=PLUGINS)
 
     def process_args(self, cmd_args: list[str]) -> list[str]:
-        given = [word for word in cmd_args if "=" in word and not word.startswith("-")]
-        self._variables.update((name, value) for name, _, value in (word.partition("=") for word in given))
+        assignments = [word for word in cmd_args if "=" in word and not word.startswith("-")]
+        self._variables.update((name, value) for name, _, value in (word.partition("=") for word in assignments))
         rest: list[str] = super().process_args(cmd_args)
         return rest
 
     def get_cmds(self) -> Any:
-        """The commands; for variables alone, only what runs all tasks, without a search for plugins."""
+        """The commands. For a command line of variables alone: only `run`, without a search for plugins."""
         if not self._plain:
             return super().get_cmds()
         return PluginDict(run=PluginEntry("COMMAND", "run", PLAIN_RUN))
@@ -54,30 +54,30 @@ class Main(DoitMain):  # type: ignore[misc]
 
 
 def prepare() -> None:
-    """What the process needs: no search for garbage, as rows are trees, at its end neither; a quiet end when nobody
-    reads its output."""
+    """Sets up the process: no garbage collection, because rows have no cycles, not at exit either; a silent end when
+    the reader of its output closes the pipe; Ctrl-C without a traceback."""
     gc.disable()
     atexit.register(gc.freeze)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.excepthook = _end
-    sys.unraisablehook = _end_where_nobody_can_be_told
+    sys.unraisablehook = _end_unraisable
 
 
 def _end(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What Python says at the end of a process: of Ctrl-C no traceback."""
+    """The excepthook: reports Ctrl-C without a traceback."""
     if issubclass(type_, KeyboardInterrupt):
         sys.stdout.flush()
-        sys.stderr.write("interrupted: what was written is whole\n")
+        sys.stderr.write("interrupted: all written files are complete\n")
         sys.stderr.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)  # Python would wait for whoever was to read what is left in queues
+        os.kill(os.getpid(), signal.SIGINT)  # Python's own exit would wait until a process reads the queues
     else:
         sys.__excepthook__(type_, error, trace)
 
 
-def _end_where_nobody_can_be_told(unraisable: sys.UnraisableHookArgs) -> None:
-    """The same where Python would say that Ctrl-C is ignored and go on: in a callback, as right after a fork."""
+def _end_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Ends the process on Ctrl-C in a callback, such as after a fork; Python would report it as ignored and go on."""
     if unraisable.exc_value is not None and issubclass(unraisable.exc_type, KeyboardInterrupt):
         _end(unraisable.exc_type, unraisable.exc_value, None)
     else:
@@ -85,7 +85,7 @@ def _end_where_nobody_can_be_told(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Runs `gradmill`; gives the exit status."""
+    """Runs `gradmill`; returns the exit status. `arguments`: by default those of the process."""
     prepare()
     words = sys.argv[1:] if arguments is None else arguments
     program = Main()

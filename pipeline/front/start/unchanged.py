@@ -1,4 +1,4 @@
-"""What a whole run leaves: the answer to the same command line while nothing has changed."""
+"""The note of a complete run: the answer to the same command line as long as nothing has changed."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from pipeline.problems.problem import SpecError
 
 
 def note_unchanged(build: Build, words: list[str]) -> None:
-    """Notes what this run saw and left, where that is all there is to do."""
+    """Writes the note of a complete run: its output and the stats of its files. Other runs leave no note."""
     last = build.record
     if last is None or not last.made.complete:
         return
     stats = dict(last.evidence.all())
-    # A folder in which something is added may give another set: asked for before the set is looked for once more.
+    # A new file in one of these folders may change the set: take their stats before the set is resolved again.
     graphs = [build.config.graphs.given] if build.config.graphs.given else []
-    beside, now = (*build.config.specs.looked_for, *graphs, *sys.path), build.inputs.now()
-    stats = {path: evidence(stat_of(path), now) for path in beside} | stats
+    folders, now = (*build.config.specs.looked_for, *graphs, *sys.path), build.inputs.now()
+    stats = {path: evidence(stat_of(path), now) for path in folders} | stats
     stats[build.paths.record] = stat_of(build.paths.record)
     with suppress(OSError, SpecError):
         if read_config(dict(word.split("=", 1) for word in words)) == build.config:
             overwrite_file(
-                note_path(words), note(words, said(build, last.made), build.config.said + last.made.report, stats)
+                note_path(words), note(words, output_of(build, last.made), build.config.said + last.made.report, stats)
             )
 
 
-def said(build: Build, made: Made) -> str:
-    """What doit prints where nothing is to be done."""
+def output_of(build: Build, made: Made) -> str:
+    """The standard output of doit when every task is up to date."""
     stages = [f"-- {stage}\n" for stage in build.stages.analysis]
     units = [left("emit", made.units, "unit")] if made.units else []
     files = [left("shard", len(made.files), "file")] if made.files else []
@@ -42,7 +42,7 @@ def said(build: Build, made: Made) -> str:
 
 
 def remove_notes(cache: str) -> None:
-    """Removes the answers to command lines: the next run of each notes its own again."""
+    """Removes all notes from the folder `cache`; the next run of each command line writes its note again."""
     with suppress(OSError):
         for name in os.listdir(cache):
             path = os.path.join(cache, name)
