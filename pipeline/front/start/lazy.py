@@ -23,7 +23,7 @@ LAZY = frozenset(
 
 
 class Unused(ModuleType):
-    """A module that executes its code on the first access to an attribute other than `__spec__`, which `import` reads."""
+    """A module that executes its code on the first access to an attribute other than `__spec__`."""
 
     def __getattribute__(self, name: str) -> Any:
         if name != "__spec__":
