@@ -72,8 +72,8 @@ def source(db: Database, file: str) -> Source:
     if data is None:
         return Source({}, {}, NOTHING, [])
     parts = read_source(data)
-    for mistake in parts.mistakes:
-        db.report(_problem(file, "", mistake.problem, mistake.hint, mistake.line, mistake.column))
+    for error in parts.mistakes:
+        db.report(_problem(file, "", error.problem, error.hint, error.line, error.column))
     return parts
 
 
@@ -115,15 +115,15 @@ def is_exported(file: str) -> bool:
 def graph(db: Database, file: str, name: str) -> Function | None:
     """A function of a file; None if it has errors, which are reported."""
     if is_exported(file):
-        found, mistakes = read_model(name, db.input(graph_label(file)) or b"", _Ops(db))
+        function, errors = read_model(name, db.input(graph_label(file)) or b"", _Ops(db))
     else:
         text = texts.item(db, file, name)
         if text is None:
             return None
-        found, mistakes = read_function(text, context(db, file), _Ops(db))
-    for mistake in mistakes:
-        db.report(problem_in(file, name, mistake))
-    return found
+        function, errors = read_function(text, context(db, file), _Ops(db))
+    for error in errors:
+        db.report(problem_in(file, name, error))
+    return function
 
 
 @query
@@ -133,9 +133,9 @@ def lean(db: Database, file: str, name: str) -> Function | None:
     return None if function is None else decompose(function, _Ops(db))
 
 
-def problem_in(file: str, name: str, mistake: TextError) -> Problem:
-    """A mistake in a function, whose lines count from the function's own first line."""
-    return _problem(file, name, mistake.problem, mistake.hint, mistake.line, mistake.column)
+def problem_in(file: str, name: str, error: TextError) -> Problem:
+    """The problem for an error in a function, with the line counted from the function's first line."""
+    return _problem(file, name, error.problem, error.hint, error.line, error.column)
 
 
 def _problem(file: str, name: str, problem: str, hint: str, line: int, column: int) -> Problem:

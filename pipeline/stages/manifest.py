@@ -72,7 +72,7 @@ def _inputs(db: Database, layout: str, shards: int) -> Iterator[ManifestInput]:
 
 @query
 def used_templates(db: Database, layout: str, shards: int) -> list[str]:
-    """The templates that files are made from."""
+    """The templates of the generated files."""
     return sorted({file.template for file in files(db, layout, shards).values()})
 
 

@@ -104,7 +104,7 @@ def _brackets(formula: str, code: str, read: Uses) -> Iterator[SpecError]:
         return
     end = code.rstrip()
     if end and end[-1] in _CUT:
-        # The operator alone may occur often; with the word before it, it is found.
+        # The operator alone may occur often; the word before it makes the needle unique.
         start = end.rfind(" ", 0, len(end[:-1].rstrip())) + 1
         yield _at(formula, start, f"the formula ends with '{end[-1]}'", "write what follows it", "cut-off")
 

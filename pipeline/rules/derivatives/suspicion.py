@@ -78,7 +78,7 @@ def _in_formulas(
         row = rows[forward.var_names]
         suspicions += _no_outputs(forward.var_names, results, row)
         if row.formula in (AUTO_ELEMENT_WISE, AUTO_LINEAR):
-            continue  # made from the backward formula
+            continue  # derived from the backward formula
         known = {**dict.fromkeys((*results, *(f"{name}_t" for name in results)), ""), **arguments, **outputs}
         known |= {"original_self_p": "Tensor", "original_self_t": "Tensor"}
         for name in (argument.name for argument in info.args_with_derivatives):
