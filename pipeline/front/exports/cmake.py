@@ -1,7 +1,7 @@
-"""gradmill's files as variables of CMake, for `gradmill_generate` of the CMake package beside this module.
+"""The generated files as CMake variables, for `gradmill_generate` of the CMake package next to this module.
 
-What is compiled is a matter of names: a file that repeats all shards is not, nor is what VariableType's template
-becomes on the way; Python bindings are for libraries that want them.
+The file names decide what is compiled. `*Everything.*` repeats all shards, and `templates/` holds intermediate
+templates: both are left out. Python bindings are a separate list.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PYTHON = re.compile(r"python_functions\w*\.(cpp|h)")
 
 
 def cmake_variables(build: Build) -> str:
-    """A text that CMake can include: lists of absolute paths, and the manifest's."""
+    """The text of a file that CMake includes: variables with lists of absolute paths."""
     names = build.file_names()
     plain = [name for name in names if not _PYTHON.fullmatch(name)]
     python = [name for name in names if _PYTHON.fullmatch(name)]
@@ -29,20 +29,20 @@ def cmake_variables(build: Build) -> str:
         "python_sources": filter(_SOURCE.fullmatch, python),
         "others": (name for name in names if not _SOURCE.fullmatch(name)),
     }
-    found = {name: [os.path.abspath(build.path(each)) for each in files] for name, files in lists.items()}
-    found |= {"manifest": [os.path.abspath(build.paths.manifest)], "templates": _template_folders(build)}
-    found["configure_depends"] = _decides_files(build)
-    return "".join(f"set(gradmill_{name} {_list(values)})\n" for name, values in found.items())
+    variables = {name: [os.path.abspath(build.path(each)) for each in files] for name, files in lists.items()}
+    variables |= {"manifest": [os.path.abspath(build.paths.manifest)], "templates": _template_folders(build)}
+    variables["configure_depends"] = _decides_files(build)
+    return "".join(f"set(gradmill_{name} {_list(values)})\n" for name, values in variables.items())
 
 
 def _template_folders(build: Build) -> list[str]:
-    """Where the spec set's templates are: headers of its own may stand beside them."""
+    """The folders of the spec set's templates, which may also hold its own headers."""
     own = [at.path for at in build.config.specs.templates.values() if not at.member]
     return list(dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in own))
 
 
 def _decides_files(build: Build) -> list[str]:
-    """What says which generated files there are, and is no template: the lists are made anew when it changes."""
+    """The inputs, other than templates, that decide the list of generated files. CMake reruns if one changes."""
     specs = build.config.specs
     described = [specs.files[DESCRIPTION].path] if DESCRIPTION in specs.files else []
     version = [specs.version_file] if specs.version_file else []

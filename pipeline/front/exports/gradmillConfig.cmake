@@ -4,12 +4,12 @@
 #                     [FAMILIES <family>...] [LAYOUT split|upstream] [SHARDS <number>]
 #                     [GRAPHS <path>] [NAMESPACE <name>] [STRICT] [LINES] [PYTHON])
 #
-# adds the generated sources to the target, and the folder of generated files ahead of its other include folders. Without
-# FAMILIES the Nodes are made; without LAYOUT in sources of which a formula changes one (docs/consumers.md). With LINES a
-# compiler names a formula by its own file and line. PYTHON adds the Nodes' bindings. Then, for includes of what is not
-# generated, in the scope of the caller:
+# adds the generated sources to the target, and puts the folder of generated files before its other include folders.
+# FAMILIES defaults to nodes, LAYOUT to split: an edit of a formula changes one source (docs/consumers.md). With LINES a
+# compiler reports a formula by its file and line in the specs. PYTHON adds the Nodes' Python bindings. The function sets
+# these variables in the scope of the caller, for includes of files that are not generated:
 #
-#   gradmill_TEMPLATES   the folders of the spec set's templates, with the headers that it has beside them
+#   gradmill_TEMPLATES   the folders of the spec set's templates, which also hold its own headers
 #   gradmill_GENERATED   the folder of the generated files
 #   gradmill_MANIFEST    the manifest
 
@@ -21,11 +21,11 @@ find_program(GRADMILL_EXECUTABLE gradmill
 mark_as_advanced(GRADMILL_EXECUTABLE)
 if(NOT GRADMILL_EXECUTABLE)
   set(gradmill_FOUND FALSE)
-  set(gradmill_NOT_FOUND_MESSAGE "the command gradmill is not on the PATH; say -DGRADMILL_EXECUTABLE=")
+  set(gradmill_NOT_FOUND_MESSAGE "the command gradmill is not on the PATH; pass -DGRADMILL_EXECUTABLE=")
   return()
 endif()
 
-# The variables of gradmill's command line that the arguments of gradmill_generate mean.
+# Translates the arguments of gradmill_generate into the variables of gradmill's command line.
 function(_gradmill_words result)
   cmake_parse_arguments(PARSE_ARGV 1 given "STRICT;LINES;PYTHON" "TARGET;SPECS;RELEASE;LAYOUT;SHARDS;GRAPHS;NAMESPACE" "FAMILIES")
   if(given_UNPARSED_ARGUMENTS)
@@ -66,7 +66,7 @@ function(gradmill_generate)
   cmake_parse_arguments(PARSE_ARGV 0 given "PYTHON" "TARGET" "")
   if(NOT CMAKE_GENERATOR MATCHES "Ninja")
     message(FATAL_ERROR
-      "gradmill_generate: cmake -G Ninja: other generators do not look whether a command changed its outputs")
+      "gradmill_generate: use cmake -G Ninja: other generators do not check whether a command changed its outputs")
   endif()
   if(NOT TARGET "${given_TARGET}")
     message(FATAL_ERROR "gradmill_generate: TARGET '${given_TARGET}': there is no such target")
@@ -75,7 +75,7 @@ function(gradmill_generate)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/gradmill/${given_TARGET}")
   list(APPEND words "generated=${folder}/generated" "cache=${folder}/cache")
 
-  # Which files there will be. Mistakes in the spec set are told here, as they are in the build.
+  # The list of generated files. Errors in the spec set are reported here, as in the build.
   execute_process(
     COMMAND "${GRADMILL_EXECUTABLE}" export cmake ${words}
     OUTPUT_VARIABLE text ERROR_VARIABLE report RESULT_VARIABLE status)
@@ -86,7 +86,7 @@ function(gradmill_generate)
   include("${folder}/files.cmake")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${gradmill_configure_depends})
 
-  # The manifest stands for the run. For byproducts CMake has Ninja look whether they changed (`restat`).
+  # The manifest represents the run. For byproducts CMake makes Ninja check whether they changed (`restat`).
   add_custom_command(
     OUTPUT "${gradmill_manifest}"
     BYPRODUCTS ${gradmill_sources} ${gradmill_python_sources} ${gradmill_others}
@@ -98,7 +98,7 @@ function(gradmill_generate)
     list(APPEND gradmill_sources ${gradmill_python_sources})
   endif()
   target_sources("${given_TARGET}" PRIVATE ${gradmill_sources} "${gradmill_manifest}")
-  # Ahead of all others: templates, and torch's own headers, have the same names.
+  # Before all others: templates and torch's own headers have the same names.
   target_include_directories("${given_TARGET}" BEFORE PRIVATE "${folder}/generated")
 
   set(gradmill_TEMPLATES "${gradmill_templates}" PARENT_SCOPE)

@@ -1,10 +1,10 @@
 """gradmill as one rule of a Ninja file, with every generated file as an output.
 
-A file that did not change keeps its time, and `restat` makes Ninja stop there; what gradmill reads the depfile says.
-All paths are absolute: the file works wherever it is put, also within another one (`include`).
+An unchanged file keeps its modification time, and `restat` makes Ninja stop there. The depfile lists gradmill's inputs.
+All paths are absolute: the Ninja file works in any folder, also when another one includes it (`include`).
 
-Ninja takes a rule that left some outputs as they are for done at the time of the newest input that the file names, and
-before a depfile is read that is all that it knows: without any, files of an earlier run cost one more run.
+If a rule leaves some outputs unchanged, Ninja records for them the time of the newest input that the Ninja file names,
+because it has not read the depfile yet. Without such an input, files of an earlier run would cost one more run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ default {manifest}
 
 
 def ninja_file(build: Build, variables: Mapping[str, str]) -> str:
-    """The text of the Ninja file. `variables` are those of the command line."""
+    """The text of the Ninja file. `variables`: those of gradmill's command line, from `absolute`."""
     command = [sys.executable, "-m", "pipeline", *(f"{name}={value}" for name, value in variables.items())]
     return _TEXT.format(
         folder=_path(os.path.abspath(os.path.join(build.config.folder, "ninja"))),
@@ -51,22 +51,22 @@ def ninja_file(build: Build, variables: Mapping[str, str]) -> str:
 
 
 def _newest(build: Build) -> str:
-    """The spec file, or gradmill itself, whichever changed last."""
+    """The path with the latest modification time among the spec files and gradmill's `__init__.py`."""
     stats = {path: stat_of(path) for path in (*build.inputs.spec_paths(), os.path.join(PACKAGE, "__init__.py"))}
     return max((stat[1], path) for path, stat in stats.items() if stat is not None)[1]
 
 
 def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a command line so that they mean the same in every folder."""
+    """The variables of a command line with absolute paths, sorted, so that they are valid in every folder."""
     config = build.config
-    found = {name: value for name, value in variables.items() if name not in ("stamp", "against", "against_release")}
-    specs = found.get("specs", "core")
+    kept = {name: value for name, value in variables.items() if name not in ("stamp", "against", "against_release")}
+    specs = kept.get("specs", "core")
     if specs not in ("core", "torch"):
-        found["specs"] = os.path.abspath(specs)
+        kept["specs"] = os.path.abspath(specs)
     if config.graphs.given:
-        found["graphs"] = os.path.abspath(config.graphs.given)
-    found |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
-    return dict(sorted(found.items()))  # Ninja makes everything anew where a command is another one
+        kept["graphs"] = os.path.abspath(config.graphs.given)
+    kept |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
+    return dict(sorted(kept.items()))  # in a stable order: Ninja rebuilds everything if a command changes
 
 
 def _paths(paths: Iterable[str]) -> str:

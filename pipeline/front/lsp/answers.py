@@ -1,4 +1,4 @@
-"""What an editor asks about a place, answered from the session's database in the terms of the protocol."""
+"""Answers an editor's requests about a place, from the session's database, as types of the protocol."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KINDS: dict[Kind, types.CompletionItemKind] = {
 
 
 class Asked(Struct, frozen=True):
-    """A place that an editor asks about."""
+    """The place of an editor's request."""
 
     server: Server
     session: Session
@@ -44,17 +44,17 @@ class Asked(Struct, frozen=True):
 
     @property
     def files(self) -> Files:
-        """The spec files of the set, as the editor has them."""
-        found: dict[Role, list[tuple[str, list[str]]]] = {}
+        """The spec files and headers of the set, with the editor's unsaved text."""
+        specs: dict[Role, list[tuple[str, list[str]]]] = {}
         for role in ROLES:
             for at in self.session.files.locations(role):
                 path = os.path.realpath(at.path)
-                found.setdefault(role, []).append((path, self.server.text(path).lines))
+                specs.setdefault(role, []).append((path, self.server.text(path).lines))
         headers = {name: os.path.realpath(at.path) for name, at in self.session.files.headers().items()}
-        return Files(found, {name: (path, self.server.text(path).lines) for name, path in headers.items()})
+        return Files(specs, {name: (path, self.server.text(path).lines) for name, path in headers.items()})
 
     def location(self, spot: Spot) -> types.Location:
-        """A place in a file."""
+        """A place in a file, in the editor's units."""
         text = self.server.text(spot.path)
         return types.Location(
             self.server.uri(spot.path), text.range(spot.line, spot.start, spot.end, self.server.encoding)
@@ -62,7 +62,7 @@ class Asked(Struct, frozen=True):
 
 
 def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
-    """The place, None where its file is no spec file of any set."""
+    """The place of a request, after pending changes are applied. None if the file is not open or in no spec set."""
     path = path_of(uri)
     session = server.sets.of(path) if path in server.buffers else None
     role = session.files.role(path) if session is not None else None
@@ -75,7 +75,7 @@ def asked(server: Server, uri: str, place: types.Position) -> Asked | None:
 
 
 def completions(at: Asked) -> types.CompletionList:
-    """What may stand there."""
+    """The completions at a place."""
     context = Context(at.session.db, at.cursor, tuple(at.text.lines))
     choices = complete(context)
     place = at.text.range(at.cursor.line, choices.start, choices.end, at.server.encoding)
@@ -94,20 +94,20 @@ def completions(at: Asked) -> types.CompletionList:
 
 
 def hovered(at: Asked) -> types.Hover | None:
-    """What there is to say of it."""
-    found = hover(at.session.db, at.cursor)
+    """The hover text for the word at a place, as Markdown; None if there is none."""
+    markdown = hover(at.session.db, at.cursor)
     _, start, end = at.cursor.word
     place = at.text.range(at.cursor.line, start, end, at.server.encoding)
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found), place) if found else None
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, markdown), place) if markdown else None
 
 
 def declared(at: Asked) -> list[types.Location]:
-    """Where it is declared."""
+    """The declarations of the word at a place."""
     return [at.location(spot) for spot in declarations(at.session.db, at.cursor, at.files)]
 
 
 def renamable(at: Asked) -> types.PrepareRenamePlaceholder | None:
-    """The name that can be changed there."""
+    """The name at a place, if it can be renamed."""
     target = target_at(at.cursor)
     if target is None:
         return None
@@ -116,14 +116,14 @@ def renamable(at: Asked) -> types.PrepareRenamePlaceholder | None:
 
 
 def renamed(at: Asked, new: str) -> types.WorkspaceEdit:
-    """All changes that another name takes. A SpecError where it cannot be had."""
+    """All edits that rename the operator at a place to `new`. Raises SpecError if it cannot be renamed."""
     target = target_at(at.cursor)
     if target is None:
         raise SpecError("there is no operator's name here", "go to one: func:, name:, structured_delegate:, autogen:")
     if any(at_.member for role in ROLES for at_ in at.session.files.locations(role)):
-        raise SpecError("the spec set is inside of an archive", "unpack it first")
+        raise SpecError("the spec set is inside an archive", "unpack it first")
     changes: dict[str, list[types.TextEdit]] = {}
     for spot, text in rename(at.session.db, target, new, at.cursor, at.files):
-        found = at.location(spot)
-        changes.setdefault(found.uri, []).append(types.TextEdit(found.range, text))
+        location = at.location(spot)
+        changes.setdefault(location.uri, []).append(types.TextEdit(location.range, text))
     return at.server.edit(changes)

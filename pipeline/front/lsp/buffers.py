@@ -1,4 +1,4 @@
-"""Texts as an editor has them: changed piece by piece, and places in them as the editor counts.
+"""An editor's texts, with incremental changes, and places in the editor's units.
 
 An editor counts a line's characters in the units of an encoding, mostly UTF-16; everything else here counts code
 points. Both count lines from 0, and end them at `\\n`, `\\r\\n` and `\\r`, as `pipeline.specs.text` does.
@@ -15,7 +15,7 @@ from pygls.uris import to_fs_path
 
 _END = re.compile(r"\r\n|\r|\n")
 _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2)}  # encodings, and the bytes of a unit; others: code points
-_ODD = "surrogatepass"  # half a character is an editor's to send, and gradmill's to refuse as text
+_ODD = "surrogatepass"  # an editor may send a lone surrogate; gradmill then reports the text as invalid
 
 
 class Text:
@@ -26,26 +26,26 @@ class Text:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line starts."""
+        """The offset of each line's start."""
         return [0, *(match.end() for match in _END.finditer(self.text))]
 
     @cached_property
     def lines(self) -> list[str]:
-        """All lines, without their ends."""
+        """All lines, without line ends."""
         return _END.split(self.text)
 
     def line(self, number: int) -> str:
-        """A line without its end, "" where there is none."""
+        """A line without its end; "" if there is no such line."""
         return self.lines[number] if 0 <= number < len(self.lines) else ""
 
     def offset(self, place: types.Position, encoding: str) -> int:
-        """A place of the editor's; one that is not in the text is at its end, or at the line's."""
+        """The offset of an editor's place. A place outside the text is moved to the end of the text or line."""
         if place.line >= len(self.starts):
             return len(self.text)
         return self.starts[place.line] + column_of(self.line(place.line), place.character, encoding)
 
     def range(self, line: int, start: int, end: int, encoding: str) -> types.Range:
-        """A piece of a line as the editor counts."""
+        """A range of columns of a line, in the editor's units."""
         text = self.line(line)
         places = (types.Position(line, units(text[:column], encoding)) for column in (start, end))
         return types.Range(*places)
@@ -73,13 +73,13 @@ class Buffer(Text):
 
 
 def units(text: str, encoding: str) -> int:
-    """The length of a text as the editor counts."""
+    """The length of a text in the editor's units."""
     name, size = _UNITS.get(encoding, ("", 1))
     return len(text.encode(name, _ODD)) // size if name and not text.isascii() else len(text)
 
 
 def column_of(line: str, character: int, encoding: str) -> int:
-    """A place in a line in code points: the one that the editor's count reaches into."""
+    """The column in code points for a column in the editor's units; inside a character, that character's start."""
     name, size = _UNITS.get(encoding, ("", 1))
     if not name or line.isascii():
         return min(character, len(line))
@@ -87,6 +87,6 @@ def column_of(line: str, character: int, encoding: str) -> int:
 
 
 def path_of(uri: str) -> str:
-    """The path of a file, with no link in it; of what is no file, the URI."""
-    found = to_fs_path(uri) if uri.startswith("file:") else None
-    return os.path.realpath(found) if found else uri
+    """The real path of a `file:` URI; any other URI unchanged."""
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    return os.path.realpath(path) if path else uri

@@ -1,4 +1,4 @@
-"""Problems as an editor shows them, file by file."""
+"""Converts problems to an editor's diagnostics, file by file."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pipeline.problems.report import Placed, Report
 
 _WORD = re.compile(r"\w+|\S")
 _LEVELS = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
-_NO_SET = "this file is part of no spec set: name one, gradmill lsp specs=…"
+_NO_SET = "this file is part of no spec set: name its set with gradmill lsp specs=…"
 SOURCE = "gradmill"
 
 
 def by_file(report: Report, text: Callable[[str], Text], encoding: str) -> dict[str, list[types.Diagnostic]]:
-    """What there is to show in each file, by path. `text` gives a file as it is."""
-    found: dict[str, list[types.Diagnostic]] = {}
+    """The diagnostics of each file, by real path. `text` returns the current text of a file."""
+    diagnostics: dict[str, list[types.Diagnostic]] = {}
     for placed in report.placed:
         path = os.path.realpath(placed.place.file)
-        found.setdefault(path, []).append(_diagnostic(placed, report, text(path), encoding))
-    return found
+        diagnostics.setdefault(path, []).append(_diagnostic(placed, report, text(path), encoding))
+    return diagnostics
 
 
 def _diagnostic(placed: Placed, report: Report, text: Text, encoding: str) -> types.Diagnostic:
@@ -42,31 +42,31 @@ def _diagnostic(placed: Placed, report: Report, text: Text, encoding: str) -> ty
     )
 
 
-def is_certain(found: types.Diagnostic) -> bool:
-    """Whether it is certain what mends a mistake."""
-    return found.source == SOURCE and isinstance(found.data, list) and len(found.data) == 2
+def is_certain(diagnostic: types.Diagnostic) -> bool:
+    """Whether a diagnostic has a certain fix."""
+    return diagnostic.source == SOURCE and isinstance(diagnostic.data, list) and len(diagnostic.data) == 2
 
 
-def fix(found: types.Diagnostic) -> tuple[str, types.TextEdit]:
-    """What mends a mistake, and what that is called. Names are ASCII: as long as the editor counts."""
-    wrong, right = found.data  # type: ignore[misc]
-    start = found.range.start
+def fix(diagnostic: types.Diagnostic) -> tuple[str, types.TextEdit]:
+    """The title and the edit of a certain fix. Names are ASCII, so their lengths are the same in the editor's units."""
+    wrong, right = diagnostic.data  # type: ignore[misc]
+    start = diagnostic.range.start
     place = types.Range(start, types.Position(start.line, start.character + len(wrong)))
     return f"Write '{right}' for '{wrong}'", types.TextEdit(place, right)
 
 
 def span(line: str, column: int) -> tuple[int, int]:
-    """From a column to the end of the word there; one character at least, where the line has one."""
+    """The columns from `column` to the end of its word, or of one character; empty at the end of the line."""
     column = min(column, len(line))
     match = _WORD.match(line, column)
     return column, match.end() if match is not None else min(column + 1, len(line))
 
 
-def outside(mistake: SpecError | None) -> types.Diagnostic:
-    """What is shown in a file that is part of no spec set, for a mistake where there is one."""
+def outside(error: SpecError | None) -> types.Diagnostic:
+    """The diagnostic of a file in no spec set. `error`: why its set cannot be read, if there is one."""
     start = types.Position(0, 0)
-    if mistake is None:
+    if error is None:
         why, severity = _NO_SET, types.DiagnosticSeverity.Information
     else:
-        why, severity = f"{mistake.problem}\nhint: {mistake.hint}", types.DiagnosticSeverity.Error
+        why, severity = f"{error.problem}\nhint: {error.hint}", types.DiagnosticSeverity.Error
     return types.Diagnostic(types.Range(start, start), why, severity=severity, source=SOURCE)

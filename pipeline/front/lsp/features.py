@@ -1,4 +1,4 @@
-"""What the server can do: each request of the protocol, and who answers it."""
+"""Registers a handler for each request and notification of the protocol that the server supports."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pipeline.reports.editor.rebuilt import costs
 if TYPE_CHECKING:
     from pipeline.front.lsp.server import Server
 
-_INVALID = -32602  # the protocol's number of "invalid params"
-_TRIGGERS = (":", ".", " ", ",", "(")  # characters after which something may be offered
+_INVALID = -32602  # the protocol's error code InvalidParams
+_TRIGGERS = (":", ".", " ", ",", "(")  # characters that trigger a completion
 
 
 class Refused(JsonRpcException):
-    """What somebody asks for cannot be had."""
+    """The response to a request that cannot be fulfilled, such as an invalid rename."""
 
 
 def register(server: Server) -> None:
-    """Tells the server what it can do."""
+    """Registers all handlers with the server."""
     _files(server)
     _places(server)
     _renaming(server)
@@ -105,18 +105,18 @@ def _of_files(server: Server) -> None:
     )
     def action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
         return [
-            _action(server, params.text_document.uri, found)
-            for found in params.context.diagnostics
-            if is_certain(found)
+            _action(server, params.text_document.uri, diagnostic)
+            for diagnostic in params.context.diagnostics
+            if is_certain(diagnostic)
         ]
 
 
-def _action(server: Server, uri: str, found: types.Diagnostic) -> types.CodeAction:
-    title, edit = fix(found)
+def _action(server: Server, uri: str, diagnostic: types.Diagnostic) -> types.CodeAction:
+    title, edit = fix(diagnostic)
     return types.CodeAction(
         title,
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=[found],
+        diagnostics=[diagnostic],
         edit=server.edit({uri: [edit]}),
         is_preferred=True,
     )

@@ -1,5 +1,5 @@
-"""pygls's protocol, with what the specification asks for beside it: each request is answered, also one that cannot be
-read and one that comes when the server is ending."""
+"""Extends pygls's protocol to follow the specification: every request gets a response, including a request that cannot
+be parsed and a request after shutdown."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-_INVALID_REQUEST = -32600  # the protocol's number
+_INVALID_REQUEST = -32600  # the protocol's error code InvalidRequest
 
 
 class Protocol(LanguageServerProtocol):
-    """pygls's own, but for the texts of files, which are kept by `Server`, and for requests that are out of place."""
+    """pygls's protocol. `Server` keeps the texts of files instead; invalid and late requests get an error response."""
 
-    without_notice = False  # whether the editor ended the server, and did not say before that it is about to
+    without_notice = False  # whether the editor sent `exit` without `shutdown` before it
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         try:
@@ -27,7 +27,7 @@ class Protocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        if message is None:  # it could not be read, and was answered
+        if message is None:  # it could not be parsed, and has its error response
             return
         if getattr(message, "method", "") == types.EXIT:
             self.without_notice = not self._shutdown

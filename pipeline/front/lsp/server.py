@@ -1,7 +1,6 @@
-"""The language server: what an editor says and asks, handed to the session of the file's set.
+"""The language server: passes an editor's notifications and requests to the session of the file's spec set.
 
-Keys that are pressed faster than they can be answered are taken together. Whoever asks something is answered of the
-text as it is by then.
+Changes that arrive faster than they are processed are processed together. A request is answered for the current text.
 """
 
 from __future__ import annotations
@@ -27,33 +26,33 @@ from pipeline.problems.plain import reason
 from pipeline.problems.problem import SpecError
 from pipeline.specs.text import decode_text
 
-PAUSE = 0.004  # seconds in which more of what was typed may arrive
-PATIENCE = 0.05  # seconds that typing may go on before it is answered
-REST = 0.5  # seconds without a key after which the whole set is looked at
-IDLE = 0.2  # seconds after that, when memory is tidied up
+PAUSE = 0.004  # seconds to wait for more changes
+PATIENCE = 0.05  # seconds after which changes are processed even if more arrive
+REST = 0.5  # seconds without a change, until the whole set is checked
+IDLE = 0.2  # seconds after that, until garbage is collected
 
 _CHANGED = "gradmill's own code changed: start the language server again"
 
 
 class Server(LanguageServer):
-    """One editor, the files that it has open, the sets that these belong to."""
+    """The server of one editor: its open files and their spec sets."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         super().__init__("gradmill", __version__, protocol_cls=Protocol, max_workers=1)
         self.sets = Sets(variables)
         self.buffers: dict[str, Buffer] = {}  # by path
-        self._behind: dict[Session, None] = {}  # sessions that something changed for
-        self._rest: dict[Session, None] = {}  # sessions that were not looked at as a whole
+        self._behind: dict[Session, None] = {}  # sessions with unprocessed changes
+        self._rest: dict[Session, None] = {}  # sessions whose set is not checked completely
         self._shown: dict[str, list[types.Diagnostic]] = {}
-        self._since = 0.0  # when the first change came that is not answered yet
+        self._since = 0.0  # the time of the first unprocessed change
         self._timer: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
 
     @property
     def encoding(self) -> str:
-        """What the editor counts characters in."""
-        found = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
-        return types.PositionEncodingKind(found).value
+        """The encoding in which the editor counts characters."""
+        encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
+        return types.PositionEncodingKind(encoding).value
 
     # ---- files
 
@@ -64,7 +63,7 @@ class Server(LanguageServer):
         self._look_at(path)
 
     def change(self, uri: str, changes: list[types.TextDocumentContentChangeEvent], version: int) -> None:
-        """A file was changed, and not saved."""
+        """A file was changed in the editor, and not saved."""
         path = path_of(uri)
         buffer = self.buffers.get(path)
         if buffer is None:
@@ -75,7 +74,7 @@ class Server(LanguageServer):
         self._look_at(path)
 
     def leave(self, uri: str) -> None:
-        """A file was closed: what the disk has counts again."""
+        """A file was closed: the text on the disk is used again."""
         path = path_of(uri)
         self.buffers.pop(path, None)
         session = self.sets.of(path)
@@ -98,7 +97,7 @@ class Server(LanguageServer):
                 self._publish(other, [])
 
     def _look_at(self, path: str) -> None:
-        """Looks at the set of an open file; where there is none, shows why."""
+        """Schedules a check of an open file's set; shows the reason if the file is in no set."""
         session = self.sets.of(path)
         if session is not None:
             self._later(session)
@@ -108,22 +107,22 @@ class Server(LanguageServer):
             self._publish(path, [])
 
     def text(self, path: str) -> Text:
-        """A file as the editor has it, or the disk."""
-        found = self.buffers.get(path)
-        if found is not None:
-            return found
+        """The text of a file in the editor, else on the disk; empty if it is missing or no text."""
+        buffer = self.buffers.get(path)
+        if buffer is not None:
+            return buffer
         try:
             return Text(decode_text(read_file(path) or b""))
         except SpecError:
             return Text("")
 
     def uri(self, path: str) -> str:
-        """What the editor calls a file."""
-        found = self.buffers.get(path)
-        return found.uri if found is not None else from_fs_path(path) or ""
+        """The editor's URI of a file."""
+        buffer = self.buffers.get(path)
+        return buffer.uri if buffer is not None else from_fs_path(path) or ""
 
     def edit(self, changes: dict[str, list[types.TextEdit]]) -> types.WorkspaceEdit:
-        """Changes of files; with the versions of those that are open, where the editor takes that."""
+        """An edit of files, by URI; with the versions of open files if the editor supports them."""
         workspace = self.client_capabilities.workspace
         edits = workspace.workspace_edit if workspace is not None else None
         if edits is None or not edits.document_changes:
@@ -131,15 +130,17 @@ class Server(LanguageServer):
         versions = {buffer.uri: buffer.version for buffer in self.buffers.values()}
         return types.WorkspaceEdit(
             document_changes=[
-                types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)), found)
-                for uri, found in changes.items()
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)), text_edits
+                )
+                for uri, text_edits in changes.items()
             ]
         )
 
     # ---- keeping up
 
     def _later(self, session: Session) -> None:
-        """Answers in a moment, unless more is typed until then."""
+        """Schedules a session's update; a change before then postpones it, up to `PATIENCE`."""
         now = time.monotonic()
         self._since = self._since if self._behind else now
         self._behind[session] = None
@@ -150,7 +151,7 @@ class Server(LanguageServer):
         self._timer = asyncio.get_running_loop().call_later(pause, self.catch_up)
 
     def catch_up(self) -> None:
-        """Brings up to date what is behind, and shows what came of it; of the rest in a moment."""
+        """Updates the sessions with unprocessed changes and shows their diagnostics; schedules the complete check."""
         if self._timer is not None:
             self._timer.cancel()
         behind, self._behind = self._open_of(self._behind), {}
@@ -169,13 +170,13 @@ class Server(LanguageServer):
             why = reason(error) if isinstance(error, OSError) else _CHANGED
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, why))
             return
-        self._show(session, anew=True)
+        self._show(session, force=True)
         if outrun and self._refreshes_lenses:
             self.workspace_code_lens_refresh(None)
         asyncio.get_running_loop().call_soon(session.settle)
 
     def _complete(self) -> None:
-        """What is done when nobody types: the rest of the set, what is kept for the next key, memory."""
+        """Runs after `REST` seconds without a change: checks whole sets, commits results, schedules `_tidy`."""
         rest, self._rest = self._open_of(self._rest), {}
         for session in rest:
             self.complete(session)
@@ -184,43 +185,43 @@ class Server(LanguageServer):
 
     @property
     def _refreshes_lenses(self) -> bool:
-        """Whether the editor asks for code lenses again when it is told to."""
+        """Whether the editor supports a refresh of code lenses."""
         workspace = self.client_capabilities.workspace
         lenses = workspace.code_lens if workspace is not None else None
         return bool(lenses is not None and lenses.refresh_support)
 
     def _open_of(self, sessions: Collection[Session]) -> list[Session]:
-        """Those that were not closed meanwhile."""
+        """Those of the sessions that are still open."""
         return [session for session in self.sets.open() if session in sessions]
 
     def complete(self, session: Session) -> None:
-        """Looks at the rest of a set, and shows what that tells."""
+        """Checks the rest of a set and shows its diagnostics."""
         if session.is_outrun:
             self._bring(session)
         session.complete()
-        self._show(session, anew=False)
+        self._show(session, force=False)
 
     def _tidy(self, sessions: list[Session]) -> None:
-        """Collects garbage, which the process does not do by itself."""
+        """Collects garbage: automatic collection is off."""
         for session in self._open_of(sessions):
             session.prepare()
             session.settle()
         gc.collect()
         gc.freeze()
 
-    def _show(self, session: Session, *, anew: bool) -> None:
-        """Shows what a session has to tell; `anew`: in all files that are open, as it is for another text."""
-        found = diagnostics.by_file(session.report(), self.text, self.encoding)
-        for path in [*found, *(path for path in {**self.buffers, **self._shown} if path not in found)]:
-            if session.files.has(path) and (anew or self._shown.get(path, []) != found.get(path, [])):
-                self._publish(path, found.get(path, []))
+    def _show(self, session: Session, *, force: bool) -> None:
+        """Publishes a session's diagnostics that changed. `force`: all of open files, because their version changed."""
+        by_path = diagnostics.by_file(session.report(), self.text, self.encoding)
+        for path in [*by_path, *(path for path in {**self.buffers, **self._shown} if path not in by_path)]:
+            if session.files.has(path) and (force or self._shown.get(path, []) != by_path.get(path, [])):
+                self._publish(path, by_path.get(path, []))
 
-    def _publish(self, path: str, found: list[types.Diagnostic]) -> None:
+    def _publish(self, path: str, shown: list[types.Diagnostic]) -> None:
         buffer = self.buffers.get(path)
-        if buffer is None and self._shown.get(path, []) == found:
+        if buffer is None and self._shown.get(path, []) == shown:
             return
-        self._shown[path] = found
+        self._shown[path] = shown
         uri = self.uri(path)
         self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, found, buffer.version if buffer is not None else None)
+            types.PublishDiagnosticsParams(uri, shown, buffer.version if buffer is not None else None)
         )

@@ -14,14 +14,17 @@ from pipeline.front.lsp.server import Server
 
 
 def serve(variables: Mapping[str, str]) -> int:
-    """Serves the editor on standard input and output until it ends that; gives the exit status, which is 1 where the
-    editor did so without notice."""
+    """Serves the editor on standard input and output until it ends the session. Returns the exit status: 1 if the
+    editor sent no `shutdown` before."""
     log = logging.StreamHandler(sys.stderr)
     log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], features.Refused)))
     logging.basicConfig(level=logging.ERROR, handlers=[log])
     server = Server(variables)
     features.register(server)
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):  # the protocol's alone
+    with (
+        os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
+        redirect_stdout(sys.stderr),
+    ):  # for the protocol
         try:
             server.start_io(stdout=out)
         finally:
