@@ -75,11 +75,6 @@ MUTATIONS = [
         "    if table is None:  # its query no longer exists\n        return engine.all_readers(row)",
         "    if table is None:\n        return ()",
     ),
-    Mutation(
-        INVALIDATION,
-        "    if before is None:\n        return engine.all_readers(row)",
-        "    if before is None:\n        return ()",
-    ),
     Mutation(INVALIDATION, "for item in (None, *items)", "for item in items"),
     # ---- revisions
     Mutation(DATABASE, "self.unverified = set(snapshot.dirty)", "self.unverified = set()"),
