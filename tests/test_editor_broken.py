@@ -20,7 +20,7 @@ ODD += [text.encode() for text in (*HEADS, *ODD_VALUES)]
 
 def verdict(found: Read) -> tuple[bool, str]:
     """Whether the text is read entry by entry, and what is wrong with it."""
-    return bool(found.good) and found.mistake is None, "" if found.mistake is None else repr(vars(found.mistake))
+    return bool(found.good) and found.error is None, "" if found.error is None else repr(vars(found.error))
 
 
 def typed(text: bytes, random: Random) -> bytes:
@@ -48,4 +48,4 @@ def test_a_changed_text_is_read_as_if_it_were_the_first(part: int) -> None:
 
 def test_it_sees_that_an_entry_far_from_the_end_is_broken() -> None:
     for at in (0, 1, 5000, 9000, len(TEXT) - 1):
-        assert read(TEXT[:at] + b"\0" + TEXT[at:], "native", TEXT).mistake is not None
+        assert read(TEXT[:at] + b"\0" + TEXT[at:], "native", TEXT).error is not None

@@ -1,7 +1,7 @@
-"""Texts that cannot be read while they are typed: what is wrong with them, found without a build.
+"""Unreadable texts while they are typed: finds their error without a build.
 
-To a build, a file that is no YAML has no entries, and all that was made of them is gone until the bracket is closed.
-An editor keeps what the file said last, and tells the mistake, with what a run would tell beside it.
+A build of a file that is not valid YAML drops all of its entries and everything that depends on them, until the bracket
+is closed. An editor session builds the last readable text instead, and reports the error with the other problems.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from pipeline.problems.problem import Problem, Role, SpecError, TextError
 from pipeline.specs.entries import cut, parse_pieces, parse_plain, parse_whole, read_text
 from pipeline.specs.text import MAX_BYTES
 
-_ENTRY = b"\n-"  # where one ends and the next begins
-_BLOCK = 1024  # bytes that are compared at once
+_ENTRY = b"\n-"  # the boundary of two entries
+_BLOCK = 1024  # bytes per comparison
 
 
 class Read(Struct, frozen=True):
-    """What a text came to: the last one whose entries could all be read one by one, and what keeps this from being
-    read."""
+    """The result of reading a text: the last text with readable entries, and the error of this text."""
 
     good: bytes = b""
-    mistake: SpecError | None = None
+    error: SpecError | None = None
 
 
 def read(data: bytes, role: Role, good: bytes) -> Read:
-    """Looks whether the bytes of a file can be read; those of `good` are known to be, entry by entry."""
+    """Checks whether the bytes of a file can be read. `good`: a text whose entries are all known to be readable."""
     if len(data) <= MAX_BYTES and _is_read(_changed(data, good), role):
         return Read(data)
     try:
@@ -41,7 +40,7 @@ def read(data: bytes, role: Role, good: bytes) -> Read:
 
 
 def _is_read(data: bytes, role: Role) -> bool:
-    """Whether these are entries that can be read one by one."""
+    """Whether the bytes are entries that can each be read separately."""
     try:
         pieces = cut(read_text(data)) or []
     except SpecError:
@@ -50,7 +49,7 @@ def _is_read(data: bytes, role: Role) -> bool:
 
 
 def _changed(data: bytes, good: bytes) -> bytes:
-    """The entries of `data` that may be none of `good`'s, and some of their neighbours."""
+    """The entries of `data` that may differ from `good`, with some of their neighbours."""
     size, before, after = min(len(data), len(good)), 0, 0
     while before + _BLOCK <= size and data.startswith(good[before : before + _BLOCK], before):
         before += _BLOCK
@@ -70,7 +69,7 @@ def _stands_alone(piece: str, role: Role) -> bool:
         return False
 
 
-def beside(problems: Iterable[Problem], roles: Collection[Role], mistakes: Iterable[Problem]) -> list[Problem]:
-    """What a run tells while the files of some roles cannot be read, of the `problems` that there are without that:
-    the mistakes, and of the others those that are not about entries of these files."""
-    return causes([*mistakes, *(problem for problem in problems if problem.role not in roles)])
+def merged(problems: Iterable[Problem], roles: Collection[Role], errors: Iterable[Problem]) -> list[Problem]:
+    """The problems that a run reports if the files of `roles` have these `errors`: the errors, and those of the other
+    `problems` that are not about entries of these files."""
+    return causes([*errors, *(problem for problem in problems if problem.role not in roles)])

@@ -1,4 +1,4 @@
-"""One database over the texts of open files, round by round: a build that writes no generated file."""
+"""A build over the texts of open files, updated in rounds; it writes no generated file."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from pipeline.problems.problem import Problem
 
 
 class Rounds:
-    """A build of what `roots` say, and its rows, which are this process's own. `runs`: whether they begin as those that
-    the last run left."""
+    """A build of `roots` with a private store. `runs`: whether the store starts as a copy of the last run's."""
 
     def __init__(
         self, config: Config, roots: Callable[[Stages], list[Root]], private: Private, *, runs: bool = False
@@ -26,7 +25,7 @@ class Rounds:
         self.build = Build(config, replace(paths_of(config), store=private.path))
         self.build.room = ROOM
         self.build.nothing_changed = False
-        self.found: list[Problem] = []  # by the last round, with what only follows from other mistakes
+        self.problems: list[Problem] = []  # of the last round, including those that follow from other errors
         self._roots = roots
         self._private = private
         self._begun = False
@@ -34,29 +33,30 @@ class Rounds:
         self._unkept = False
 
     def update(self, opened: Mapping[str, bytes]) -> None:
-        """Brings all up to date with the texts of open files, by what these go by among the inputs, and the disk."""
-        self.settle()  # a round begins where the one before was kept
+        """Brings the roots up to date with the disk and the texts of open files, which are keyed by input label. Raises
+        CodeChanged if gradmill's code changed."""
+        self.settle()  # commit the previous round first
         build = self.build
         build.inputs.opened = dict(opened)
         self._unkept = True
         if self._begun:
             build.refresh(again=self._same_code, cumulative=True)
-        found = build.db.diagnostics(self._roots(build.stages), Problem)
+        problems = build.db.diagnostics(self._roots(build.stages), Problem)
         build.inputs.code.check()
-        self.found = found
-        if not self._begun and not self.had_run:  # then what is there at first is what changes are compared with
+        self.problems = problems
+        if not self._begun and not self.had_run:  # without a run, the first round is the base of comparison
             build.db.replaced.clear()
         self._begun = True
 
     def settle(self) -> None:
-        """Keeps what was found for the next round; apart from `update`, as nobody waits for it."""
+        """Commits the results of the last round; separate from `update`, so that the editor does not wait for it."""
         if self._unkept:
             self._same_code, self._unkept = self.build.inputs.code.is_unchanged(), False
             if self._same_code:
                 self.build.db.commit()
 
     def close(self) -> None:
-        """Lets go of the database, and removes it."""
+        """Closes the database and removes its files."""
         self._unkept = False
         self.build.close()
         self._private.remove()

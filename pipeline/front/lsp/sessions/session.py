@@ -1,7 +1,7 @@
-"""A spec set as an editor sees it: the texts of open files over those on the disk, brought up to date in memory.
+"""A spec set in an editor: the texts of open files replace those on the disk.
 
-It is a build like any other: the same queries, the same problems. Its rows are this process's own, and it writes no
-generated file. What counts as changed, counts from the last run on, not from the last key that was pressed.
+A session uses the same queries as a run and reports the same problems. It has a private store and writes no generated
+file. Changes are relative to the last run, not to the last edit.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class Session:
         self._open()
 
     def _open(self) -> None:
-        """Starts from what the last run left."""
+        """Starts from the last run's rows."""
         private = self._place("")
         self._last_run = private.left
         self._whole = Rounds(self.config, Stages.roots, private, runs=True)
         self._quick: Rounds | None = None
-        self._current = self._whole  # what answers are made from
+        self._current = self._whole  # the source of answers
         self._texts: dict[str, bytes] = {}
-        self._behind = False  # whether the whole set has to be looked at
-        self._read: dict[str, tuple[bytes, broken.Read]] = {}  # what files said last, and what that came to
-        self._good: dict[str, bytes] = {}  # what files said when they could last be read
-        self._found: list[Problem] = []
-        self._late: list[Problem] = []  # of these, what only a look at the whole set finds
-        self.mistakes: list[Problem] = []  # of files that cannot be read
+        self._behind = False  # whether the whole set has to be checked
+        self._read: dict[str, tuple[bytes, broken.Read]] = {}  # the last text of each file, and its result
+        self._good: dict[str, bytes] = {}  # the last readable text of each file
+        self._problems: list[Problem] = []
+        self._late: list[Problem] = []  # those of them that only a check of the whole set reports
+        self.errors: list[Problem] = []  # of unreadable files
 
     def _place(self, mark: str) -> Private:
         return Private(paths_of(self.config).store, self.config.specs.owner, mark)
@@ -64,18 +64,18 @@ class Session:
         self.complete()
 
     def look(self, opened: Mapping[str, bytes]) -> None:
-        """The same as far as it takes to see nearly all that is wrong: up to the stage `match`, without what is made
-        of it. What the rest had to tell before is told on."""
+        """Like `update`, but only up to the stage `match`, which reports nearly all problems. Problems of later stages
+        are kept from the last complete check."""
         if self.is_outrun:
             self.close()
             self._open()
-        found = ((self.files.label(path), data) for path, data in opened.items())
-        texts = {label: data for label, data in found if label}
-        self.mistakes = []
+        labelled = ((self.files.label(path), data) for path, data in opened.items())
+        texts = {label: data for label, data in labelled if label}
+        self.errors = []
         self._texts = {label: self._readable(label, data) for label, data in texts.items()}
         self._behind = True
         if self._quick is None and self._whole.had_run:
-            self.complete()  # as quick, this once
+            self.complete()  # the first time, this is as fast
         else:
             self._look_quickly()
 
@@ -84,89 +84,89 @@ class Session:
             self._quick = Rounds(self.config, _analysis, self._place("quick"))
         self._quick.update(self._texts)
         self._current = self._quick
-        self._found = [*self._quick.found, *self._late]
+        self._problems = [*self._quick.problems, *self._late]
 
     @property
     def is_outrun(self) -> bool:
-        """Whether somebody ran since this began with what the last run left."""
+        """Whether another run has committed results since this session started."""
         return self._place("").left != self._last_run
 
     def complete(self) -> None:
-        """Brings up to date what a look leaves out."""
+        """Brings up to date what `look` leaves out."""
         if not self._behind:
             return
         self._behind = False
         self._whole.update(self._texts)
-        self._current, self._found = self._whole, self._whole.found
+        self._current, self._problems = self._whole, self._whole.problems
         if self._quick is not None:
-            known = set(self._quick.found)
-            self._late = [problem for problem in self._found if problem not in known]
+            known = set(self._quick.problems)
+            self._late = [problem for problem in self._problems if problem not in known]
 
     def prepare(self) -> None:
-        """Makes the next look a quick one; takes a while, once."""
+        """Prepares the quick database for the next `look`; slow the first time."""
         if self._quick is None and not self._behind:
-            current, found = self._current, self._found
+            current, problems = self._current, self._problems
             self._look_quickly()
-            known = set(self._found)
-            self._late = [problem for problem in found if problem not in known]
-            self._current, self._found = current, found
+            known = set(self._problems)
+            self._late = [problem for problem in problems if problem not in known]
+            self._current, self._problems = current, problems
 
     def _readable(self, label: str, data: bytes) -> bytes:
-        """The bytes of a file, or what it said when it could last be read."""
+        """The bytes of a file or, if they cannot be read, its last readable text. Records the error in `errors`."""
         role = self._roles.get(label)
         if role is None:
             return data
-        before, found = self._read.get(label, (b"", broken.Read()))
+        before, result = self._read.get(label, (b"", broken.Read()))
         if before != data:
-            found = broken.read(data, role, found.good)
-            self._read[label] = data, found
-        if found.mistake is None:
+            result = broken.read(data, role, result.good)
+            self._read[label] = data, result
+        if result.error is None:
             self._good[label] = data
         elif label in self._good:
-            self.mistakes.append(of_file(role, found.mistake))
+            self.errors.append(of_file(role, result.error))
             return self._good[label]
         return data
 
     def settle(self) -> None:
-        """Keeps what was found for the next key that is pressed; apart from `update`, as nobody waits for it."""
+        """Commits the results; separate from `update`, so that the editor does not wait for it."""
         for rounds in filter(None, (self._whole, self._quick)):
             rounds.settle()
 
-    # ---- what there is to tell
+    # ---- reports
 
     @property
     def failed(self) -> bool:
-        """Whether the set has mistakes that stop a build."""
-        return bool(self.mistakes) or fails(self.config, self._found)
+        """Whether the set has errors that stop a build."""
+        return bool(self.errors) or fails(self.config, self._problems)
 
     def report(self) -> Report:
-        """What a run would tell, in its order, as far as it tells it."""
-        roles = {problem.role for problem in self.mistakes}
-        found = broken.beside(self._found, roles, self.mistakes) if roles else causes(self._found)
+        """The report of a run on these texts, in the same order and with the same limit."""
+        roles = {problem.role for problem in self.errors}
+        problems = broken.merged(self._problems, roles, self.errors) if roles else causes(self._problems)
         texts = {label: text for label, (text, _) in self._read.items() if self._roles[label] in roles}
         sources = Typed(self._current.build, texts)
-        return report_of(found, sources, strict=self.config.strict, most=MAX_SHOWN)
+        return report_of(problems, sources, strict=self.config.strict, most=MAX_SHOWN)
 
-    # ---- what answers are made from
+    # ---- the source of answers
 
     @property
     def db(self) -> Database:
-        """The database that has looked at the texts as they are."""
+        """The database that is up to date with the current texts."""
         return self._current.build.db
 
     def close(self) -> None:
-        """Lets go of the databases, and removes them."""
+        """Closes the databases and removes their files."""
         for rounds in filter(None, (self._whole, self._quick)):
             rounds.close()
 
 
 def _analysis(stages: Stages) -> list[Root]:
-    """The stages up to `match`, what comes before any unit is printed; of `specs` what the others read of it."""
+    """The roots of the stages before the units. `specs` is left out: the other stages request the rows they need."""
     return [stages.root(stage) for stage in stages.analysis if stage != "specs"]
 
 
 class Typed(Sources):
-    """The sources of a build, and of files that cannot be read the texts that the build has not."""
+    """The sources of a build, and the current texts of unreadable files, which the build does not have."""
 
     def __init__(self, build: Build, texts: Mapping[str, bytes]) -> None:
         super().__init__(build.config, build.db)

@@ -1,4 +1,4 @@
-"""The files of a spec set by their paths, as an editor names them."""
+"""The files of a spec set, by an editor's paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.stages.set import spec_label, template_label
 
 
 class SetFiles:
-    """The files of one set, whatever links lead to them; none that is inside of an archive."""
+    """The files of one set, by real path. Files inside an archive are left out."""
 
     def __init__(self, config: Config) -> None:
         self._specs = specs = config.specs
@@ -25,29 +25,29 @@ class SetFiles:
         return os.path.realpath(path) in self._labels
 
     def label(self, path: str) -> str:
-        """What a file is called among the inputs, "" for one that is none of the set's."""
+        """The input label of a file; "" if the set does not have the file."""
         return self._labels.get(os.path.realpath(path), "")
 
     def key(self, path: str) -> str:
-        """What a spec file is called in the set, "" for one that is none of the set's."""
+        """The key of a spec file in the set; "" if the set does not have the file."""
         return self.label(path).removeprefix(spec_label(""))
 
     def role(self, path: str) -> Role | None:
-        """What a file's entries are; None of one that has none."""
-        found = self.key(path).partition(":")[0]
-        return next((role for role in ROLES if role == found), None)
+        """The role of a file's entries; None if the file has no entries."""
+        name = self.key(path).partition(":")[0]
+        return next((role for role in ROLES if role == name), None)
 
     def describes(self, path: str) -> bool:
-        """Whether a file says what the set is."""
+        """Whether a file defines the set: its description, its version, or a path in which one was looked up."""
         specs = self._specs
-        found = [specs.version_file, *(at.path for key, at in specs.files.items() if key == DESCRIPTION)]
-        found += specs.looked_for
-        return os.path.realpath(path) in [os.path.realpath(each) for each in found if each]
+        defining = [specs.version_file, *(at.path for key, at in specs.files.items() if key == DESCRIPTION)]
+        defining += specs.looked_for
+        return os.path.realpath(path) in [os.path.realpath(each) for each in defining if each]
 
     def locations(self, role: Role) -> list[Location]:
         """The files of a role."""
         return [at for key, at in self._specs.files.items() if key.partition(":")[0] == role]
 
     def headers(self) -> dict[str, Location]:
-        """The headers that declare what formulas call."""
+        """The headers that declare the functions that formulas call, by name."""
         return {name: at for name, at in self._specs.headers.items() if not at.member}

@@ -1,4 +1,4 @@
-"""Which spec set a file belongs to: the one that was asked for, or the nearest around the file."""
+"""The spec set of a file: the one that the command line names, or the nearest in the file's folder or above."""
 
 from __future__ import annotations
 
@@ -10,34 +10,35 @@ from pipeline.front.lsp.sessions.set_files import SetFiles
 from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import SpecError
 
-NO_SET = "no native_functions.yaml"  # what is said of a folder that is none
-_NAMES = ("native_functions.yaml", "derivatives.yaml", "tags.yaml")  # files that somebody may take for spec files
+NO_SET = "no native_functions.yaml"  # the end of the error message for a folder without a set
+_NAMES = ("native_functions.yaml", "derivatives.yaml", "tags.yaml")  # names for which a missing set is reported
 
 
 class Sets:
-    """The spec sets that an editor has files of. `variables` are those of the command line."""
+    """The spec sets of an editor's open files. `variables` are those of the command line."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = dict(variables)
-        self._sessions: dict[str, Session] = {}  # by the folder or the name of the set
+        self._sessions: dict[str, Session] = {}  # by folder or name of the set
         self._of: dict[str, Session | None] = {}  # by file
-        self._left: set[str] = set()  # files of sets that were described in another way
-        self.why: dict[str, SpecError | None] = {}  # by file that is one of no set: the mistake, if it is for one
+        self._left: set[str] = set()  # files of sets that closed because their description changed
+        self.why: dict[str, SpecError | None] = {}  # by file without a set: the error of its set, if there is one
 
     def of(self, path: str) -> Session | None:
-        """The session of a file's set, None where there is none."""
+        """The session of a file's set; None if the file is in no set, with the reason in `why`."""
         if path not in self._of:
             self.why.pop(path, None)
             self._of[path] = self._find(path)
         return self._of[path]
 
     def open(self) -> list[Session]:
-        """The sessions."""
+        """The open sessions."""
         return list(self._sessions.values())
 
     def forget(self, path: str) -> None:
-        """Looks anew, when somebody asks next, for the set of what depends on a description or a release."""
-        for session in [found for found in self._sessions.values() if found.files.describes(path)]:
+        """After a change of the file `path`: closes the sessions that it describes, and forgets all missing sets. The
+        next `of` looks them up again."""
+        for session in [each for each in self._sessions.values() if each.files.describes(path)]:
             session.close()
             self._sessions = {name: other for name, other in self._sessions.items() if other is not session}
             self._left |= {each for each, other in self._of.items() if other is session}
@@ -45,7 +46,7 @@ class Sets:
         self._of = {each: other for each, other in self._of.items() if other is not None}
 
     def close(self) -> None:
-        """Lets go of all."""
+        """Closes all sessions."""
         for session in self._sessions.values():
             session.close()
 
@@ -68,7 +69,7 @@ class Sets:
         return None
 
     def _candidates(self, path: str) -> Iterator[str]:
-        """Where a set may be that has a file: from its folder upwards."""
+        """The possible sets of a file: the one in `specs=`, else the file's folder and its parents."""
         if "specs" in self._variables:
             yield self._variables["specs"]
             return
