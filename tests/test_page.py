@@ -294,7 +294,7 @@ def test_a_foreign_file_is_never_overwritten(edited: Project) -> None:
     (folder / "nodes.html").write_text("mine")
     run = edited.run("page")
     assert run.status != 0
-    assert "nodes.html: there is a file that gradmill did not make" in run.stderr
+    assert "nodes.html: there is a file that gradmill did not generate" in run.stderr
     assert [path.name for path in folder.iterdir()] == ["nodes.html"]
 
 

@@ -58,7 +58,7 @@ def test_a_depfile_of_somebody_else_is_not_written_over(project: Project) -> Non
     theirs.write_text("by hand\n")
     run = project.gradmill(layout="split")
     assert run.status in (1, 2)
-    assert f"{theirs.name}: there is a file that gradmill did not make" in run.stderr
+    assert f"{theirs.name}: there is a file that gradmill did not generate" in run.stderr
     assert theirs.read_text() == "by hand\n"
 
 

@@ -629,7 +629,7 @@ def test_a_file_that_gradmill_did_not_generate_is_unchanged(kernels_built: Proje
     own = kernels.generated / "templates" / "VariableType.cpp"
     own.parent.mkdir(parents=True)
     own.write_text("mine")
-    assert "there is a file that gradmill did not make" in kernels.run().stderr
+    assert "there is a file that gradmill did not generate" in kernels.run().stderr
     assert own.read_text() == "mine"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from pipeline.front.output.ownership import identities, refusal, refused, says
+from pipeline.front.output.ownership import has_mark, identities, refusal, refused
 from pipeline.front.run.build import Build
 from pipeline.io.files import replace_file
 from pipeline.problems import plain
@@ -49,7 +49,7 @@ def write_output(build: Build, data: bytes, path: str) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
-    if problem := refusal(path, identities(build.inputs.spec_paths()), says(b"")):
+    if problem := refusal(path, identities(build.inputs.spec_paths()), has_mark(b"")):
         raise refused(path, problem, "--output FILE")
     try:
         replace_file(path, data)

@@ -1,6 +1,7 @@
-"""Who owns a folder: two spec sets of one name, or two that are given one place to write to, are kept apart.
+"""Ownership of folders: keeps two spec sets apart that have the same name or the same output folder.
 
-A note is JSON with a checksum below it: damage must not give a folder to another set.
+Notes record the owner of each folder. A note is JSON followed by a checksum, so that a damaged note never assigns a
+folder to another set.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from pipeline.io.files import read_file, replace_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import digest
 
-_SHARED = "generated"  # the folder in which every set has its own, unless another one is given
-_OWNERS = ".owners"  # a note in it, for those who have another cache
+_SHARED = "generated"  # the parent of the default output folders
+_OWNERS = ".owners"  # a note in it, for sets with another cache
 
 
 class _Note(NamedTuple):
-    """A file that says who owns a folder, by what the folder is called there."""
+    """A note with the owner of `folder`, at `key`. `remedy`: the option that selects another folder."""
 
     path: str
     key: str
@@ -34,40 +35,40 @@ def _of_cache(config: Config) -> _Note:
 
 
 def _of_output(config: Config) -> Iterator[_Note]:
-    given, generated = os.path.abspath(config.generated), os.path.realpath(config.generated)
-    beside = os.path.join(os.path.dirname(given), _OWNERS)
-    if given == os.path.abspath(os.path.join(_SHARED, config.specs.name)) or os.path.exists(beside):
-        yield _Note(beside, generated, generated, "generated=DIR")
+    output, generated = os.path.abspath(config.generated), os.path.realpath(config.generated)
+    owners = os.path.join(os.path.dirname(output), _OWNERS)
+    if output == os.path.abspath(os.path.join(_SHARED, config.specs.name)) or os.path.exists(owners):
+        yield _Note(owners, generated, generated, "generated=DIR")
     yield _Note(os.path.join(config.cache, "outputs"), generated, generated, "generated=DIR")
 
 
 def check_cache(config: Config) -> None:
-    """Refuses a set whose folder in the cache belongs to another one that still exists: a SpecError."""
+    """SpecError if the set's cache folder belongs to another existing set."""
     _check(config, _of_cache(config))
 
 
 def check_claims(config: Config) -> None:
-    """The same, also for the folder of the generated files."""
+    """SpecError if the set's cache folder or output folder belongs to another existing set."""
     for each in (_of_cache(config), *_of_output(config)):
         _check(config, each)
 
 
 def claim_cache(config: Config) -> None:
-    """Notes that the folder in the cache is the set's, unless it is another one's."""
+    """Records the set as the owner of its cache folder, unless the folder belongs to another set."""
     noted = _of_cache(config)
     if not _other(config, noted):
         _claim(noted, config.specs.owner)
 
 
 def claim_places(config: Config) -> None:
-    """Notes that the folders of the cache and of the output are the set's; SpecError where they are another one's."""
+    """Records the set as the owner of its cache and output folders. SpecError if they belong to another set."""
     check_claims(config)
     for each in (_of_cache(config), *_of_output(config)):
         _claim(each, config.specs.owner)
 
 
 def is_claimed(config: Config) -> bool:
-    """Whether a run of this set noted that the folder of the generated files is the set's."""
+    """Whether a note records this set as the owner of the output folder."""
     owner = config.specs.owner
     return any(owners_in(read_file(each.path) or b"").get(each.key) == owner for each in _of_output(config))
 
@@ -83,7 +84,7 @@ def _check(config: Config, noted: _Note) -> None:
 
 
 def _other(config: Config, noted: _Note) -> str:
-    """The other set that owns a folder, "" where none does: what a set was before it was described is no other."""
+    """The other set that owns a folder, "" if none does. The same set without its description is no other set."""
     owner = owners_in(read_file(noted.path) or b"").get(noted.key, "")
     known = owner in ("", config.specs.owner) or not os.path.exists(owner) or owner == config.specs.former_owner()
     return "" if known else owner
@@ -95,17 +96,17 @@ def _claim(noted: _Note, owner: str) -> None:
         try:
             replace_file(noted.path, note({**known, noted.key: owner}))
         except OSError:
-            return  # a cache that cannot be written to remembers nothing
+            return  # without a writable cache there are no notes
 
 
 def note(owners: Mapping[str, str]) -> bytes:
-    """What is noted of owners."""
+    """The bytes of a note. `owners`: from a folder's key to its owner."""
     text = msgspec.json.format(msgspec.json.encode(owners), indent=1)
     return b"%s\n%s\n" % (text, digest(text).hex().encode())
 
 
 def owners_in(data: bytes) -> dict[str, str]:
-    """What was noted; nothing where that is damaged."""
+    """The owners in the bytes of a note, empty if the note is damaged."""
     text, _, checksum = data.removesuffix(b"\n").rpartition(b"\n")
     if digest(text).hex().encode() != checksum:
         return {}

@@ -54,13 +54,13 @@ class Cleaner:
         build = self._build
         recorded = self._records.get(build.outputs.place(path), set())
         source = path.removesuffix(".d")
-        says = is_rule_for(source) if path != source else partial(is_made_of, build, name) if name else is_manifest
+        by_head = is_rule_for(source) if path != source else partial(is_made_of, build, name) if name else is_manifest
         trusted = recorded or (self._claimed if name else build.has_cache)
 
-        def knows(found: bytes) -> bool:
-            return found in recorded or self._wanted(path, name) == found
+        def by_digest(digest: bytes) -> bool:
+            return digest in recorded or self._wanted(path, name) == digest
 
-        return build.outputs.refusal(path, says if trusted else nothing, knows, deletes=True)
+        return build.outputs.refusal(path, by_head if trusted else nothing, by_digest, deletes=True)
 
     @cached_property
     def _records(self) -> dict[str, set[bytes]]:

@@ -12,8 +12,8 @@ from pipeline.front.output.claims import check_claims, claim_places
 from pipeline.front.output.outputs import Written, remove_abandoned
 from pipeline.front.output.ownership import (
     INPUT,
-    Knows,
-    Says,
+    DigestTest,
+    HeadTest,
     head_of,
     identities,
     is_manifest,
@@ -48,11 +48,11 @@ def check_places(build: Build) -> None:
         for place, made in left_by_runs(build):
             if place in places:
                 build.outputs.known.setdefault(place, made)
-    for path, says, knows in targets:
-        if problem := build.outputs.refusal(path, says, knows, inputs=inputs):
+    for path, by_head, by_digest in targets:
+        if problem := build.outputs.refusal(path, by_head, by_digest, inputs=inputs):
             errors.append(refused(path, problem))
-    for path, says in _of_manifest(build):
-        problem = build.outputs.refusal(path, says, inputs=inputs)
+    for path, by_head in _of_manifest(build):
+        problem = build.outputs.refusal(path, by_head, inputs=inputs)
         if problem and (problem == INPUT or not build.has_cache):
             errors.append(refused(path, problem, "cache=DIR"))
     if problem := stamp_refusal(build):
@@ -102,7 +102,7 @@ def wanted(build: Build, name: str) -> bytes:
     return made(build.db, *build.layout, name).xxh3
 
 
-def _targets(build: Build) -> Iterator[tuple[str, Says, Knows]]:
+def _targets(build: Build) -> Iterator[tuple[str, HeadTest, DigestTest]]:
     """The generated files and their depfiles: each place, and how a file of ours is known there."""
     for name in build.file_names():
         path = build.path(name)
@@ -115,7 +115,7 @@ def _is_wanted(build: Build, name: str, found: bytes) -> bool:
     return found == wanted(build, name)
 
 
-def _of_manifest(build: Build) -> tuple[tuple[str, Says], tuple[str, Says]]:
+def _of_manifest(build: Build) -> tuple[tuple[str, HeadTest], tuple[str, HeadTest]]:
     path = build.paths.manifest
     return (path, is_manifest), (f"{path}.d", is_rule_for(path))
 
@@ -132,7 +132,7 @@ def remove_orphans(build: Build) -> None:
     lost = [path for path in map(build.outputs.place, _lookalikes(build)) if path not in known]
     build.outputs.remove(
         (path for path in dict.fromkeys(known) if path not in current),
-        knows=lambda path: lambda found: found in earlier.get(path, ()),
+        by_digest=lambda path: lambda digest: digest in earlier.get(path, ()),
     )
     build.outputs.remove((path for path in lost if path not in current), lambda head: True)  # chosen by what they say
     called = list(map(os.path.basename, names))
