@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from pipeline.front.commands.command import BuildCommand, keep, say
+from pipeline.front.commands.command import BuildCommand, keep, print_report
 from pipeline.front.doit.loader import open_build
 from pipeline.front.run.build import Build
 from pipeline.problems.plain import lines
@@ -51,7 +51,7 @@ def _report(build: Build) -> int:
     """Reports all problems; returns the exit status."""
     try:
         problems = build.problems()
-        say(problems.report, build.config.format, sys.stdout)
+        print_report(problems.report, build.config.format, sys.stdout)
         keep(build)
         return int(problems.failed)
     finally:

@@ -61,7 +61,7 @@ class BuildCommand(Command):  # type: ignore[misc]
                     raise SpecError(NO_FIX, NO_FIX_HINT)
                 return self.work(build, opt_values, pos_args)
         except Failed as failed:
-            say(failed.report, failed.format)
+            print_report(failed.report, failed.format)
             return 1
         except SpecError as error:
             raise InvalidCommand(message_of(error)) from None
@@ -133,7 +133,7 @@ def _stage(query: Any) -> str:
     return str(query.name.partition(":")[0])
 
 
-def say(report: str, format_: str, stream: TextIO | None = None) -> None:
+def print_report(report: str, format_: str, stream: TextIO | None = None) -> None:
     """Writes a report to `stream`, by default standard error; in colour if that is a terminal."""
     from pipeline.problems.color import painted
 

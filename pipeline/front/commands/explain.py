@@ -1,4 +1,4 @@
-"""`doit explain [NAME]`: what a thing is made from, what it is made into, and why it would be made again."""
+"""`doit explain [NAME]`: the dependencies of a result, its dependents, and why it would be rebuilt."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for, say
+from pipeline.front.commands.command import BuildCommand, Failed, check, fail_for, print_report
 from pipeline.front.doit.loader import open_build
 from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
@@ -41,7 +41,7 @@ class Page(BuildCommand):
         self.expect_none(arguments, "doit page [against=SET] [specs=SET]")
         index = build.path("index.html")
         if build.nothing_changed and build.record is not None:
-            say(build.record.made.report, build.config.format)
+            print_report(build.record.made.report, build.config.format)
             sys.stdout.write(lines([f"{index}: {len(build.record.made.files)} files, none written"]))
             return 0
         check_claims(build.config)
@@ -53,7 +53,7 @@ class Page(BuildCommand):
         problems = _checked(build)
         done = build.write()
         build.commit(problems, complete=True)
-        say(problems.report, build.config.format)
+        print_report(problems.report, build.config.format)
         removed = f", {done.removed} removed" if done.removed else ""
         sys.stdout.write(lines([f"{index}: {done.files} files, {len(done.written) or 'none'} written{removed}"]))
         return 0

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from pipeline.code.files import CodeChanged
-from pipeline.front.commands.command import BuildCommand, say
+from pipeline.front.commands.command import BuildCommand, print_report
 from pipeline.front.output.claims import check_claims
 from pipeline.front.run.build import Build
 from pipeline.front.run.own_code import PACKAGE
@@ -81,7 +81,7 @@ class Watch(BuildCommand):
             done = resident.update(anew=not first)
             took = (time.perf_counter() - start) * 1e3
             if done.news:
-                say(done.report, resident.format)
+                print_report(done.report, resident.format)
             if done.units or done.files:
                 what = f"{_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"
                 print(line(f"{took:.0f} ms: {what}"), flush=True)

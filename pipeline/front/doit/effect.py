@@ -70,7 +70,7 @@ class IsCurrent:
         return _signature()
 
     def __repr__(self) -> str:
-        return "what it is made from"
+        return "its dependencies"
 
     def __call__(self, task: Any, values: dict[str, Any]) -> bool:
         effect: Effect = task.actions[0]

@@ -76,7 +76,7 @@ class FileTasks:
             remove_orphans(self._work.build)
             self._prepared = True
 
-    def are_whole(self) -> bool:
+    def are_current(self) -> bool:
         """Whether all files and the manifest are current when the run ends. Records the files that were written."""
         from pipeline.stages.shard import files
 

@@ -100,13 +100,13 @@ class Tasks:
             assert build.record is not None
             self._stamp(selected)
             return build.record.made.report
-        whole = not failed and self.files.are_whole()  # a run that is interrupted ends here too
-        clear_forgotten(build.paths.notes, build.forgotten, self._work.done, again=whole)
-        problems = None if failed else self._work.problems if whole else self._problems_so_far()
+        complete = not failed and self.files.are_current()  # an interrupted run ends here too
+        clear_forgotten(build.paths.notes, build.forgotten, self._work.done, again=complete)
+        problems = None if failed else self._work.problems if complete else self._problems_so_far()
         warnings = problems.report if problems is not None else ""
         if not failed:
             self._stamp(selected)
-        build.commit(problems, complete=whole, failed=failed)
+        build.commit(problems, complete=complete, failed=failed)
         return warnings
 
     def _problems_so_far(self) -> Problems:
