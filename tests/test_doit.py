@@ -202,7 +202,7 @@ def test_a_command_refuses_a_variable_that_there_is_not(project: Project, comman
 
 @pytest.mark.parametrize("words", [("explain", ""), ("show", ""), ("show", "match", ""), ("coverage", ""), ("",)])
 def test_a_word_of_no_letters_is_refused(project: Project, words: tuple[str, ...]) -> None:
-    assert_refused(project.gradmill(*words), "'': an empty word names nothing", "leave it out")
+    assert_refused(project.gradmill(*words), "'': an argument is empty", "leave it out")
 
 
 def test_info_of_a_task_that_there_is_not_is_refused(project: Project) -> None:

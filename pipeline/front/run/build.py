@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Build:
-    """A spec set, and all that is made of it. Nothing is read before it is needed."""
+    """A spec set and its generated files. Inputs are read when they are first needed."""
 
     def __init__(self, config: Config, paths: Paths | None = None, inputs: Inputs | None = None) -> None:
         self.config = config
@@ -89,7 +89,7 @@ class Build:
         self._lock.release()
 
     def refresh(self, *, again: bool = False, cumulative: bool = False) -> None:
-        """Takes the inputs anew, and starts a round. `again`: all but gradmill's own code."""
+        """Takes a new snapshot of the inputs, and starts a round. `again`: keeps that of gradmill's own code."""
         self.stages.load()
         known = self.record.evidence.code if self.record is not None else {}
         inputs = self.inputs.take_again() if again else self.inputs.take(known)
@@ -97,7 +97,7 @@ class Build:
 
     @property
     def forgotten(self) -> Forgotten:
-        """The tasks that doit was told to forget before this round."""
+        """The tasks that `doit forget` named before this round."""
         return self._connection.forgotten if self._connection is not None else Forgotten({})
 
     # ---- what is made
@@ -138,8 +138,8 @@ class Build:
     # ---- the end
 
     def commit(self, problems: Problems | None = None, *, complete: bool = False, failed: bool = False) -> None:
-        """Keeps what this run found, unless gradmill's own code changed since it began, or another run, for which this
-        one did not wait, is about to. `failed`: the run has reported what was known to be wrong before this."""
+        """Commits the results of this run, unless gradmill's own code changed or another run has the lock.
+        `failed`: the run already reported the problem of the store."""
         if self._connection is None or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
             return
         # Asked for before the commit: where another process wrote first, it leaves nothing to ask.

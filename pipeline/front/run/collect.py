@@ -17,7 +17,7 @@ from pipeline.store.sqlite import size_of
 
 BUSY = "in use, or just built"
 
-LARGE = 1 << 30  # bytes of a store that is collected without anybody asking
+LARGE = 1 << 30  # bytes of a store above which a store is collected automatically
 
 
 def is_root(name: Name) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Connection:
-    """The database, and which of its rows doit was told to forget. `room`: bytes of values that stay in memory, 0 for
+    """The database, and the tasks that `doit forget` named. `room`: bytes of values that stay in memory, 0 for
     as many as one run is worth; `seals`: whether a store that was verified is marked as whole."""
 
     def __init__(self, paths: Paths, *, room: int, seals: bool) -> None:
@@ -32,7 +32,7 @@ class Connection:
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:
-        """Starts a round, without the rows of tasks that doit was told to forget, of `stages` and others."""
+        """Starts a round, without the rows of tasks that `doit forget` named, of `stages` and others."""
         self.db.begin(inputs, cumulative=cumulative)
         self.forgotten = forgotten = Forgotten(read_notes(self._notes))
         if not forgotten:

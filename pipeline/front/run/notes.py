@@ -1,4 +1,4 @@
-"""The notes of one set: what doit was told to forget or to ignore."""
+"""The notes of one set: the tasks that `doit forget` and `doit ignore` named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Notes = dict[str, dict[str, Any]]
 
 
 def read_notes(path: str) -> Notes:
-    """What doit was told; nothing where the file is missing or damaged."""
+    """The notes in a file, empty if it is missing or damaged."""
     try:
         return msgspec.json.decode(read_file(path) or b"{}", type=Notes)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -27,7 +27,7 @@ def read_notes(path: str) -> Notes:
 
 
 def write_notes(path: str, notes: Notes) -> None:
-    """Keeps it; an empty file where there is nothing to keep. InvalidCommand where it cannot be written."""
+    """Writes the notes; an empty file if there are none. InvalidCommand if it cannot be written."""
     try:
         replace_file(path, msgspec.json.encode(notes) if notes else b"")
     except OSError as error:
@@ -35,7 +35,7 @@ def write_notes(path: str, notes: Notes) -> None:
 
 
 class Forgotten:
-    """The tasks that doit was told to forget, by what is noted of them."""
+    """The tasks that `doit forget` named, from the notes."""
 
     def __init__(self, notes: Notes) -> None:
         self._named = {task for task, note in notes.items() if FORGOTTEN in note}

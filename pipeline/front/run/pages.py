@@ -1,6 +1,6 @@
 """The folder of pages of one build: what it is made from, which files are written, what is left of earlier ones.
 
-Pages have a store of their own, in a folder of the cache beside that of the generated files: a run that makes no page
+Pages have a store of their own, in a folder of the cache next to that of the generated files: a run that makes no page
 looks at no row of theirs.
 """
 
@@ -112,7 +112,7 @@ class PageBuild(Build):
 
     def write(self) -> Done:
         """Writes the pages whose bytes changed, and removes those of what is no more; SpecError where something that is
-        not ours is in the way. The specs have no mistakes."""
+        not ours is in the way. The specs must have no errors."""
         from pipeline.reports.page.pages import bytes_of, files
 
         if self.db.problem:
@@ -153,12 +153,12 @@ class PageBuild(Build):
 
 
 def set_name(config: Config) -> str:
-    """What tells a set that is compared with from others."""
+    """The identity of a set that pages are compared with: its release and its files."""
     return "\n".join([config.release, *sorted(os.path.abspath(at.path) for at in config.specs.files.values())])
 
 
 def facts_of(config: Config) -> tuple[bytes, dict[str, Stat | None], str]:
-    """What another set says of derivatives, encoded; what it was read from; the report of mistakes, "" for none."""
+    """The derivatives of another set, encoded; the stats of its files; the report of its errors, "" for none."""
     from pipeline.query.memo import encode
     from pipeline.reports.page.changes import autograd
 

@@ -24,7 +24,7 @@ class Paths(Struct, frozen=True):
 
     @property
     def notes(self) -> str:
-        """Where it is noted which tasks doit was told to forget or to ignore."""
+        """The notes of the tasks that `doit forget` and `doit ignore` named."""
         return os.path.join(self.cache, "doit")
 
     @property

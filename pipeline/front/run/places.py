@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 def check_places(build: Build) -> None:
-    """Refuses to write over an input, over a file that gradmill did not make, or where nothing can be remembered of
-    what is to be written; reports each place."""
+    """Refuses to write over an input, over a file that gradmill did not generate, or without a writable cache.
+    SpecError with each refused place."""
     config = build.config
     if build.db.problem and not _is_whole(build):
         raise SpecError(build.db.problem, "nothing was written; name another place: cache=DIR")
@@ -166,7 +166,7 @@ def _is_of(name: str, source: str) -> bool:
 
 
 def is_made_of(build: Build, name: str, head: bytes) -> bool:
-    """Whether a file says that it is generated from what the one called `name` is generated from."""
+    """Whether the head of a file names the source of the generated file `name`."""
     from pipeline.stages.shard import files
 
     source = source_in(head)
@@ -198,7 +198,7 @@ def new_bytes(build: Build, name: str) -> Parts | None:
 
 
 def write_files(build: Build) -> list[str]:
-    """Writes the generated files whose bytes changed; gives their names. The places have been checked."""
+    """Writes the generated files whose bytes changed; returns their names. The places have been checked."""
     written = []
     for name in build.file_names():
         data = new_bytes(build, name)
@@ -209,19 +209,19 @@ def write_files(build: Build) -> list[str]:
 
 
 def write_manifest(build: Build) -> bool:
-    """Writes the manifest and the depfiles; says whether anything was written."""
+    """Writes the manifest and the depfiles; returns whether anything was written."""
     found = told_of(build)
     build.inputs.code.check()
     return sum(put(build, path, data) for path, data in found.items()) > 0
 
 
 def manifest_is_there(build: Build) -> bool:
-    """Whether the manifest and the depfiles say what there is."""
+    """Whether the manifest and the depfiles are up to date."""
     return all(build.outputs.holds(path, data.digest) for path, data in told_of(build).items())
 
 
 def told_of(build: Build) -> dict[str, Parts]:
-    """What others are told of the generated files: the manifest and the depfiles, by their paths."""
+    """The contents of the manifest and of the depfiles, by path."""
     from pipeline.stages.manifest import depfiles, manifest
 
     absolute = os.path.isabs(build.config.generated)
@@ -237,7 +237,7 @@ def told_of(build: Build) -> dict[str, Parts]:
 
 
 def put(build: Build, path: str, data: Parts) -> bool:
-    """Writes a file of gradmill's own, if its bytes differ; says whether it did."""
+    """Writes a file of gradmill's own, if its bytes differ; returns whether it did."""
     from pipeline.io.files import replace_file
 
     found = data.digest

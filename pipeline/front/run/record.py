@@ -19,7 +19,7 @@ _SIZE = 16  # of a digest
 
 
 class Terms(Struct, frozen=True, array_like=True):
-    """What a run depends on that no file says."""
+    """The dependencies of a run that no file states."""
 
     tool: tuple[str, ...]  # which gradmill it is, in which Python: `own_code.tool`
     spelling: tuple[str, ...]  # of the paths that depfiles name, and of the description of the set
@@ -58,7 +58,7 @@ class Record(Struct, frozen=True, array_like=True, tag="record/1"):
 
     def serves(self, terms: Terms, inputs: Iterable[str], *, strict: bool) -> bool:
         """Whether a run has nothing to do after this one: the files that it would read are among those of this run, and
-        all are as they were. Never says what has changed: the rows do."""
+        all are as they were. Does not report what changed: the rows do."""
         if not self.made.complete or (strict and self.made.warned) or self.terms != terms:
             return False
         return self.evidence.stats.keys() >= set(inputs) and unchanged(self.evidence.all())

@@ -21,11 +21,11 @@ ROOM = 64_000_000  # bytes of values that stay in memory: what the next edit nee
 class Updated(Struct, frozen=True):
     """What one pass did."""
 
-    units: tuple[str, ...]  # whose text was made again
+    units: tuple[str, ...]  # with a rebuilt text
     files: tuple[str, ...]  # that were written
-    report: str  # mistakes and warnings
+    report: str  # errors and warnings
     failed: bool
-    news: bool  # whether this is another report, or anything had to be looked at again
+    news: bool  # whether the report changed, or any query ran
 
 
 class Resident:
@@ -37,10 +37,10 @@ class Resident:
         self._problems: Problems | None = None  # of the last pass
         build.room, build.writes = ROOM, True
         self.format = build.config.format  # of the reports
-        build.nothing_changed = False  # what was true at the start says nothing of later
+        build.nothing_changed = False  # true only for the start
 
     def update(self, *, anew: bool = True) -> Updated:
-        """Takes the inputs and writes the files whose bytes changed; none where the specs have mistakes."""
+        """Takes the inputs and writes the files whose bytes changed; none if the specs have errors."""
         build = self._build
         build.lock()
         if anew:
@@ -56,7 +56,7 @@ class Resident:
         return Updated(made, tuple(written), problems.report, problems.failed, news)
 
     def _check(self) -> None:
-        """Looks once whether the files may be written where they belong."""
+        """Checks the output places, if the names of the files changed."""
         build = self._build
         names = build.file_names()
         if names != self._names:
@@ -65,7 +65,7 @@ class Resident:
             self._names = names
 
     def _replaced(self) -> list[str]:
-        """The units whose text was made again in this round."""
+        """The units with a text that was rebuilt in this round."""
         from pipeline.stages.emit import text
 
         db = self._build.db
@@ -74,7 +74,7 @@ class Resident:
         ]
 
     def save(self) -> None:
-        """Writes the manifest, and keeps what the pass found; apart from `update`, as nobody waits for it."""
+        """Writes the manifest, and commits the results of the pass. Not part of `update`: no caller waits for it."""
         problems = self._problems
         if problems is not None and not problems.failed:
             write_manifest(self._build)

@@ -24,7 +24,7 @@ def named_units(build: Build) -> dict[str, Named]:
 
 
 class StaleUnits:
-    """The units whose text is to be made, and the blocks that are made of them."""
+    """The units with dirty texts, and the blocks that contain them."""
 
     def __init__(self, build: Build) -> None:
         self._build = build

@@ -1,4 +1,4 @@
-"""What a run is asked to do: the variables of the command line, checked."""
+"""The configuration of a run: reads and checks the variables of the command line."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ VARIABLES = (
     "format",
     "fix",
 )
-STORE = ("outputs",)  # what lies beside the sets' folders
-GRAPHS_SINCE = "2.13"  # the first release that whole graphs are printed for
+STORE = ("outputs",)  # files of the cache next to the folders of the sets
+GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
 NO_FIX, NO_FIX_HINT = "fix=1: only check mends files", "say doit check fix=1, then run"
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
@@ -41,7 +41,7 @@ _NUMBER = regex(r"[0-9]{1,9}")
 
 
 class Config(Struct, frozen=True):
-    """A spec set, the release it is read as, and where output goes."""
+    """A spec set, the release it is read as, the folders, and the options of a run."""
 
     specs: SpecSet
     release: str  # minor release
@@ -50,24 +50,24 @@ class Config(Struct, frozen=True):
     strict: bool
     layout: str = "upstream"
     shards: int = 16  # of the split layout
-    stamp: str = ""  # a file that tells what a run made, for other build systems
+    stamp: str = ""  # a file with the digests of the results, for other build systems
     warning: str = ""  # about the release
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
-    families: tuple[str, ...] = ()  # the output families to make; none: all that the spec set has templates for
-    format: str = "text"  # of problems, one of problems.formats.FORMATS; of reports that have such a form, too
-    fix: bool = False  # whether `check` is to mend what it is certain of
-    lines: bool = False  # whether formulas in generated sources say by `#line` where they are from
+    families: tuple[str, ...] = ()  # the output families to generate; empty: all that the spec set has templates for
+    format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
+    fix: bool = False  # whether `check` applies the fixes that are certain
+    lines: bool = False  # whether generated sources have `#line` directives for formulas
 
     @property
     def called(self) -> dict[str, object] | None:
-        """What `#line` directives call files: as they were given. None where there are to be none."""
+        """The paths for `#line` directives, as the user wrote them. None without `lines=1`."""
         named = {key: str(at) for key, at in self.specs.files.items()}
         return {"specs": named, "generated": self.generated} if self.lines else None
 
     @property
     def said(self) -> str:
-        """The warning, as a line of its own where reports are no documents, which have it in them."""
+        """The warning as a separate line, "" for none. Reports in other formats than text and github contain it."""
         return lines([f"warning: {self.warning}"]) if self.warning and self.format in ("text", "github") else ""
 
     @property
@@ -77,18 +77,18 @@ class Config(Struct, frozen=True):
 
     @property
     def arrangement(self) -> tuple[str, int]:
-        """The layout and how many shards it has, 0 where that follows from the layout."""
+        """The layout and its number of shards, 0 if the layout determines it."""
         return self.layout, self.shards if self.layout == "split" else 0
 
 
 def no_such_variable(name: str, value: str) -> tuple[str, str]:
-    """What is wrong with a variable that there is not, and what may have been meant."""
+    """The error for an unknown variable: the problem, and a hint with the nearest name."""
     hint = nearest(name, VARIABLES) or f"variables: {', '.join(VARIABLES)}"
     return f"{name}={value}: there is no such variable", hint
 
 
 def read_config(variables: Mapping[str, str]) -> Config:
-    """The configuration that `name=value` arguments give; SpecError for what makes no sense."""
+    """The configuration from `name=value` arguments. SpecError for an unknown name, or a value that is not valid."""
     for name, value in variables.items():
         if name not in VARIABLES:
             raise SpecError(*no_such_variable(name, value))
@@ -98,7 +98,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _check_text(value)
     if specs.name in STORE:
         raise SpecError(
-            f"specs={specs.name}: the cache keeps things of its own under this name", "rename the spec set's folder"
+            f"specs={specs.name}: the cache uses this name for its own files", "rename the spec set's folder"
         )
     return Config(
         specs,
@@ -120,18 +120,18 @@ def read_config(variables: Mapping[str, str]) -> Config:
 
 
 def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
-    """The minor release that a set is read as, and a warning about it, "" for none. SpecError where it is not known."""
+    """The minor release that a set is read as, and a warning about it, "" for none. SpecError if it is unknown."""
     from pipeline.releases import KNOWN, agreed_version, newest_at, resolve_version
 
-    given = variables.get("release", "")
-    own = _own_version(specs, given)
-    version = agreed_version(given, own, specs.version_file or specs.name)
+    requested = variables.get("release", "")
+    own = _own_version(specs, requested)
+    version = agreed_version(requested, own, specs.version_file or specs.name)
     if not version:
         raise SpecError(
             f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
             f"say release=X.Y.Z, one of {', '.join(KNOWN)}",
         )
-    release, warning = resolve_version(version, "" if given else specs.version_file)
+    release, warning = resolve_version(version, "" if requested else specs.version_file)
     if variables.get("graphs") and newest_at(release, [GRAPHS_SINCE]) is None:
         raise SpecError(
             f"graphs={variables['graphs']}: whole graphs are for PyTorch {GRAPHS_SINCE} and newer, not for {release}",
@@ -143,7 +143,7 @@ def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
 
 
 def read_against(variables: Mapping[str, str]) -> Config:
-    """The configuration of the spec set that `against` names: what another one is compared with."""
+    """The configuration of the spec set that `against=` names, for comparisons. SpecError as in `read_config`."""
     if not variables.get("against"):
         raise SpecError("there is nothing to compare with", "say against=core, against=torch, a folder or a .whl")
     other = {name: variables[name] for name in ("cache", "strict", "format") if name in variables}
@@ -156,17 +156,17 @@ def read_against(variables: Mapping[str, str]) -> Config:
         raise SpecError(problem, error.hint.replace("release=", "against_release=")) from error
 
 
-def _own_version(specs: SpecSet, given: str) -> str:
-    """The release that a set tells, "" where it is not known and `given` takes its place.
+def _own_version(specs: SpecSet, requested: str) -> str:
+    """The release that a set states, "" if it is unknown and `requested` replaces it.
 
-    A checkout may be newer than all known releases: what is known of the last one is not what will be true of it.
+    A checkout may be newer than all known releases, and need not follow the rules of the newest one: the user chooses.
     """
     from pipeline.releases import KNOWN, minor
 
     known = [minor(version) for version in KNOWN]
     if not specs.in_development or not specs.version or minor(specs.version) in known:
         return specs.version
-    if not given:
+    if not requested:
         raise SpecError(
             f"{specs.version_file}: PyTorch release '{specs.version}' is not known",
             f"known releases: {', '.join(KNOWN)}; say release={known[-1]} to have the checkout read as that one",
@@ -175,7 +175,8 @@ def _own_version(specs: SpecSet, given: str) -> str:
 
 
 def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
-    """The families that are named, each once, in the order of the table."""
+    """The families in a `families=` value, each once, in the order of the table. SpecError for a family that cannot be
+    generated."""
     if not value:
         return ()
     asked = value.split(",")
@@ -217,14 +218,14 @@ def _shards(value: str) -> int:
 
 
 def _lines(variables: Mapping[str, str]) -> bool:
-    found = _flag("lines", variables.get("lines", "0"))
-    if found and variables.get("layout") != "split":
+    lines = _flag("lines", variables.get("lines", "0"))
+    if lines and variables.get("layout") != "split":
         raise SpecError(
             "lines=1: files of the upstream layout are what torchgen writes, without #line", "say layout=split, too"
         )
-    if found and "\n" in "".join(variables.values()):
+    if lines and "\n" in "".join(variables.values()):
         raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")
-    return found
+    return lines
 
 
 def _check_text(value: str) -> None:

@@ -1,4 +1,4 @@
-"""`graphs=PATH`: the files of whole graphs, a file or those of a folder."""
+"""`graphs=PATH`: the files of whole graphs. PATH is a file or a folder of files."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ENDINGS = (".py", ".pt2")
 
 
 class Archive(Struct, frozen=True):
-    """A `.pt2` file, of which the model is read and no weights."""
+    """A `.pt2` file. Only its model is read, not its weights."""
 
     path: str
 
     def read(self) -> bytes:
-        """The bytes of the model; OSError when there are none that can be read."""
+        """The bytes of the model. OSError if they cannot be read."""
         from pipeline.graphs.exported.archive import read_model
 
         return read_model(self.path)
@@ -29,12 +29,12 @@ def _at(path: str) -> Location | Archive:
 
 
 class GraphFiles(Struct, frozen=True):
-    """Where graphs are. A folder is looked at each time, since files come and go."""
+    """The location of graphs. A folder is listed on each call, as its files may change."""
 
-    given: str = ""  # as the command line says it; "" where there are none
+    given: str = ""  # the value of `graphs=`; "" without it
 
     def files(self) -> dict[str, Location | Archive]:
-        """The files by name, sorted."""
+        """The files by name, sorted; empty if the folder cannot be listed."""
         if not self.given:
             return {}
         if not os.path.isdir(self.given):
@@ -46,17 +46,17 @@ class GraphFiles(Struct, frozen=True):
         return {name: _at(os.path.join(self.given, name)) for name in names if _is_graph(name)}
 
     def paths(self) -> list[str]:
-        """Where they are."""
+        """The paths of the files."""
         return [at.path for at in self.files().values()]
 
     def has(self, path: str) -> bool:
-        """Whether an absolute path is that of one of them; in a folder also of one that is not there yet."""
+        """Whether an absolute path is that of a graph file. In a folder of graphs, the file need not exist yet."""
         whole = os.path.abspath(self.given) if self.given else ""
         folder, name = os.path.split(path)
         return bool(whole) and (path == whole or (folder == whole and _is_graph(name)))
 
     def path(self, name: str) -> str:
-        """Where one of them is."""
+        """The path of the graph file called `name`."""
         return os.path.join(self.given, name) if os.path.isdir(self.given) else self.given
 
 
@@ -68,10 +68,10 @@ def _is_graph(name: str) -> bool:
 
 
 def find_graphs(value: str) -> GraphFiles:
-    """What `graphs=` names; a SpecError where that is nothing."""
+    """The graph files that `graphs=` names. SpecError if there are none."""
     if not value:
         return NO_GRAPHS
-    found = GraphFiles(value)
+    graphs = GraphFiles(value)
     if not os.path.lexists(value):
         folder = os.path.dirname(value) or "."
         near = os.listdir(folder) if os.path.isdir(folder) else []
@@ -80,13 +80,13 @@ def find_graphs(value: str) -> GraphFiles:
         raise SpecError(
             f"graphs={value}: this is neither a .py nor a .pt2 file", "name such a file, or a folder of them"
         )
-    if not found.files():
+    if not graphs.files():
         raise SpecError(f"graphs={value}: the folder has no .py and no .pt2 file", "name a folder that has some")
-    return found
+    return graphs
 
 
 def read_namespace(value: str) -> str:
-    """The namespace of the operators that graphs become; a SpecError for what is none."""
+    """The checked value of `namespace=`: the C++ namespace of the operators of graphs. SpecError if it is not valid."""
     if not (value.isidentifier() and value.isascii()):
         raise SpecError(f"namespace={value}: this is no name in C++", "write letters, digits and underscores")
     if value in ("aten", "prim", "prims"):

@@ -1,4 +1,7 @@
-"""What somebody may have meant who wrote a word that is no command, no task and no option."""
+"""Errors for unknown words of the command line, with hints: the nearest command, task or option.
+
+Each check returns the message, "" if the words are valid.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from pipeline.front.settings.config import VARIABLES, no_such_variable
 from pipeline.problems.plain import escaped, line
 from pipeline.problems.problem import nearest
 
-REPORTS = ("coverage", "diff")  # commands that have an option of the name of a variable, too
+REPORTS = ("coverage", "diff")  # commands with an option that has the name of a variable
 _ALL_TASKS = "doit list --all lists the tasks"
-GROUPS = ("emit:", "shard:")  # of tasks that are not known before others have run
+GROUPS = ("emit:", "shard:")  # groups of tasks that exist only after other tasks ran
 
 
 def two_lines(problem: str, hint: str) -> str:
-    """What is wrong with the command line, and what to do."""
+    """A message for the command line: the problem, and below it the hint, if any."""
     return "\n  ".join(map(line, filter(None, (problem, hint))))
 
 
 def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[str]) -> str:
-    """What is wrong with the first word of a run that names no task, "" where all may."""
+    """The error for the first word of a run that names no task."""
     tasks = list(tasks)
     for word in words:
         known = [*commands, *tasks] if word is words[0] else tasks
@@ -34,7 +37,7 @@ def unknown_word(words: Sequence[str], tasks: Iterable[str], commands: Iterable[
 
 
 def unknown_task(name: str, tasks: Sequence[str]) -> str:
-    """What is wrong with the name of a task, "" where there is one."""
+    """The error for the name of a task that does not exist."""
     if name in tasks:
         return ""
     hint = "options stand before the names of tasks" if name.startswith("-") else nearest(name, tasks) or _ALL_TASKS
@@ -42,31 +45,31 @@ def unknown_task(name: str, tasks: Sequence[str]) -> str:
 
 
 def without_patterns(words: Iterable[str], tasks: Sequence[str]) -> list[str]:
-    """The names of tasks that words stand for: a word with `*` for those that match it, and a group for its tasks.
-    InvalidCommand where none matches."""
-    found: dict[str, None] = {}
+    """The names of tasks, with each pattern (a word with `*`) replaced by the tasks that match it. A task is left
+    out if its group is named too. InvalidCommand if a pattern matches no task."""
+    selected: dict[str, None] = {}
     for word in words:
         matched = fnmatch.filter(tasks, word) if "*" in word else [word]
         if not matched:
             near = nearest(word.replace("*", ""), tasks) or _ALL_TASKS
             raise InvalidCommand(two_lines(f"no task matches '{word}'", near))
-        found.update(dict.fromkeys(matched))
-    return [name for name in found if name == (group := name.partition(":")[0]) or group not in found]
+        selected.update(dict.fromkeys(matched))
+    return [name for name in selected if name == (group := name.partition(":")[0]) or group not in selected]
 
 
 def empty_word(words: Iterable[str]) -> str:
-    """What is wrong with a word of no letters, "" where there is none."""
-    return "" if all(words) else "'': an empty word names nothing\n  leave it out, or say what is meant"
+    """The error for an empty word."""
+    return "" if all(words) else "'': an argument is empty\n  leave it out, or write a name"
 
 
 def odd_word(words: Iterable[str]) -> str:
-    """What is wrong with a word that has a control character, "" where none has: no option and no task has one."""
+    """The error for the first word with a control character: no option and no task has one."""
     odd = next((word for word in words if escaped(word) != word), "")
     return two_lines(f"there is no '{odd}'", "it has a character that cannot be printed") if odd else ""
 
 
 def unknown_variable(words: Iterable[str]) -> str:
-    """What is wrong with the first variable that there is not, "" where all are known."""
+    """The error for the first unknown variable."""
     for word in words:
         name, sign, value = word.partition("=")
         if sign and not word.startswith("-") and name not in VARIABLES:
@@ -75,7 +78,8 @@ def unknown_variable(words: Iterable[str]) -> str:
 
 
 def unknown_option(words: Iterable[str], *, exact: bool = False) -> str:
-    """What is wrong with the first option that means a variable, "" where there is none. `exact`: it has its name."""
+    """The error for the first option that should be a variable (`--cache=DIR`). `exact`: only options with the name of
+    a variable."""
     words = list(words)
     own = ("format",) if exact and any(word in REPORTS for word in words) else ()
     for word, following in zip(words, [*words[1:], ""]):
