@@ -11,7 +11,8 @@ from pipeline.query.memo import StoreDamaged, digest
 
 Place = int  # where a value begins, and how long it is: in the upper bits, and in the lower ones
 _SIZE = 32  # bits of a size
-_BUFFER = 100_000  # bytes that are written at once
+_BUFFER = 100_000  # bytes that are written at once to a new file,
+_LARGE_BUFFER = 12_000_000  # and to an old one: a process that only looks, and never commits, should not write to it
 
 
 class Values:
@@ -57,7 +58,7 @@ class Values:
         if key not in self._held and key not in self.placed and self._index(key) is None:
             self._held[key] = value
             self._size += len(value)
-            if self._size > _BUFFER:
+            if self._size > (_BUFFER if self._is_new else _LARGE_BUFFER):
                 self.flush()
 
     def flush(self) -> None:
