@@ -78,13 +78,15 @@ _seal_decoder = msgspec.msgpack.Decoder(Seal)
 
 class SqliteStore:
     """A store at a path. A new database is in memory until it is committed, and so is one that cannot be written.
-    `seals`: whether verified files are sealed before a commit, too."""
+    `seals`: whether verified files are sealed before a commit, too. `exclusive`: no other process may open it; then
+    there is no `-shm` file, which SQLite maps: truncating that would kill this process."""
 
-    def __init__(self, path: str, *, seals: bool = True) -> None:
+    def __init__(self, path: str, *, seals: bool = True, exclusive: bool = False) -> None:
         self.path = path
         self.problem = ""
         self.empty = True
         self._seals = seals
+        self._exclusive = exclusive
         self._in_memory = False
         self._files = ExitStack()  # what is open:
         self._connection: sqlite3.Connection
@@ -181,7 +183,9 @@ class SqliteStore:
         self._connection = self._files.enter_context(
             closing(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
         )
-        self._run("PRAGMA synchronous = OFF")  # first: the next line would wait for the disk
+        if self._exclusive:
+            self._run("PRAGMA locking_mode = EXCLUSIVE")  # before anything is read
+        self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
         self._run("PRAGMA journal_mode = WAL")
         if not is_checkpointed(self.path):  # a process was killed
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")

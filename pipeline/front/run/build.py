@@ -46,6 +46,7 @@ class Build:
         )
         self.writes = False  # whether this is to write to the cache, and not only to look: then others wait
         self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
+        self.is_private = False  # whether the store is that of this process alone
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
 
@@ -69,7 +70,7 @@ class Build:
             from pipeline.front.run.connection import Connection
 
             self.lock()
-            self._connection = Connection(self.paths, room=self.room, seals=self.writes)
+            self._connection = Connection(self.paths, room=self.room, seals=self.writes, exclusive=self.is_private)
             try:
                 self.refresh()
             except CodeChanged:

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
 class Connection:
     """The database, and the tasks that `doit forget` named. `room`: bytes of values that stay in memory, 0 for
-    as many as one run is worth; `seals`: whether a store that was verified is marked as whole."""
+    as many as one run is worth; `seals`: whether a store that was verified is marked as whole; `exclusive`: whether no
+    other process opens it."""
 
-    def __init__(self, paths: Paths, *, room: int, seals: bool) -> None:
+    def __init__(self, paths: Paths, *, room: int, seals: bool, exclusive: bool) -> None:
         from pipeline.code.code import code
         from pipeline.query.database import Database
         from pipeline.store.sqlite import SqliteStore
 
         collect_if_large(paths.store)
         self._notes = paths.notes
-        self.db: Database = Database(SqliteStore(paths.store, seals=seals), find_query, code, room, warn)
+        store = SqliteStore(paths.store, seals=seals, exclusive=exclusive)
+        self.db: Database = Database(store, find_query, code, room, warn)
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:

@@ -23,6 +23,7 @@ class Rounds:
     ) -> None:
         self.had_run = private.take(runs=runs)
         self.build = Build(config, replace(paths_of(config), store=private.path))
+        self.build.is_private = True
         self.build.room = ROOM
         self.build.nothing_changed = False
         self.problems: list[Problem] = []  # of the last round, including those that follow from other errors
