@@ -55,7 +55,7 @@ _PARAMETERS = re.compile(r"\b([a-z_]\w*)\s*\(((?:[^()]|\([^()]*\))*)\)")
 _COMMENT = re.compile(r"//.*")
 _KNOWN = re.compile(r"(?<=^KNOWN = \(\n)(?: {4}\"[\d.]+\",\n)+(?=\)$)", re.MULTILINE)
 _NAMES_OF = re.compile(r"(?<=^NAMES_OF = \")[\d.]+", re.MULTILINE)
-_RANGE = re.compile(r"[\d.]+ to [\d.]+(?= are known)")  # in the README
+_RANGE = re.compile(r"[\d.]+ to [\d.]+(?= are supported)")  # in the README
 _SHOWN = 10  # that differ, of each kind
 
 Row = str

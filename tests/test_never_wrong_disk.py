@@ -181,8 +181,7 @@ def test_a_full_disk_is_written_to_few_times(
 @pytest.mark.parametrize(
     ("size", "places", "status"),
     [
-        ("2m", "cache", 0),
-        ("3m", "cache", 2),  # for values, and not for the manifest too
+        ("3m", "cache", 0),
         ("3m", "cache generated", 2),
         pytest.param("40k", "cache", 2, marks=pytest.mark.slow),
         ("40k", "cache generated", 2),

@@ -144,7 +144,7 @@ def test_an_added_release_is_in_the_table(added: Added) -> None:
     exec(added.table, found)  # noqa: S102
     assert found["KNOWN"] == (*KNOWN, NEXT)
     assert found["NAMES_OF"] == NEXT
-    assert f"{minor(KNOWN[0])} to {minor(NEXT)} are known" in added.readme
+    assert f"{minor(KNOWN[0])} to {minor(NEXT)} are supported" in added.readme
 
 
 def test_a_release_that_is_added_again_or_a_patch_of_it_takes_its_place(added: Added, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_release_that_was_added_by_hand_says_so_on_every_run(
 
 
 def test_the_readme_says_which_releases_are_known() -> None:
-    assert f"{minor(KNOWN[0])} to {minor(KNOWN[-1])} are known" in README.read_text()
+    assert f"{minor(KNOWN[0])} to {minor(KNOWN[-1])} are supported" in README.read_text()
 
 
 @pytest.mark.slow

@@ -91,6 +91,7 @@ class Values:
         self._held |= {key: self.at(place) for key, place in self.placed.items()}
         self.placed = {}
         with suppress(OSError):
+            os.ftruncate(self._file, 0)  # it is open, so its space would remain taken
             os.unlink(self._path)
 
     def close(self) -> None:

@@ -39,13 +39,13 @@ CHANGED = "gradmill's own code changed while it ran: run again\n"
 # Places of gradmill's own code that output depends on, and some that it does not: file, pattern, replacement.
 # Every edit of one place has the same length: neither size nor, often, time tells one from the next.
 CODE = [
-    ("stages/emit.py", r"(?<=tidy\(found, trim=trim\))(?: \+ '[^']*')?(?= for piece)", " + '// emit {:05}'"),
+    ("stages/emit.py", r"(?<=tidy\(own, trim=trim\))(?: \+ '[^']*')?(?= for .* in rendered)", " + '// emit {:05}'"),
     ("stages/shard.py", r"(?<=append\(part\.encode\(\))(?: \+ b'[^']*')?(?=\)\n)", " + b'// shard {:05}'"),
     ("families/family.py", r"(?<=\{template\})(?: \d{5})?(?=\")", " {:05}"),
     ("families/nodes/node.cpp", r"(?<=&& grads\) override;)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("families/trace_type/trace_type.cpp", r"(?<=/\*num_outputs=\*/0\);)(?: // \d{5})?(?=\n)", " // {:05}"),
     ("query/engine.py", r"(?<=# memos that are kept of a row besides the latest)(?: \d{5})?(?=\n)", " {:05}"),
-    ("front/doit/reporter.py", r"(?<=# the group, when)(?: \d{5})?", " {:05}"),
+    ("front/doit/reporter.py", r"(?<=# doit executes the group)(?: \d{5})?", " {:05}"),
 ]
 
 State = dict[str, bytes]  # files that may be edited, by their path under the folder of a trial
