@@ -40,7 +40,7 @@ ELSEWHERE = {
     "doit": "the console blocks",
     ".venv/bin/doit": "the same",
     ".venv/bin/pytest -m slow": "of which this is a part",
-    "pytest tests/test_equality.py": "it is a test",
+    "pytest tests/stages/test_equality.py": "it is a test",
     "gradmill specs=torch graphs=model.pt2": "tests/test_examples.py: a model becomes a program that trains",
 }
 

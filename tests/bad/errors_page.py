@@ -3,8 +3,8 @@
     .venv/bin/python tests/bad/errors_page.py
 
 The errors are the folders here with `shown: true` in their `case.yaml`. torchgen's verdicts come from the installed
-torch, run live. gradmill's messages come from each folder's `expected.txt`, which tests/test_bad_specs.py compares with
-the output.
+torch, run live. gradmill's messages come from each folder's `expected.txt`, which tests/problems/test_bad_specs.py compares
+with the output.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Message(NamedTuple):
 def shown() -> list[str]:
     """The names of the errors in the table, those in derivatives.yaml first."""
     sys.path.insert(0, str(TESTS))
-    from test_bad_specs import NAMES, read
+    from problems.test_bad_specs import NAMES, read
 
     cases = [case for case in map(read, NAMES) if case.shown]
     return [case.name for case in sorted(cases, key=lambda case: str(case.edits[0]["in"]))]
@@ -60,7 +60,7 @@ def first_message(name: str) -> Message:
 
 def page(verdicts: Mapping[str, str]) -> str:
     """The page. `verdicts` are torchgen's messages by folder, "" if it accepts the specs."""
-    from test_bad_specs import read
+    from problems.test_bad_specs import read
 
     names = shown()
     accepted = sum(not verdicts[name] for name in names)
@@ -92,7 +92,7 @@ def _code(text: str) -> str:
 
 def live_verdicts() -> dict[str, str]:
     """torchgen's verdict on each error; "" if it accepts it."""
-    from test_bad_specs import read
+    from problems.test_bad_specs import read
 
     with tempfile.TemporaryDirectory() as folder:
         for name in shown():

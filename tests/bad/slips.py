@@ -1,6 +1,6 @@
 """About 550 mistakes that hands make, over all kinds of files: what is edited, and nothing else.
 
-What is said of each stands in `slips.txt`, in the same order: tests/test_slips.py compares, and writes it anew.
+What is said of each stands in `slips.txt`, in the same order: tests/problems/test_slips.py compares, and writes it anew.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ GRAPH = (
 SETTINGS = (
     "spec=set", "specs=sets", "specs=troch", "specs=set/derivatives.yaml", "specs=set release=2.3", "specs=set release=two", "specs=set release=2.12", "specs=set layout=spilt", "specs=set layout=split shards=0", "specs=set layout=split shards=many", "specs=set strict=yes", "specs=set strict=true", "specs=set lines=1", "specs=set format=jsn", "specs=set format=xml", "specs=set families=node", "specs=set families=nodes,kernel", "specs=set families=graphs", "specs=set graphs=f.pt", "specs=set graphs=nowhere.py", "specs=set namespace=my-ns", "specs=set Strict=1", "specs=set fix=1", "chek specs=set", "explain Nothing specs=set", "show stages specs=set", "show infos NoSuchNode specs=set", "export makefile specs=set", "diff specs=set", "diff specs=set against=sett", "shard:Function.h specs=set", "emit:ExpBackward1 specs=set", "stamp specs=set", "specs=set stamp=set", "specs=set cache=set/RELEASE", "specs=set generated=set/RELEASE", "specs=set generated=set/templates", "-n two specs=set", "--nope specs=set", "specs set", "specs:set", "specs= set",
 )
-# An exported model: edits of its JSON, and what may happen to its file, which tests/test_slips.py does.
+# An exported model: edits of its JSON, and what may happen to its file, which tests/problems/test_slips.py does.
 EXPORTED = (
     ('{"major": 8, "minor": 20}', '{"major": 7, "minor": 20}'), ('{"major": 8, "minor": 20}', '{"major": "8", "minor": 20}'), ('{"major": 8, "minor": 20}', '{"minor": 20}'), ('{"major": 8, "minor": 20}', '8'), ('"schema_version"', '"schemaversion"'), ('"graph_module"', '"graph_modul"'), ('"nodes": [', '"nodes": {'), ('"nodes": [', '"nodes": null, "calls": ['), ('"nodes": [', '"node": ['), ('"dtype": 7', '"dtype": 70'), ('"dtype": 7', '"dtype": "float32"'), ('"sizes": [{"as_int": 2}]', '"sizes": [{"as_expr": {"expr_str": "s0"}}]'), ('"sizes": [{"as_int": 2}]', '"sizes": 2'), ('"strides": [{"as_int": 1}], ', ''),
     ("torch.ops.aten.mul.Tensor", "torch.ops.aten.mull.Tensor"), ("torch.ops.aten.mul.Tensor", "torch.ops.aten.mul.Tensr"), ("torch.ops.aten.mul.Tensor", "torch.ops.aten.mul"), ("torch.ops.aten.mul.Tensor", "aten.mul.Tensor"), ("torch.ops.aten.mul.Tensor", "torch.ops.mine.mul.Tensor"), ("torch.ops.aten.mul.Tensor", "operator.mul"), ("torch.ops.aten.mul.Tensor", ""), ('"name": "other"', '"name": "othr"'), ('"name": "other"', '"name": "self"'), ('"arg": {"as_int": 3}', '"arg": {"as_int": "3"}'), ('"arg": {"as_int": 3}', '"arg": {"as_string": "3"}'), ('"arg": {"as_int": 3}', '"arg": {"as_tensor": {"name": "y"}}'), ('"arg": {"as_int": 3}', '"arg": {}'), ('"arg": {"as_int": 3}', '"arg": {"as_int": 99999999999999999999}'),

@@ -2,7 +2,7 @@
 
 GRADMILL_SEED sets it. Without it every state of the code has its own: one commit has one verdict, and each that
 follows tries something else. GRADMILL_MORE=N takes N times as many samples in the tests that take some,
-`tests/test_never_wrong_edits.py` and `tests/test_never_wrong_chains.py`: by default they are few.
+`tests/never_wrong/test_edits.py` and `tests/never_wrong/test_chains.py`: by default they are few.
 """
 
 from __future__ import annotations

@@ -67,10 +67,10 @@ def prepare() -> None:
 def _end(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """The excepthook: reports Ctrl-C without a traceback."""
     if issubclass(type_, KeyboardInterrupt):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once
         sys.stdout.flush()
         sys.stderr.write("interrupted: all written files are complete\n")
         sys.stderr.flush()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)  # Python's own exit would wait until a process reads the queues
     else:
         sys.__excepthook__(type_, error, trace)

@@ -13,12 +13,12 @@ import add_release
 import pytest
 from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, README, TABLE, TABLES, Added, add
 from project import ROOT, Project
-from releases import WHEELS, Unavailable, download, find_wheel
 
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, minor, newest_at, resolve, resolve_version
 from pipeline.releases.names import Names, names_of, read_names
 from pipeline.releases.table import NAMES_OF
+from releases import WHEELS, Unavailable, download, find_wheel
 
 
 @pytest.mark.parametrize("version", ["2.13", "2.13.0", "2.13.1", "2.13.0+cpu", "2.13.0+cu130"])
@@ -218,7 +218,7 @@ def test_one_command_adds_a_release(tmp_path: Path) -> None:
     assert "cumsum_backwards" in read_names(minor(NEXT), names).helpers
     assert "cumsum_backwards" not in read_names(minor(KNOWN[-1]), names).helpers
     checked = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", "tests/test_releases.py"],
+        [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", "tests/releases/test_releases.py"],
         cwd=clone, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert checked.returncode == 0, checked.stdout

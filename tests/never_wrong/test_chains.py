@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from never_wrong.chains import Chain
 from never_wrong.moments import CODE, Trials
 from never_wrong.seed import MORE, REPEAT, SEED, seeded

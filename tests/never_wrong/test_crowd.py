@@ -6,11 +6,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from project import Project, Run, finish
+
 from never_wrong.builds import Result, clean_build
 from never_wrong.edits import edit
 from never_wrong.seed import REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, read_specs
-from project import Project, Run, finish
 
 RUNS = 8
 SECONDS = 120  # until a run counts as hanging

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from problems.test_bad_specs import BASE, NAMES, read
 from project import Project
-from test_bad_specs import BASE, NAMES, read
 
 from pipeline.front.lsp.sessions.session import Session
 from pipeline.front.settings.config import read_config

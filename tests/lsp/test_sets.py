@@ -15,9 +15,10 @@ from typing import Any
 import forked
 import pytest
 import pytest_asyncio
-from editor import DERIVATIVES, NATIVE, Editor
 from lsprotocol import types
 from project import ROOT, Project
+
+from lsp.editor import DERIVATIVES, NATIVE, Editor
 
 START = {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}}
 SHUTDOWN = {"id": 3, "method": "shutdown"}

@@ -11,7 +11,7 @@ import pytest
 from checkouts import PLACES, build, compare, headers_in, lay_out
 from copies import copy_of
 from project import CORE, PACKAGED, Project, Run, files_in
-from test_all_releases import source_of
+from releases.test_all_releases import source_of
 
 from pipeline.families.table import TEMPLATES
 

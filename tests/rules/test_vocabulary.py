@@ -11,7 +11,7 @@ import pytest
 from checkouts import lay_out
 from copies import copy_of
 from project import CORE, ROOT, Project
-from test_all_releases import source_of
+from releases.test_all_releases import source_of
 
 from pipeline.cpp.expression import tokens_of
 from pipeline.cpp.header import ANY, Arity, arity_of, declared_at, read_header

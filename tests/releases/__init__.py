@@ -1,4 +1,4 @@
-"""Every release against its own torchgen, on one table: python tests/releases.py [VERSION …]
+"""Every release against its own torchgen, on one table: python -m tests.releases [VERSION …]
 
 For each release the torch wheel is downloaded (once: it is kept), its torchgen is run from the unpacked wheel in a
 process of its own, gradmill is run on the wheel, and both are compared: all files byte for byte, the matched functions
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
 WHEELS = Path(os.environ.get("GRADMILL_WHEELS") or ROOT / "cache" / "wheels")
 
@@ -208,7 +208,3 @@ def main() -> int:
             print(f"{'':10}differs: {what}", flush=True)
         equal = equal and not result.files and not result.functions
     return 0 if equal else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

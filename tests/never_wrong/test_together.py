@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from copies import copy_of
-from editor import DERIVATIVES, Editor
+from lsp.editor import DERIVATIVES, Editor
 from project import Project, Run, finish
 from watching import Watching
 

@@ -11,7 +11,7 @@ from project import ROOT, Project
 
 SLOW = pytest.mark.slow
 
-ODD = ROOT / "tests" / "odd_kernels.yaml"
+ODD = ROOT / "tests" / "families" / "odd_kernels.yaml"
 ODD_DERIVATIVES = """
 - name: indices.odd(Tensor(a) self, Scalar x, float y, str z, Scalar[] many, bool[2] mask, SymInt[]? maybe,
     int[]? other, ScalarType? dtype, Generator? generator, MemoryFormat? memory_format) -> Tensor(a)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from never_wrong.limited import Limited
 from project import CORE, ROOT, Project
+
+from never_wrong.limited import Limited
 
 TIMES = 6  # as much processor time as a run with a plain mistake takes
 HANGING = 8  # seconds of processor time after which a run is ended

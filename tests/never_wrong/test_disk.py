@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from never_wrong.builds import Kept, clean_build
 from project import ROOT, Project, Run, finish
 
+from never_wrong.builds import Kept, clean_build
 from pipeline.specs.spec_set import Location
 
 # No file may grow beyond so many bytes: with few no file can be written, with some only the largest ones cannot, with

@@ -11,12 +11,13 @@ from random import Random
 
 import pytest
 from copies import copy_of
+from project import CORE, SHARDS, Project
+
 from never_wrong.builds import Kept, Result, clean_build
 from never_wrong.damage import Trials
 from never_wrong.edits import formula
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import Specs, make_folder, read_specs, subset
-from project import CORE, SHARDS, Project
 
 FAMILIES = 12  # operators of the set: enough for every kind of artifact
 PLACES = 6  # where one file is damaged, one after another

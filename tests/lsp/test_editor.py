@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from copies import copy_of
-from editor import DERIVATIVES, NATIVE, TAGS, Editor
 from lsprotocol import types
 from project import Project
+
+from lsp.editor import DERIVATIVES, NATIVE, TAGS, Editor
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from project import CORE
+
 from never_wrong.edits import DERIVATIVE_KINDS, NATIVE_KINDS, Kind
 from never_wrong.kills import Killer
 from never_wrong.mutations import HEADS, MUTATIONS, Judge, Mutation, mutated
@@ -16,7 +18,6 @@ from never_wrong.oracle import Oracle
 from never_wrong.seed import MORE, REPEAT, SEED, seeded
 from never_wrong.specset import DERIVATIVES, FILES, Specs, read_specs, subset
 from never_wrong.sweep import Sweep, targets
-from project import CORE
 
 EDITS = 4 * MORE
 SETS = 40 * MORE

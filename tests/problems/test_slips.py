@@ -3,7 +3,7 @@
 The edits stand in `tests/bad/slips.py`, what is said of each in `tests/bad/slips.txt`. A sample by default, all of them
 with `-m slow`. To write the messages anew, and read them in the diff:
 
-    UPDATE_GOLDEN=1 pytest -m slow tests/test_slips.py
+    UPDATE_GOLDEN=1 pytest -m slow tests/problems/test_slips.py
 """
 
 from __future__ import annotations

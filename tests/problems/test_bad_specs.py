@@ -4,7 +4,7 @@ A folder of `tests/bad` holds one mistake: `case.yaml` says what is wrong with t
 `expected.txt` is what standard error must then read, with the folder of the spec set written as SPECS.
 `tests/bad/README.md` explains the keys of `case.yaml`. To write the messages anew, and read them in the diff:
 
-    UPDATE_GOLDEN=1 pytest tests/test_bad_specs.py
+    UPDATE_GOLDEN=1 pytest tests/problems/test_bad_specs.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Releases against their own torchgen, how a release is found, and what switching between releases costs.
 
-All releases: python tests/releases.py
+All releases: python -m tests.releases
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from zipfile import ZipFile
 
 import pytest
 from project import CORE, Project
-from releases import WHEELS, Result, Source, Unavailable, compare, find_source
 
 from pipeline.front.settings.config import read_config
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN
+from releases import WHEELS, Result, Source, Unavailable, compare, find_source
 
 VERSIONS = ("2.5.1", "2.13.0")
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from forked import Ended
 from never_wrong.seed import REPEAT, SEED
+from small import Installed, Small
+
 from pairs.hold import Outcome, References, outcome, wrong
 from pairs.settings import SETTINGS, Case, cases, impossible, table, title
 from pairs.work import Programs
-from small import Installed, Small
 
 QUICK = cases(quick=True)
 
