@@ -60,6 +60,7 @@ class Family(Struct, frozen=True):
     described: bool = True  # whether a description may change the text
     templates: tuple[str, ...] = ()  # from which files are generated
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
+    by_default: bool = True  # whether it is generated without being named in `families=`
     needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SET = "set"  # the input with the spec set
 RELEASE = "release"  # the input with the release that the set is read as
-FAMILIES = "families"  # the input with the requested output families; empty: all
+FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
 GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
@@ -125,7 +125,7 @@ def release(db: Database) -> Release:
 
 
 def asked_families(db: Database) -> list[str]:
-    """The output families requested by name; none if all are."""
+    """The output families requested by name; none for those by default."""
     return [name for name in (db.input(FAMILIES) or b"").decode().split(",") if name]
 
 

@@ -34,8 +34,10 @@ from pipeline.stages.specs import fields, files_of, keys_of
 
 
 def families(db: Database) -> list[str]:
-    """The requested families that the spec set has templates for; the family of graphs if `graphs=` names files."""
-    wanted = asked_families(db) or families_described(db) or FAMILIES
+    """The requested families that the spec set has templates for, or else those by default; the family of graphs if
+    `graphs=` names files."""
+    by_default = [name for name, family in FAMILIES.items() if family.by_default]
+    wanted = asked_families(db) or families_described(db) or by_default
     graphs = bool(asked(db).files)
     return [
         name

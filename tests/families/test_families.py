@@ -165,6 +165,21 @@ def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_fami
     assert "made/MadeUp.h" not in project.build().files()
 
 
+def test_a_family_that_is_not_by_default_is_generated_only_when_named(with_a_new_family: Project) -> None:
+    module = with_a_new_family.root / "pipeline" / "families" / "made_up" / "files.py"
+    module.write_text(module.read_text().replace("    needs=TEMPLATE,", "    needs=TEMPLATE,\n    by_default=False,"))
+    project = with_a_new_family.build()
+    usual = [*project.files()]
+    assert "made/MadeUp.h" not in usual
+    assert "made up" not in project.run("list", "--all").stdout
+    assert project.run(families="made_up").status == 0
+    assert [*project.files()] == ["made/MadeUp.h"]
+    run = project.run(families="all")
+    assert (run.status, sorted(project.files())) == (0, sorted(["made/MadeUp.h", *usual]))
+    project.path("templates/MadeUp.h").unlink()
+    assert [*project.build(families="all").files()] == usual
+
+
 def test_a_description_changes_what_a_new_family_prints(with_a_new_family: Project, tmp_path: Path) -> None:
     project, description = with_a_new_family, tmp_path / "own" / "specset.toml"
     description.parent.mkdir()

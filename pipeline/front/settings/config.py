@@ -35,6 +35,7 @@ VARIABLES = (
 STORE = ("outputs",)  # files of the cache next to the folders of the sets
 GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
 NO_FIX, NO_FIX_HINT = "fix=1: only check mends files", "say doit check fix=1, then run"
+ALL = "all"  # in `families=`: every family that the spec set has templates for
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
 _NUMBER = regex(r"[0-9]{1,9}")
@@ -54,7 +55,7 @@ class Config(Struct, frozen=True):
     warning: str = ""  # about the release
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
-    families: tuple[str, ...] = ()  # the output families to generate; empty: all that the spec set has templates for
+    families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
     lines: bool = False  # whether generated sources have `#line` directives for formulas
@@ -175,14 +176,16 @@ def _own_version(specs: SpecSet, requested: str) -> str:
 
 
 def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
-    """The families in a `families=` value, each once, in the order of the table. SpecError for a family that cannot be
-    generated."""
+    """The families in a `families=` value, each once, in the order of the table. `all` names every one, and those
+    without templates are omitted. SpecError for a named family that cannot be generated."""
     if not value:
         return ()
+    if value == ALL:
+        return tuple(name for name, family in FAMILIES.items() if family.unit != "graph" or graphs)
     asked = value.split(",")
     for name in asked:
         if name not in FAMILIES:
-            hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them"
+            hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them, or {ALL}"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
         if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "say graphs=PATH, too")
