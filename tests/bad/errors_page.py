@@ -3,8 +3,8 @@
     .venv/bin/python tests/bad/errors_page.py
 
 The errors are the folders here with `shown: true` in their `case.yaml`. torchgen's verdicts come from the installed
-torch, run live. gradmill's messages come from each folder's `expected.txt`, which tests/problems/test_bad_specs.py compares
-with the output.
+torch, run live. gradmill's messages come from each folder's `expected.txt`, which tests/problems/test_bad_specs.py
+compares with the output.
 """
 
 from __future__ import annotations
