@@ -133,7 +133,7 @@ class Database(Engine):
         return [(ITEM,) if read is None else read.name for read in calls]
 
     def known_digest(self, dep: Dep) -> bytes | None:
-        """The digest of a dependency as far as this revision knows it, None if not. Verifies nothing."""
+        """The digest of a dependency if this revision knows it, else None. Verifies nothing."""
         call = self.in_memory(dep.row)
         if call is None or call.query is None:
             return None if call is None else self._digest_of_input(call.name[1])

@@ -47,7 +47,7 @@ _chunk_decoder = msgspec.msgpack.Decoder(Chunk)
 
 
 class Items:
-    """The items of a table, decoded as far as they were requested."""
+    """The items of a table, each decoded when it is requested."""
 
     __slots__ = ("_chunks", "_load", "outline")
 

@@ -37,7 +37,7 @@ def resolve_version(version: str, source: str = "") -> tuple[str, str]:
     if not is_version or _key(wanted) < _key(known[-1]):
         raise SpecError(
             f"{source and f'{source}: '}PyTorch release '{version}' is not known",
-            f"known releases: {', '.join(KNOWN)}{'' if source else '; say release=X.Y.Z'}",
+            f"known releases: {', '.join(KNOWN)}{'' if source else '; write release=X.Y.Z'}",
         )
     return known[-1], f"PyTorch release {version} is newer than all known ones; it is read as {known[-1]}"
 
@@ -62,7 +62,7 @@ def agreed_version(option: str, own: str, source: str) -> str:
         resolve_version(option)
     if option and own and minor(option) != minor(own):
         raise SpecError(
-            f"release={option}, but {source} says that the spec set is for {own}",
+            f"release={option}, but {source} names {own} as the release of the spec set",
             "leave release= out, or change the file",
         )
     return option or own

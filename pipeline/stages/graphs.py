@@ -128,7 +128,7 @@ def graph(db: Database, file: str, name: str) -> Function | None:
 
 @query
 def lean(db: Database, file: str, name: str) -> Function | None:
-    """A function with operators lowered to their decompositions, as far as the graph describes its tensors."""
+    """A function with operators lowered to their decompositions if the graph describes their tensors."""
     function = graph(db, file, name)
     return None if function is None else decompose(function, _Ops(db))
 

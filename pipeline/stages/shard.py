@@ -48,12 +48,12 @@ class Blocks(Struct, frozen=True, array_like=True):
 
     piece: str
     indent: str
-    told: str = ""  # how each piece names its origin: ORIGIN, LINES, or both
+    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both
 
     @property
     def place(self) -> str:
         """The place as part of a key."""
-        return f"{self.indent}|{self.told}|{self.piece}"
+        return f"{self.indent}|{self.marks}|{self.piece}"
 
 
 @table
@@ -162,7 +162,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     _report_conflict(db, file)
     for hole in _lost(db, layout, shards, file) if file.template and not is_described(db) else ():
         problem = f"no template has the hole '{hole}': its text is printed nowhere"
-        at = (problem, f"write ${{{hole}}} on a line of its own", (), hole)
+        at = (problem, f"write ${{{hole}}} on its own line", (), hole)
         db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
     kind = FAMILIES[file.family]
     comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)

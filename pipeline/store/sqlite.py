@@ -35,8 +35,8 @@ from pipeline.store.values import Place, Values
 
 FORMAT = 11  # of all that is stored
 
-# `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: a value's digest, as far as an
-# integer holds it, and where the value is. `sum`: the checksum of the entry, since it may be damaged after `begin`.
+# `reads`: a dependency's row and the hash of its item, and a row that has it. `places`: the first bytes of a value's
+# digest, as an integer, and the value's place. `sum`: the checksum of the entry, which may be damaged after `begin`.
 _TABLES = {
     "memos": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
     "past": "(key INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",

@@ -47,7 +47,7 @@ class Values:
         return data
 
     def at(self, place: Place) -> bytes:
-        """The bytes at a place, as far as the file has them."""
+        """The bytes at a place; fewer if the file ends before."""
         try:
             return os.pread(self._file, place & (1 << _SIZE) - 1, place >> _SIZE)
         except OSError as error:
@@ -79,12 +79,12 @@ class Values:
         self._held, self._size = {}, 0
 
     def _append(self, data: bytes) -> int:
-        """Where the file ends then."""
+        """The size of the file afterwards."""
         written = os.write(self._file, data)
         if written < len(data):
             os.write(self._file, data[written:])  # the system says why
             raise OSError(None, "not all of it could be written")
-        return os.lseek(self._file, 0, os.SEEK_CUR)  # where the system put it, whoever else appends
+        return os.lseek(self._file, 0, os.SEEK_CUR)  # the end of this write, even if other processes append
 
     def _delete(self) -> None:
         """Takes all values into memory, and leaves the disk to others."""

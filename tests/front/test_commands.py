@@ -268,7 +268,7 @@ def test_watch_tells_of_a_release_that_a_run_refuses_and_waits_until_it_is_mende
 def test_watch_sees_a_release_go_and_another_come(built: Project, watching: Watching) -> None:
     watching.wait_for("watching")
     (built.specs / "RELEASE").unlink()
-    watching.wait_for("the PyTorch release cannot be told from the spec set")
+    watching.wait_for("the spec set does not name its PyTorch release")
     (built.specs / "RELEASE").write_text("2.12.0\n")
     watching.wait_for("restarting")
     watching.wait_for("watching")

@@ -230,7 +230,7 @@ def test_a_file_that_is_no_wheel_is_refused(project: Project, tmp_path: Path) ->
 
 def test_a_set_that_does_not_tell_its_release_is_refused(project: Project) -> None:
     (project.specs / "RELEASE").unlink()
-    assert_refused(project.run(), "the PyTorch release cannot be told from the spec set", "say release=X.Y.Z")
+    assert_refused(project.run(), "the spec set does not name its PyTorch release", "write release=X.Y.Z")
 
 
 def test_another_release_than_that_of_the_set_is_refused(project: Project) -> None:

@@ -276,7 +276,7 @@ def test_a_fix_changes_no_file_of_others(project: Project, kind: str) -> None:
     assert run.status == 1, run
     assert path.read_bytes() == before
     assert "derivatives.yaml: it is " in run.stderr
-    assert "it was not mended" in run.stderr
+    assert "it was not fixed" in run.stderr
 
 
 # ---- one cache, many sets

@@ -62,7 +62,7 @@ VARIABLES = {
         "namespace=a.b: this is no name in C++\n  write letters, digits and underscores\n"
     ),
     "graphs=there.py namespace=aten": "namespace=aten: this is PyTorch's own\n  write another name\n",
-    "families=graphs": "families=graphs: there are no graphs\n  say graphs=PATH, too\n",
+    "families=graphs": "families=graphs: there are no graphs\n  also write graphs=PATH\n",
 }
 
 

@@ -182,7 +182,7 @@ def test_the_same_set_can_be_read_as_two_releases(project: Project) -> None:
 def test_without_anything_to_compare_with_it_is_asked_for(project: Project) -> None:
     run = project.run("diff")
     assert run.status != 0
-    assert "say against=" in run.stderr
+    assert "write against=" in run.stderr
     assert "Traceback" not in run.stderr
 
 

@@ -101,7 +101,7 @@ def test_a_checkout_of_a_release_that_is_not_known_says_so(checkout: Path, tmp_p
     run = gradmill(tmp_path, "specs=pytorch")
     assert run.status == 3
     assert run.stderr.startswith(f"ERROR: pytorch/version.txt: PyTorch release '{version}' is not known\n")
-    assert "say release=" in run.stderr
+    assert "release=" in run.stderr
     assert not (tmp_path / "generated").exists()
 
 
@@ -116,7 +116,7 @@ def test_it_can_be_read_as_a_release_that_is_known(project: Project, checkout: P
 def test_another_release_than_that_of_the_checkout_is_refused(checkout: Path, tmp_path: Path) -> None:
     run = gradmill(tmp_path, "specs=pytorch", "release=2.12")
     assert run.status == 3
-    assert f"pytorch/version.txt says that the spec set is for {VERSION}" in run.stderr
+    assert f"pytorch/version.txt names {VERSION} as the release of the spec set" in run.stderr
 
 
 def test_a_checkout_whose_version_changes_is_looked_at_again(checkout: Path, tmp_path: Path) -> None:
@@ -126,4 +126,4 @@ def test_a_checkout_whose_version_changes_is_looked_at_again(checkout: Path, tmp
     assert gradmill(tmp_path, "specs=pytorch").status == 3
     (checkout / "version.txt").unlink()
     run = gradmill(tmp_path, "specs=pytorch")
-    assert "the PyTorch release cannot be told" in run.stderr
+    assert "does not name its PyTorch release" in run.stderr

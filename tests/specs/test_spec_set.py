@@ -136,14 +136,14 @@ def test_the_release_given_and_that_of_the_set_agree(given: str, own: str, versi
 
 
 def test_another_release_than_that_of_the_set_is_refused() -> None:
-    with pytest.raises(SpecError, match=r"release=2\.12\.1, but set/RELEASE says that the spec set is for 2\.13\.0"):
+    with pytest.raises(SpecError, match=r"release=2\.12\.1, but set/RELEASE names 2\.13\.0 as the release"):
         agreed_version("2.12.1", "2.13.0", "set/RELEASE")
 
 
 def test_release_is_that_of_the_release_file_or_refused(built: Project) -> None:
     run = built.run(release="2.9.1")
     assert (run.status != 0, is_plain(run)) == (True, True)
-    assert f"release=2.9.1, but {built.specs / 'RELEASE'} says that the spec set is for {RELEASE}" in run.stderr
+    assert f"release=2.9.1, but {built.specs / 'RELEASE'} names {RELEASE} as the release of the spec set" in run.stderr
     assert built.run(release=RELEASE).ran == []
 
 

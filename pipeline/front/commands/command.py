@@ -89,7 +89,7 @@ class BuildCommand(Command):  # type: ignore[misc]
         """Raises InvalidCommand if there are words that are neither variables nor options; `usage` is the hint."""
         if arguments:
             problem = line(f"{self.name}: '{arguments[0]}' is not expected here")
-            raise InvalidCommand(f"{problem}\n  say {usage}")
+            raise InvalidCommand(f"{problem}\n  write {usage}")
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         """Does the command; returns the exit status. A SpecError or OSError is reported as an invalid command."""

@@ -39,7 +39,7 @@ class Diff(BuildCommand):
 def _against(variables: dict[str, str]) -> Build:
     """The build of the set to compare with."""
     config = read_against(variables)
-    sys.stderr.write(config.said)
+    sys.stderr.write(config.release_warning)
     return Build(config)
 
 

@@ -33,8 +33,8 @@ class Show(BuildCommand):
                 f"show: no stage '{stage}'" if stage else "show: name a stage",
                 nearest(stage, STAGES) or f"stages: {', '.join(STAGES)}",
             )
-        if stage == "graphs" and not build.config.graphs.given:
-            raise SpecError("show: there are no graphs", "say graphs=PATH, a .py or .pt2 file or a folder of them")
+        if stage == "graphs" and not build.config.graphs.root:
+            raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")
         check(build, [build.stages.root(STAGES[stage].stage)])
         name = arguments[1] if len(arguments) == 2 else rest
         encoder = msgspec.json.Encoder()

@@ -31,7 +31,7 @@ _MANY = 8  # a line lists at most so many names
 
 
 class Watch(BuildCommand):
-    """Stays resident. After every save it brings everything up to date and prints one line."""
+    """Remains in memory. After every save it brings everything up to date and prints one line."""
 
     name = "watch"
     doc_purpose = "keep generated files up to date while specs are edited"
@@ -78,9 +78,9 @@ class Watch(BuildCommand):
         """Brings everything up to date and prints a line about the changed units and files."""
         start = time.perf_counter()
         try:
-            done = resident.update(anew=not first)
+            done = resident.update(refresh=not first)
             took = (time.perf_counter() - start) * 1e3
-            if done.news:
+            if done.changed:
                 print_report(done.report, resident.format)
             if done.units or done.files:
                 what = f"{_summary(done.units, 'unit')} → {_summary(done.files, 'file')}"

@@ -46,7 +46,7 @@ def open_build(
     except SpecError as error:
         _report(error, variables.get("format", "text"), stream or sys.stderr)
         raise InvalidDodoFile(message_of(error)) from None
-    sys.stderr.write(config.said)
+    sys.stderr.write(config.release_warning)
     return make(config)
 
 

@@ -63,8 +63,8 @@ def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
     specs = kept.get("specs", "core")
     if specs not in ("core", "torch"):
         kept["specs"] = os.path.abspath(specs)
-    if config.graphs.given:
-        kept["graphs"] = os.path.abspath(config.graphs.given)
+    if config.graphs.root:
+        kept["graphs"] = os.path.abspath(config.graphs.root)
     kept |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
     return dict(sorted(kept.items()))  # in a stable order: Ninja rebuilds everything if a command changes
 

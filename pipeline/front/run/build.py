@@ -1,4 +1,4 @@
-"""One configuration's build in one process: its inputs as they were when it began, its database, its output."""
+"""The build of one configuration in one process: its inputs, its database, its output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Build:
-    """A spec set and its generated files. Inputs are read when they are first needed."""
+    """A spec set and its generated files. A snapshot of the inputs is taken on first use of the database."""
 
     def __init__(self, config: Config, paths: Paths | None = None, inputs: Inputs | None = None) -> None:
         self.config = config
@@ -44,14 +44,14 @@ class Build:
         self.nothing_changed = self.record is not None and self.record.serves(
             self._terms, self.inputs.spec_paths(), strict=config.strict
         )
-        self.writes = False  # whether this is to write to the cache, and not only to look: then others wait
-        self.room = 0  # bytes of values that stay in memory; 0: as many as one run is worth
-        self.is_private = False  # whether the store is that of this process alone
+        self.writes = False  # whether the build writes to the cache: if so, it takes the lock
+        self.room = 0  # the memory budget of values, in bytes; 0: enough for one run
+        self.is_private = False  # whether no other process uses the store
         self._lock = Lock(self.paths.lock)
         self._connection: Connection | None = None
 
     def _load(self) -> None:
-        """Reads what the last run left."""
+        """Reads the record of the last run."""
         self.record: Record | None = record.load(self.paths.record)
         known = self.record.evidence.outputs if self.record is not None else {}
         self.outputs = Outputs(known, self.inputs.spec_paths)
@@ -60,12 +60,12 @@ class Build:
 
     @property
     def db(self) -> Database:
-        """The database, with today's inputs."""
+        """The database, in the revision of the last snapshot."""
         return self.connection.db
 
     @property
     def connection(self) -> Connection:
-        """The connection to the database, opened when it is first asked for."""
+        """The connection to the database, opened on first use. CodeChanged as in `Inputs.take`."""
         if self._connection is None:
             from pipeline.front.run.connection import Connection
 
@@ -74,12 +74,12 @@ class Build:
             try:
                 self.refresh()
             except CodeChanged:
-                self._connection = None  # nothing was taken, and there is nothing to keep
+                self._connection = None  # no snapshot, so there is nothing to commit
                 raise
         return self._connection
 
     def lock(self) -> None:
-        """Waits for other runs that write to the cache, and for what these leave."""
+        """Takes the lock, if this build writes. After waiting for another run, its record is loaded."""
         if self.writes:
             self.inputs.clock = self.paths.lock
             if self._lock.take(warn):
@@ -90,7 +90,7 @@ class Build:
         self._lock.release()
 
     def refresh(self, *, again: bool = False, cumulative: bool = False) -> None:
-        """Takes a new snapshot of the inputs, and starts a round. `again`: keeps that of gradmill's own code."""
+        """Takes a snapshot of the inputs, and begins a revision. `again`: keeps the snapshot of gradmill's own code."""
         self.stages.load()
         known = self.record.evidence.code if self.record is not None else {}
         inputs = self.inputs.take_again() if again else self.inputs.take(known)
@@ -98,13 +98,13 @@ class Build:
 
     @property
     def forgotten(self) -> Forgotten:
-        """The tasks that `doit forget` named before this round."""
+        """The tasks that `doit forget` named before this revision."""
         return self._connection.forgotten if self._connection is not None else Forgotten({})
 
-    # ---- what is made
+    # ---- output
 
     def path(self, name: str) -> str:
-        """Where a generated file goes."""
+        """The path of a generated file."""
         return self.paths.path(name)
 
     def file_names(self) -> Sequence[str]:
@@ -114,36 +114,36 @@ class Build:
         return contents.file_names(self.db, self.layout)
 
     def count_of_units(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         if self.nothing_changed and self.record is not None:
             return self.record.made.units
         return contents.count_of_units(self.db)
 
     def targets(self) -> list[str]:
-        """The files that a whole run leaves, but for depfiles."""
+        """The paths of the files that a complete run writes, without depfiles."""
         return [*map(self.path, self.file_names()), self.paths.manifest]
 
     # ---- problems
 
     def problems(self) -> Problems:
-        """Every error and every warning of the whole build, once all stages are up to date."""
+        """Brings all stages up to date; returns all errors and warnings. CodeChanged as in `OwnCode.check`."""
         for query, *args in self.stages.roots():
             self.db.digest(query, *args)
         self.inputs.code.check()
         return self.problems_of(self.stages.roots())
 
     def problems_of(self, roots: Iterable[Root]) -> Problems:
-        """Those of some queries and of what these are made from."""
+        """The problems of some queries and of their dependencies, which are up to date."""
         return Problems(self.config, self.db, roots)
 
     # ---- the end
 
     def commit(self, problems: Problems | None = None, *, complete: bool = False, failed: bool = False) -> None:
         """Commits the results of this run, unless gradmill's own code changed or another run has the lock.
-        `failed`: the run already reported the problem of the store."""
+        `complete`: the run wrote everything. `failed`: it already reported the problem of the store."""
         if self._connection is None or not self.inputs.code.is_unchanged() or not self._lock.try_to_take():
             return
-        # Asked for before the commit: where another process wrote first, it leaves nothing to ask.
+        # Before the commit: if another process committed first, the database answers no more.
         made, targets = self._made(problems, complete=complete), self.targets() if complete else []
         reported = failed and bool(self.db.problem)
         ran, kept = bool(self.db.ran), self.db.commit()
@@ -154,22 +154,22 @@ class Build:
         stats = self.inputs.evidence() | {path: stat_of(path) for path in self.paths.kept}
         self.record = Record(self._terms, Evidence(stats, self.inputs.code.written(), outputs), made)
         problem = (not kept and self.db.problem) or record.save(self.paths.record, self.record)
-        if problem and self.writes and ran and not reported:  # else nothing is lost
+        if problem and self.writes and ran and not reported:  # otherwise nothing is lost
             warn(f"{problem}; nothing of this run is kept in the cache")
 
     def _made(self, problems: Problems | None, *, complete: bool) -> Made:
-        """What this run made, as far as that is to be kept."""
+        """The results to record: of a run that is not complete, only the report."""
         files, units = (tuple(self.file_names()), self.count_of_units()) if complete else ((), 0)
         return Made(files, units, problems.report, bool(problems.all)) if problems is not None else Made(files, units)
 
     def drop(self) -> None:
-        """Closes, for callers that may have kept nothing: empty folders of the cache are removed."""
+        """Closes the build, and removes empty folders of the cache, for callers that may have committed nothing."""
         self.close()
         for folder in (self.config.folder, self.config.cache):
             remove_empty(folder)
 
     def close(self) -> None:
-        """Lets go of the database; what was not kept is dropped."""
+        """Closes the database without a commit, and releases the lock."""
         if self._connection is not None:
             self._connection.db.close()
         self.unlock()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pipeline.front.output.claims import is_claimed
 from pipeline.front.output.ownership import is_manifest, is_rule_for, nothing
 from pipeline.front.run.build import Build
-from pipeline.front.run.places import is_made_of, records, told_of, wanted
+from pipeline.front.run.places import is_made_of, manifest_parts, records, wanted
 from pipeline.io.files import remove_empty
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class Cleaner:
-    """Deletes generated files. What a file says of itself counts in a folder that is known as the set's. Elsewhere
-    there has to be the record of a run, or the file has the very bytes that a run would write."""
+    """Deletes generated files. In a folder that is noted as the set's, the head of a file is enough to recognize it.
+    Elsewhere a run must have recorded it, or it must have the bytes that a run would write."""
 
     def __init__(self, build: Build) -> None:
         self._build = build
 
     def clean(self, task: str, name: str, *, dryrun: bool) -> list[str]:
-        """Deletes a generated file called `name`, or the manifest, and its depfile; gives a line for each that
-        stays."""
+        """Deletes the generated file called `name`, the manifest if it is "", and its depfile; returns a line for each
+        file that was not deleted."""
         path = self._build.path(name) if name else self._build.paths.manifest
         paths = [path, f"{path}.d"] if not name or self._build.config.layout == "split" else [path]
         paths = [each for each in paths if os.path.lexists(each)]
@@ -38,7 +38,7 @@ class Cleaner:
         return [f"{each}: {problem}; it was not deleted" for each, problem in problems if problem]
 
     def _delete(self, task: str, path: str, name: str, *, dryrun: bool) -> str:
-        """Deletes a file; why it has to stay, "" where it does not."""
+        """Deletes a file; returns why it was not deleted, "" if it was."""
         if problem := self.refusal(path, name):
             return problem
         sys.stdout.write(lines([f"{task} - removing file '{path}'"]))
@@ -50,7 +50,7 @@ class Cleaner:
         return ""
 
     def refusal(self, path: str, name: str = "") -> str:
-        """Why a generated file called `name`, the manifest, or a depfile may not be deleted; "" where it may."""
+        """Why a generated file called `name`, the manifest, or a depfile may not be deleted; "" if it may."""
         build = self._build
         recorded = self._records.get(build.outputs.place(path), set())
         source = path.removesuffix(".d")
@@ -73,12 +73,12 @@ class Cleaner:
     @cached_property
     def _manifest(self) -> dict[str, Parts]:
         try:
-            return told_of(self._build)
+            return manifest_parts(self._build)
         except SpecError:
             return {}
 
     def _wanted(self, path: str, name: str) -> bytes:
-        """The digest of what a run would write."""
+        """The digest of the bytes that a run would write."""
         if name and path == self._build.path(name):
             return wanted(self._build, name)
         return self._manifest[path].digest if path in self._manifest else b""

@@ -1,4 +1,4 @@
-"""Garbage in a cache: what no spec set's last runs need, and what killed runs left half-written."""
+"""Deletes garbage in a cache: rows that no last run needs, and temporary files of killed runs."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ LARGE = 1 << 30  # bytes of a store above which a store is collected automatical
 
 
 def is_root(name: Name) -> bool:
-    """Whether a row is one that whole runs ask for: it stays, with all that it is made from."""
+    """Whether complete runs request a row: it is kept, with all its dependencies."""
     stage, _, query = str(name[0]).partition(":")
     return query == "stage" or (stage, query) in (("shard", "made"), ("manifest", "manifest"), ("units", "unit_titles"))
 
 
 def collect_if_large(path: str) -> None:
-    """Collects a store that has grown very large."""
+    """Collects a store of more than `LARGE` bytes."""
     if size_of(path) > LARGE:
         collect(path, is_root)
 
 
 def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | str]]:
-    """Collects each spec set's rows: what whole runs need stays. In place of what was collected, why a folder is left
-    as it is: another process uses it, it was written to less than `grace` seconds ago, or it may be another's. A
-    SpecError where nothing in `cache` is known as gradmill's."""
+    """Collects the rows of each spec set: those that complete runs need are kept. Yields each folder with what was
+    collected, or with the reason why it was left alone: another process uses it, it was written less than `grace`
+    seconds ago, or it may not be gradmill's. SpecError if nothing in `cache` is known as gradmill's."""
     if not is_cache(cache):
         raise SpecError(f"{cache}: no run of gradmill noted anything here", "name its cache: cache=DIR")
     remove_abandoned(cache, ("outputs",))
@@ -53,7 +53,7 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
 
 
 def is_cache(cache: str) -> bool:
-    """Whether a folder is a cache, or has nothing in it that could be another's."""
+    """Whether a folder is a cache, or is empty or missing."""
     try:
         names = os.listdir(cache)
     except FileNotFoundError:
@@ -63,7 +63,7 @@ def is_cache(cache: str) -> bool:
 
 
 def _problem(cache: str, name: str) -> str:
-    """Why the rows in a folder of the cache may be another's, "" where they are a set's."""
+    """Why the rows in a folder of the cache may not be gradmill's, "" if they are a set's."""
     at = cache
     for part in name.split(os.sep):
         at = os.path.join(at, part)
@@ -74,7 +74,7 @@ def _problem(cache: str, name: str) -> str:
 
 
 def _folders(cache: str) -> list[str]:
-    """The folders that may have a store, within the cache: of each spec set its own, and that of its pages."""
+    """The folders in the cache that may have a store: that of each spec set, and that of its pages."""
     try:
         sets = sorted(entry.name for entry in os.scandir(cache) if entry.is_dir())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A build's connection to its database: opened with the store, a round begun with each snapshot of the inputs."""
+"""A build's connection to its database. Each snapshot of the inputs begins a revision."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 
 class Connection:
-    """The database, and the tasks that `doit forget` named. `room`: bytes of values that stay in memory, 0 for
-    as many as one run is worth; `seals`: whether a store that was verified is marked as whole; `exclusive`: whether no
-    other process opens it."""
+    """The database, and the tasks that `doit forget` named. `room`: the memory budget of values in bytes, 0 for enough
+    for one run; `seals`: whether a verified store is sealed; `exclusive`: whether no other process opens it."""
 
     def __init__(self, paths: Paths, *, room: int, seals: bool, exclusive: bool) -> None:
         from pipeline.code.code import code
@@ -34,18 +33,18 @@ class Connection:
         self.forgotten = Forgotten({})
 
     def begin(self, inputs: Mapping[str, Input], stages: Mapping[str, object], *, cumulative: bool = False) -> None:
-        """Starts a round, without the rows of tasks that `doit forget` named, of `stages` and others."""
+        """Begins a revision, and drops the rows of tasks that `doit forget` named. `stages`: those of analysis."""
         self.db.begin(inputs, cumulative=cumulative)
         self.forgotten = forgotten = Forgotten(read_notes(self._notes))
         if not forgotten:
             return
         named = units(self.db) if forgotten.about("emit") else {}
-        called = {(family, unit.name): f"emit:{name}" for name, (family, unit) in named.items()}
+        tasks = {(family, unit.name): f"emit:{name}" for name, (family, unit) in named.items()}
 
         def wanted(name: tuple[Any, ...]) -> bool:
             module, _, query = str(name[0]).partition(":")
             if query == "text":
-                return called.get(name[1:], "emit") in forgotten
+                return tasks.get(name[1:], "emit") in forgotten
             if query == "made" and f"shard:{name[-1]}" in forgotten:
                 return True
             return module in stages and module in forgotten

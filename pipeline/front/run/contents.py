@@ -1,4 +1,4 @@
-"""What a build makes: units and generated files, by name."""
+"""The units and the generated files of a build, by name."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ if TYPE_CHECKING:
     from pipeline.model.units import Unit
     from pipeline.query.database import Database
 
-At = tuple[str, str]  # a unit by its family and its name
+At = tuple[str, str]  # a unit: its family and its name
 
 
 def units(db: Database) -> dict[str, tuple[str, Unit]]:
-    """The units of all families with the names of these, by what people call them."""
+    """The units of all families, each with the name of its family, by title; equal titles are numbered."""
     from pipeline.model.entries import numbered
     from pipeline.stages import units as stage
 
-    found = [(family, unit) for family in stage.families(db) for unit in stage.units(db, family)]
-    return dict(zip(numbered(unit.title for _, unit in found), found))
+    listed = [(family, unit) for family in stage.families(db) for unit in stage.units(db, family)]
+    return dict(zip(numbered(unit.title for _, unit in listed), listed))
 
 
 def schemas_of(db: Database, units: Mapping[str, tuple[str, Unit]]) -> dict[str, str]:
-    """The schemas of units, by what people call these."""
+    """The schemas of units, by title; "" for a unit without one."""
     from pipeline.stages import units as stage
 
     return dict(zip(units, stage.schemas_of(db, [unit for _, unit in units.values()])))
 
 
 def count_of_units(db: Database) -> int:
-    """How many units there are."""
+    """The number of units of all families."""
     from pipeline.stages.units import unit_titles
 
     return unit_titles(db).count

@@ -1,7 +1,7 @@
-"""`fix=1`: what problems are certain of, written into the spec files.
+"""`fix=1`: applies the fixes that are certain to the spec files.
 
-Each fix replaces one piece of text at the place of its problem. A file is replaced at once, and all else in it stays
-as it is, byte for byte. What is not the author's is left alone: the files of an installed package, and of a wheel.
+Each fix replaces one piece of text at the place of its problem. A file is replaced atomically, and all other bytes are
+unchanged. Files that are not the author's are left alone: those of an installed package or of a wheel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Fix(NamedTuple):
-    """A piece of text in a file, and what it becomes. Lines and columns count from 1."""
+    """A piece of text in a file, and its replacement. Lines and columns count from 1."""
 
     file: str
     line: int
@@ -39,28 +39,28 @@ class Fix(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """A line for each thing that was done, and for each file that was left as it is."""
+    """A line for each applied fix, and for each file that was left alone."""
 
     done: list[str]
     left: list[str]
 
 
 def apply_fixes(build: Build) -> Applied:
-    """Mends what is certain, after which more may be certain. A SpecError where the files of the set are not the
-    author's, or cannot be written."""
+    """Applies the fixes that are certain; after that, more may be certain. SpecError if the files of the set are not
+    the author's, or cannot be written."""
     _check_owned(build)
     report = report_of(build.problems().all, Sources(build.config, build.db))
     wanted: dict[str, set[Fix]] = {}
-    for fix in map(_fix, _apart(report.placed)):
+    for fix in map(_fix_of, _apart(report.placed)):
         if fix is not None and os.path.isfile(fix.file):
             wanted.setdefault(fix.file, set()).add(fix)
     kept = {file: problem for file in wanted if (problem := _refusal(build, file))}
-    done = [str(fix) for file, fixes in wanted.items() if file not in kept for fix in _mend(file, fixes)]
-    return Applied(done, [f"{file}: {problem}; it was not mended" for file, problem in kept.items()])
+    done = [str(fix) for file, fixes in wanted.items() if file not in kept for fix in _fix_file(file, fixes)]
+    return Applied(done, [f"{file}: {problem}; it was not fixed" for file, problem in kept.items()])
 
 
 def _refusal(build: Build, file: str) -> str:
-    """Why a file of the set is not the author's to mend, "" where it is."""
+    """Why a file of the set may not be fixed, "" if it may."""
     specs = build.config.specs
     if _is_foreign(file):
         return "it belongs to an installed package or a wheel"
@@ -76,7 +76,7 @@ def _refusal(build: Build, file: str) -> str:
 
 
 def _apart(placed: Iterable[Placed]) -> Iterator[Placed]:
-    """Problems of which at most one is of a key of each mapping: two keys may be meant for the same."""
+    """The problems, with at most one misnamed key of each mapping: two such keys may be meant for the same one."""
     seen = set()
     for each in placed:
         mapping = each.place.file, each.problem.entry, each.problem.field[:-1]
@@ -87,12 +87,12 @@ def _apart(placed: Iterable[Placed]) -> Iterator[Placed]:
 
 
 def _check_owned(build: Build) -> None:
-    """Refuses a set none of whose files is the author's."""
+    """Refuses a set if none of its files is the author's."""
     paths = [str(at) for at in build.config.specs.files.values()]
     if all(map(_is_foreign, paths)):
         raise SpecError(
             f"fix=1: the files of specs={build.config.specs.name} are those of an installed package or of a wheel",
-            "they are not yours to mend: copy the set, and name the copy with specs=",
+            "they are not yours to edit: copy the set, and name the copy with specs=",
         )
 
 
@@ -102,24 +102,24 @@ def _is_foreign(path: str) -> bool:
     return ".whl!" in path or not os.path.lexists(path) or any(part in _INSTALLED for part in parts)
 
 
-def _fix(found: Placed) -> Fix | None:
-    place, fix = found.place, found.problem.fix
+def _fix_of(placed: Placed) -> Fix | None:
+    place, fix = placed.place, placed.problem.fix
     return Fix(place.file, place.line, place.column, *fix) if fix is not None and place.line and place.column else None
 
 
-def _mend(file: str, fixes: Iterable[Fix]) -> list[Fix]:
-    """Applies fixes to one file; gives those that were applied: the text must be there, and none may overlap."""
+def _fix_file(file: str, fixes: Iterable[Fix]) -> list[Fix]:
+    """Applies fixes to one file; returns the applied ones. Skips a fix if its text is missing or overlaps another."""
     data = read_file(file)
     if data is None:
         return []
     lines = data.split(b"\n")
     done: list[Fix] = []
-    for fix in sorted(fixes, reverse=True):  # from the end, so that places stay what they are
+    for fix in sorted(fixes, reverse=True):  # from the end, so that earlier places are unchanged
         above = done[-1] if done else None
         apart = above is None or (fix.line, fix.column + len(fix.wrong)) <= (above.line, above.column)
-        mended = _replaced(lines, fix) if apart and fix.line <= len(lines) else None
-        if mended is not None:
-            lines[fix.line - 1] = mended
+        line = _replaced(lines, fix) if apart and fix.line <= len(lines) else None
+        if line is not None:
+            lines[fix.line - 1] = line
             done.append(fix)
     if done:
         _write(file, b"\n".join(lines))
@@ -127,7 +127,7 @@ def _mend(file: str, fixes: Iterable[Fix]) -> list[Fix]:
 
 
 def _replaced(lines: list[bytes], fix: Fix) -> bytes | None:
-    """The line with the fix, None where the text is not there."""
+    """The line with the fix applied, None if the text to replace is not there."""
     line = lines[fix.line - 1]
     mark = _BOM if fix.line == 1 and line.startswith(_BOM) else b""
     try:
@@ -142,12 +142,12 @@ def _replaced(lines: list[bytes], fix: Fix) -> bytes | None:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Whether two characters are of one word."""
+    """Whether two adjacent characters are part of one word."""
     return all(character == "_" or character.isalnum() for character in (left, right)) if left and right else False
 
 
 def _write(file: str, data: bytes) -> None:
-    target = os.path.realpath(file)  # a link stays one
+    target = os.path.realpath(file)  # a link remains a link
     try:
         mode = stat.S_IMODE(os.stat(target).st_mode)
         replace_file(target, data)

@@ -1,7 +1,7 @@
-"""One run at a time writes to the cache of a set: another one waits, for a while, and finds its work done.
+"""One run at a time writes to the cache of a set. Another run waits, for a limited time, and then reuses its results.
 
-The lock is a file in the cache that a process holds as long as it lives: a killed one holds nothing. Where there can be
-no such file, or no lock, runs go on without: each of them ends right, and the store keeps what the first of them found.
+The lock is on a file in the cache; the system releases it when the process ends. If the file or the lock is not
+possible, runs go on without it: each gives the right result, and the store keeps the results of the first to commit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 
 try:
     import fcntl
-except ImportError:  # a system that has none
+except ImportError:  # the system has no such locks
     fcntl = None  # type: ignore[assignment]
 
 LIMIT = 60.0  # seconds that a run waits for others
@@ -30,8 +30,8 @@ class Lock:
         self._file: int | None = None
 
     def take(self, warn: Callable[[str], object]) -> bool:
-        """Takes the lock, where there can be one; waits while another process has it, and reports that to `warn`.
-        Whether it had to wait."""
+        """Takes the lock, if one is possible; waits up to `LIMIT` seconds while another process has it, and reports
+        that to `warn`. Returns whether it had to wait."""
         if not self.try_to_take():
             warn(f"waiting for another run, which has locked {self.path}\n")
             end = time.monotonic() + LIMIT
@@ -44,7 +44,7 @@ class Lock:
         return False
 
     def try_to_take(self) -> bool:
-        """False where another process has the lock."""
+        """Takes the lock without waiting. False if another process has it."""
         if self._file is not None or fcntl is None:
             return True
         try:
@@ -61,7 +61,7 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Lets others have it."""
+        """Releases the lock."""
         if self._file is not None:
             with suppress(OSError):
                 os.close(self._file)

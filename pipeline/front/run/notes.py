@@ -53,7 +53,7 @@ class Forgotten:
         return any(task.startswith(f"{group}:") for task in (*self._named, *self.again))
 
     def left(self, notes: Notes, done: set[str], *, again: bool) -> Notes:
-        """`notes` after a run: without those of what was `done`, of all that the run knew of where all was."""
+        """`notes` after a run, without those of the tasks in `done`; `again`: without all that the run knew."""
         past = self._named if again else self._named & done
         kept = {task: note for task, note in notes.items() if task not in past}
         if self.all and ALL in kept:
@@ -62,7 +62,7 @@ class Forgotten:
 
 
 def clear_forgotten(path: str, forgotten: Forgotten, done: set[str], *, again: bool) -> None:
-    """Drops the notes of tasks to be forgotten that are `done` by now; of all where all was made `again`."""
+    """Drops the notes of tasks to forget that are `done` now; with `again`, of all such tasks."""
     if forgotten:
         notes = read_notes(path)
         kept = forgotten.left(notes, done, again=again)

@@ -1,7 +1,7 @@
-"""The folder of pages of one build: what it is made from, which files are written, what is left of earlier ones.
+"""The pages of one build: their inputs, the files to write, the old files to remove.
 
-Pages have a store of their own, in a folder of the cache next to that of the generated files: a run that makes no page
-looks at no row of theirs.
+Pages have a separate store, in a folder of the cache next to that of the generated files: a run that writes no page
+reads none of its rows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Done(Struct, frozen=True):
 
 
 class PageInputs(Inputs):
-    """The inputs of pages: the usual ones, what is compared with, and the library that fills templates."""
+    """The inputs of pages: those of a build, the compared set, and the library that fills templates."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -57,20 +57,20 @@ class PageInputs(Inputs):
         from pipeline.reports.page.changes import AGAINST, VERSION
         from pipeline.reports.page.pages import JINJA
 
-        found: dict[str, Input] = {**super().take(known), VERSION: Input(self._version.encode())}
+        inputs: dict[str, Input] = {**super().take(known), VERSION: Input(self._version.encode())}
         if self.against is not None:
-            found[AGAINST] = Input(self.against)
+            inputs[AGAINST] = Input(self.against)
         for name, path in library_files(("jinja2",)).items():
-            found[JINJA if name == "jinja2" else name] = Source(path)
+            inputs[JINJA if name == "jinja2" else name] = Source(path)
             self.stats[path] = stat_of(path)
-        return found
+        return inputs
 
     def evidence(self) -> dict[str, Stat | None]:
         return super().evidence() | self.compared
 
 
 class PageBuild(Build):
-    """A build as far as its pages need it. `against`: what the other set is called, and read as."""
+    """The build of a set's pages. `against`: `set_name` of the set to compare with, "" for none."""
 
     inputs: PageInputs
 
@@ -79,7 +79,7 @@ class PageBuild(Build):
         self.writes = True
 
     def file_names(self) -> Sequence[str]:
-        """The names of the pages, and of what they load."""
+        """The names of the pages and of the files that they load."""
         from pipeline.reports.page.pages import files
 
         if self.nothing_changed and self.record is not None:
@@ -87,7 +87,7 @@ class PageBuild(Build):
         return list(files(self.db, *self.layout))
 
     def count_of_units(self) -> int:
-        """None is printed."""
+        """0: pages have no units."""
         return 0
 
     def targets(self) -> list[str]:
@@ -95,13 +95,13 @@ class PageBuild(Build):
 
     @property
     def page_root(self) -> Root:
-        """The query that stands for all pages."""
+        """The query that depends on all pages."""
         from pipeline.reports.page.pages import stage
 
         return (stage, *self.layout)
 
     def bring(self) -> None:
-        """Brings all pages up to date; a terminal shows how far that is."""
+        """Brings all pages up to date, with progress on a terminal."""
         from pipeline.reports.page.pages import files
 
         named, progress = files(self.db, *self.layout), Progress(sys.stderr)
@@ -111,33 +111,33 @@ class PageBuild(Build):
         progress.clear()
 
     def write(self) -> Done:
-        """Writes the pages whose bytes changed, and removes those of what is no more; SpecError where something that is
-        not ours is in the way. The specs must have no errors."""
+        """Writes the pages with changed bytes, and removes outdated pages. SpecError if a file that gradmill did not
+        generate is at the place of one. The specs must have no errors."""
         from pipeline.reports.page.pages import bytes_of, files
 
         if self.db.problem:
             raise SpecError(self.db.problem, "nothing was written; name another place: cache=DIR")
         self.inputs.code.check()
-        found = {self.path(name): file for name, file in files(self.db, *self.layout).items()}
+        pages = {self.path(name): file for name, file in files(self.db, *self.layout).items()}
         inputs = identities(self.inputs.spec_paths())
-        problems = ((path, self.outputs.refusal(path, _IS_PAGE, inputs=inputs)) for path in found)
+        problems = ((path, self.outputs.refusal(path, _IS_PAGE, inputs=inputs)) for path in pages)
         errors = [refused(path, problem) for path, problem in problems if problem]
         if errors:
             raise all_of(errors)
         claim_places(self.config)
         written = []
-        for path, file in found.items():
+        for path, file in pages.items():
             digest = self.db.digest(*file)
             if not self.outputs.holds(path, digest):
                 self.outputs.write(path, Parts([bytes_of(self.db, file)]), _IS_PAGE)
                 written.append(path)
-        return Done(len(found), tuple(written), self._remove(set(map(self.outputs.place, found))))
+        return Done(len(pages), tuple(written), self._remove(set(map(self.outputs.place, pages))))
 
     def _remove(self, current: Set[str]) -> int:
-        """Removes pages of what is no more, and what killed runs left half-written."""
-        there = [path for path in map(self.outputs.place, self._pages()) if path not in current]
+        """Removes outdated pages and temporary files of killed runs; returns the number of pages."""
+        existing = [path for path in map(self.outputs.place, self._pages()) if path not in current]
         known = [path for path in self.outputs.known if path not in current]
-        lost = [path for path in there if path not in self.outputs and _IS_PAGE(head_of(path))]
+        lost = [path for path in existing if path not in self.outputs and _IS_PAGE(head_of(path))]
         old = dict.fromkeys([*known, *lost])
         self.outputs.remove(old, _IS_PAGE)
         for folder in {os.path.dirname(path) for path in current}:
@@ -145,7 +145,7 @@ class PageBuild(Build):
         return len(old)
 
     def _pages(self) -> Iterator[str]:
-        """The files that are in the folders of pages."""
+        """The paths of the files in the folders of pages."""
         for folder in (self.path("op"), self.path("source"), self.path("")):
             with suppress(OSError):
                 names = sorted(os.listdir(folder))
@@ -165,9 +165,9 @@ def facts_of(config: Config) -> tuple[bytes, dict[str, Stat | None], str]:
     with closing(PageBuild(config)) as build:
         root = build.stages.root("match")
         build.db.digest(*root)
-        found = build.problems_of([root])
-        if found.failed:
-            return b"", {}, found.report
+        problems = build.problems_of([root])
+        if problems.failed:
+            return b"", {}, problems.report
         facts = encode(autograd(build.db))
         if build.inputs.code.is_unchanged():
             build.db.commit()

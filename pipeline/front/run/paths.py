@@ -1,4 +1,4 @@
-"""Where the files of one build are: those that it generates, and its own in the cache."""
+"""The paths of one build: of the generated files, and of its own files in the cache."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from msgspec import Struct
 
 from pipeline.front.settings.config import Config
 
-_RECORD = "last-"  # what the names of records of runs begin with
+_RECORD = "last-"  # the prefix of the names of records
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files
 _STORE = ("rows", "rows.values", "rows.seal")
-_OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d")  # what runs leave in a set's folder
+_OWN = (*_STORE, "lock", "doit", "set", "manifest.json", "manifest.json.d")  # the files of runs in a set's folder
 
 
 class Paths(Struct, frozen=True):
     """The files of a build."""
 
-    cache: str  # the folder of its own files
-    generated: str  # that of the generated files
+    cache: str  # the folder of gradmill's own files
+    generated: str  # the folder of the generated files
     record: str  # the record of the last run of this configuration
     store: str
 
@@ -34,28 +34,28 @@ class Paths(Struct, frozen=True):
 
     @property
     def lock(self) -> str:
-        """The file that a run locks which writes to the cache."""
+        """The file that a run locks if it writes to the cache."""
         return os.path.join(self.cache, "lock")
 
     @property
     def kept(self) -> tuple[str, str, str]:
-        """What a run leaves for the next one, but for its record."""
+        """The files that a run leaves for the next one, without its record."""
         return self.store, f"{self.store}.values", self.notes
 
     def path(self, name: str) -> str:
-        """Where a generated file goes."""
+        """The path of a generated file."""
         return os.path.join(self.generated, name)
 
 
 def paths_of(config: Config) -> Paths:
-    """The files of a run."""
+    """The paths of a configuration."""
     record = _record(config, config.release, ",".join(config.families))
     return Paths(config.folder, config.generated, os.path.join(config.folder, record), _store(config.folder))
 
 
 def paths_of_pages(config: Config, against: str) -> Paths:
-    """The files of a set's pages, which have a store of their own. `against`: what the set is called that this one is
-    compared with, "" for none."""
+    """The paths of a set's pages, which have a separate store. `against`: the name of the set that this one is compared
+    with, "" for none."""
     folder = os.path.join(config.folder, PAGES)
     record = _record(config, config.release, ",".join(config.families), against)
     return Paths(folder, os.path.join(config.generated, PAGES), os.path.join(folder, record), _store(folder))
@@ -75,8 +75,8 @@ def _record(config: Config, *more: str) -> str:
     from xxhash import xxh3_64_hexdigest
 
     settings = [*config.arrangement, *more, os.path.abspath(config.generated)]
-    settings += [config.called] if config.called is not None else []
-    settings += [os.path.abspath(config.graphs.given), config.namespace] if config.graphs.given else []
+    settings += [config.line_paths] if config.line_paths is not None else []
+    settings += [os.path.abspath(config.graphs.root), config.namespace] if config.graphs.root else []
     return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:12]
 
 
@@ -86,7 +86,7 @@ def own_files(folder: str) -> list[str]:
 
 
 def records_in(folder: str) -> list[str]:
-    """The names of the records of runs in a folder; none where it cannot be read."""
+    """The names of the records of runs in a folder; none if it cannot be read."""
     try:
         return [name for name in os.listdir(folder) if name.startswith(_RECORD)]
     except OSError:

@@ -1,4 +1,4 @@
-"""Where a run writes: what may stand there, what is removed from there, what is put there."""
+"""The output places of a run: checks them, writes files there, removes old ones."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def check_places(build: Build) -> None:
     targets = list(_targets(build))
     places = {build.outputs.place(path) for path, *_ in targets} - build.outputs.known.keys()
     if any(map(os.path.lexists, places)):  # another configuration may have the same names
-        for place, made in left_by_runs(build):
+        for place, written in left_by_runs(build):
             if place in places:
-                build.outputs.known.setdefault(place, made)
+                build.outputs.known.setdefault(place, written)
     for path, by_head, by_digest in targets:
         if problem := build.outputs.refusal(path, by_head, by_digest, inputs=inputs):
             errors.append(refused(path, problem))
@@ -63,36 +63,36 @@ def check_places(build: Build) -> None:
 
 
 def _is_whole(build: Build) -> bool:
-    """Whether all files are there as they should be."""
+    """Whether all files have the bytes that a run would write."""
     files = (build.outputs.holds(build.path(name), wanted(build, name)) for name in build.file_names())
     return all(files) and manifest_is_there(build)
 
 
 def stamp_refusal(build: Build) -> str:
-    """Why the file that `stamp=` names may not be written, "" where it may."""
+    """Why the file that `stamp=` names may not be written, "" if it may."""
     if not build.config.stamp:
         return ""
     place = build.outputs.place
-    made = (*map(build.path, build.file_names()), *(path for path, _ in _of_manifest(build)))
-    if place(build.config.stamp) in map(place, made):
+    generated = (*map(build.path, build.file_names()), *(path for path, _ in _of_manifest(build)))
+    if place(build.config.stamp) in map(place, generated):
         return "this is a generated file"
     return build.outputs.refusal(build.config.stamp, is_stamp)
 
 
 def left_by_runs(build: Build) -> Iterator[tuple[str, Written]]:
-    """The files that runs of this set left, in any configuration, by place."""
+    """The files that recorded runs of this set wrote, in any configuration, each with its place."""
     folder = build.config.folder
-    for found in filter(None, (record.load(os.path.join(folder, name)) for name in records_in(folder))):
-        for path, made in found.evidence.outputs.items():
-            yield build.outputs.place(path), made
+    for run in filter(None, (record.load(os.path.join(folder, name)) for name in records_in(folder))):
+        for path, written in run.evidence.outputs.items():
+            yield build.outputs.place(path), written
 
 
 def records(build: Build) -> dict[str, set[bytes]]:
-    """The digests of these files."""
-    found: dict[str, set[bytes]] = {}
-    for place, made in left_by_runs(build):
-        found.setdefault(place, set()).add(made.digest)
-    return found
+    """The digests of these files, by place."""
+    digests: dict[str, set[bytes]] = {}
+    for place, written in left_by_runs(build):
+        digests.setdefault(place, set()).add(written.digest)
+    return digests
 
 
 def wanted(build: Build, name: str) -> bytes:
@@ -103,7 +103,7 @@ def wanted(build: Build, name: str) -> bytes:
 
 
 def _targets(build: Build) -> Iterator[tuple[str, HeadTest, DigestTest]]:
-    """The generated files and their depfiles: each place, and how a file of ours is known there."""
+    """The generated files and their depfiles: the path of each, and the tests that recognize a file of gradmill's."""
     for name in build.file_names():
         path = build.path(name)
         yield path, partial(is_made_of, build, name), partial(_is_wanted, build, name)
@@ -111,8 +111,8 @@ def _targets(build: Build) -> Iterator[tuple[str, HeadTest, DigestTest]]:
             yield f"{path}.d", is_rule_for(path), nothing
 
 
-def _is_wanted(build: Build, name: str, found: bytes) -> bool:
-    return found == wanted(build, name)
+def _is_wanted(build: Build, name: str, digest: bytes) -> bool:
+    return digest == wanted(build, name)
 
 
 def _of_manifest(build: Build) -> tuple[tuple[str, HeadTest], tuple[str, HeadTest]]:
@@ -121,20 +121,20 @@ def _of_manifest(build: Build) -> tuple[tuple[str, HeadTest], tuple[str, HeadTes
 
 
 def remove_orphans(build: Build) -> None:
-    """Removes files of an earlier layout, and what killed runs left half-written."""
+    """Removes files of an earlier layout, and temporary files of killed runs. Edited files remain."""
     names = build.file_names()
     build.inputs.code.check()
-    made = [path for path, *_ in _targets(build)] + [path for path, _ in _of_manifest(build)]  # which may be among them
-    current = set(map(build.outputs.place, made))
+    targets = [path for path, *_ in _targets(build)] + [path for path, _ in _of_manifest(build)]
+    current = set(map(build.outputs.place, targets))
     folders = set(map(os.path.realpath, _folders(build)))
-    earlier = records(build)  # whatever a description called these files
+    earlier = records(build)  # under any names that a description gave these files
     known = [path for path in (*build.outputs.known, *earlier) if os.path.dirname(path) in folders]
     lost = [path for path in map(build.outputs.place, _lookalikes(build)) if path not in known]
     build.outputs.remove(
         (path for path in dict.fromkeys(known) if path not in current),
         by_digest=lambda path: lambda digest: digest in earlier.get(path, ()),
     )
-    build.outputs.remove((path for path in lost if path not in current), lambda head: True)  # chosen by what they say
+    build.outputs.remove((path for path in lost if path not in current), lambda head: True)  # chosen by their heads
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
@@ -142,13 +142,13 @@ def remove_orphans(build: Build) -> None:
 
 
 def _lookalikes(build: Build) -> Iterator[str]:
-    """Generated files of any layout, by their names and what they say."""
+    """The paths of generated files of any layout, recognized by their names and heads."""
     for folder in _folders(build):
         try:
-            found = sorted(os.listdir(folder))
+            names = sorted(os.listdir(folder))
         except OSError:
             continue
-        for path in (os.path.join(folder, name) for name in found):
+        for path in (os.path.join(folder, name) for name in names):
             source = path.removesuffix(".d")
             name = os.path.relpath(source, build.config.generated)
             if any(family.owns(name) for family in FAMILIES.values()) and (
@@ -158,7 +158,7 @@ def _lookalikes(build: Build) -> Iterator[str]:
 
 
 def _is_of(name: str, source: str) -> bool:
-    """Whether what a file is generated from, as it says, is what one of this name is made of in some layout."""
+    """Whether a file called `name` is generated from `source` in some layout."""
     template = os.path.basename(source)
     if os.path.dirname(name) == "graphs":
         return os.path.dirname(source) == "graphs" or template in TEMPLATES.for_graphs
@@ -179,17 +179,19 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
 
 
 def _folders(build: Build) -> list[str]:
-    """The folders that generated files are in."""
+    """The folders of generated files."""
     inner = (folder for family in FAMILIES.values() for folder in family.folders)
     return [build.config.generated, *map(build.path, inner)]
 
 
 def new_bytes(build: Build, name: str) -> Parts | None:
-    """What is to be written to a generated file; None where it has the bytes that it should have."""
+    """The contents to write to a generated file; None if the file has them."""
     from pipeline.stages.shard import contents, made
 
     db, at = build.db, (*build.layout, name)
-    data = None if db.is_valid(made, *at) else contents(db, *at)  # kept here: it is too large to stay in memory
+    data = (
+        None if db.is_valid(made, *at) else contents(db, *at)
+    )  # used below: the database does not keep so large a value
     if build.outputs.holds(build.path(name), wanted(build, name)):
         return None
     data = contents(db, *at) if data is None else data
@@ -210,39 +212,39 @@ def write_files(build: Build) -> list[str]:
 
 def write_manifest(build: Build) -> bool:
     """Writes the manifest and the depfiles; returns whether anything was written."""
-    found = told_of(build)
+    parts = manifest_parts(build)
     build.inputs.code.check()
-    return sum(put(build, path, data) for path, data in found.items()) > 0
+    return sum(put(build, path, data) for path, data in parts.items()) > 0
 
 
 def manifest_is_there(build: Build) -> bool:
     """Whether the manifest and the depfiles are up to date."""
-    return all(build.outputs.holds(path, data.digest) for path, data in told_of(build).items())
+    return all(build.outputs.holds(path, data.digest) for path, data in manifest_parts(build).items())
 
 
-def told_of(build: Build) -> dict[str, Parts]:
+def manifest_parts(build: Build) -> dict[str, Parts]:
     """The contents of the manifest and of the depfiles, by path."""
     from pipeline.stages.manifest import depfiles, manifest
 
     absolute = os.path.isabs(build.config.generated)
     place = os.path.abspath if absolute else os.path.relpath
-    there = [os.path.split(path) for path in build.inputs.read_paths()]  # what is missing would never be up to date
-    folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in there}}  # few, of many files
-    inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in there]
+    # Only existing files: a target with a missing dependency would never be up to date.
+    split = [os.path.split(path) for path in build.inputs.read_paths()]
+    folders = {folder: place(folder or os.curdir) for folder in {folder for folder, _ in split}}  # few, of many files
+    inputs = [name if folders[at] == os.curdir else os.path.join(folders[at], name) for at, name in split]
     targets = [build.paths.manifest]
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())
-    found = {build.paths.manifest: manifest(build.db, *build.layout)}
-    return found | {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
+    parts = {build.paths.manifest: manifest(build.db, *build.layout)}
+    return parts | {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
 
 
 def put(build: Build, path: str, data: Parts) -> bool:
     """Writes a file of gradmill's own, if its bytes differ; returns whether it did."""
     from pipeline.io.files import replace_file
 
-    found = data.digest
-    if build.outputs.holds(path, found):
+    if build.outputs.holds(path, data.digest):
         return False
     replace_file(path, *data)
-    build.outputs.note(path, found)
+    build.outputs.note(path, data.digest)
     return True

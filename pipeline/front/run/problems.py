@@ -1,4 +1,4 @@
-"""The problems of a build: whether they stop it, and their report."""
+"""The problems of a build, whether they fail it, and their report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Problems:
-    """The errors and warnings of some queries and of what these are made from; none that only follows from others."""
+    """The errors and warnings of some queries and of their dependencies, without those that only follow from others."""
 
     def __init__(self, config: Config, db: Database, roots: Iterable[Root]) -> None:
         from pipeline.problems.causes import causes
@@ -25,12 +25,12 @@ class Problems:
 
     @property
     def failed(self) -> bool:
-        """Whether they stop a build."""
+        """Whether they fail the build."""
         return fails(self._config, self.all)
 
     @cached_property
     def report(self) -> str:
-        """All of them in the order of the files, in the format that is asked for."""
+        """All of them in the order of the files, in the requested format."""
         config = self._config
         if not self.all and config.format in ("text", "github"):
             return ""
@@ -42,5 +42,5 @@ class Problems:
 
 
 def fails(config: Config, problems: Iterable[Problem]) -> bool:
-    """Whether problems stop a build."""
+    """Whether problems fail a build: an error does, and with `strict=1` a warning too."""
     return any(config.strict or not problem.warning for problem in problems)

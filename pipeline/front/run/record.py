@@ -1,4 +1,4 @@
-"""The record of a run, one file of the cache: when nothing that the run saw and left has changed, no row is read."""
+"""The record of a run, a file in the cache. If no file that the run read or wrote has changed, no row is read."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SIZE = 16  # of a digest
 class Terms(Struct, frozen=True, array_like=True):
     """The dependencies of a run that no file states."""
 
-    tool: tuple[str, ...]  # which gradmill it is, in which Python: `own_code.tool`
+    tool: tuple[str, ...]  # the identity of gradmill and its Python: `own_code.tool`
     spelling: tuple[str, ...]  # of the paths that depfiles name, and of the description of the set
     format: str  # of the report
 
 
 class Evidence(Struct, frozen=True, array_like=True):
-    """The files that a run saw and left, by path."""
+    """The files that a run read and wrote, by path."""
 
     stats: dict[str, Stat | None]  # of what it read, and of the store
     code: dict[str, Written]  # gradmill's own files
@@ -40,13 +40,13 @@ class Evidence(Struct, frozen=True, array_like=True):
 
 
 class Made(Struct, frozen=True, array_like=True):
-    """What a run made."""
+    """The results of a run."""
 
     files: tuple[str, ...] = ()  # the names of the generated files
     units: int = 0
     report: str = ""  # of the warnings
     warned: bool = False  # whether there are any
-    complete: bool = False  # whether everything was made, without an error
+    complete: bool = False  # whether the run wrote everything, without an error
 
 
 class Record(Struct, frozen=True, array_like=True, tag="record/1"):
@@ -57,22 +57,22 @@ class Record(Struct, frozen=True, array_like=True, tag="record/1"):
     made: Made
 
     def serves(self, terms: Terms, inputs: Iterable[str], *, strict: bool) -> bool:
-        """Whether a run has nothing to do after this one: the files that it would read are among those of this run, and
-        all are as they were. Does not report what changed: the rows do."""
+        """Whether a run after this one has nothing to do: the files `inputs`, which it would read, are among those of
+        this run, and all are unchanged. What changed is determined by the rows."""
         if not self.made.complete or (strict and self.made.warned) or self.terms != terms:
             return False
         return self.evidence.stats.keys() >= set(inputs) and unchanged(self.evidence.all())
 
 
 def terms_of(config: Config, paths: Paths, tool: tuple[str, ...]) -> Terms:
-    """The terms of a run. The description counts as it was read: its file may have changed before its stat is taken."""
+    """The terms of a run, with the digest of the description: its file may change before its stat is taken."""
     described = config.specs.described
-    place, said = config.generated, digest(encode(described)).hex() if described is not None else ""
-    return Terms(tool, (paths.manifest, place, "" if os.path.isabs(place) else os.getcwd(), said), config.format)
+    place, description = config.generated, digest(encode(described)).hex() if described is not None else ""
+    return Terms(tool, (paths.manifest, place, "" if os.path.isabs(place) else os.getcwd(), description), config.format)
 
 
 def load(path: str) -> Record | None:
-    """The record in a file, None where there is none that can be read."""
+    """The record in a file, None if it is missing or damaged."""
     data = read_file(path) or b""
     if digest(data[_SIZE:]) != data[:_SIZE]:
         return None
@@ -83,7 +83,7 @@ def load(path: str) -> Record | None:
 
 
 def save(path: str, record: Record) -> str:
-    """Keeps a record for the next run; gives why it cannot be kept, "" where it is."""
+    """Writes a record for the next run; returns why it cannot be written, "" if it was."""
     data = msgspec.msgpack.encode(record)
     try:
         overwrite_file(path, digest(data) + data)

@@ -1,6 +1,6 @@
-"""A build that stays in memory: brings everything up to date again and again, without doit in between.
+"""A build that remains in memory: brings everything up to date repeatedly, without doit.
 
-It leaves what a run of doit would leave, so that a later run finds its work done.
+It leaves what a run of doit would leave, so a later run has nothing to do.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pipeline.front.run.places import check_places, remove_orphans, write_files,
 from pipeline.front.run.problems import Problems
 from pipeline.query.explain import changes
 
-ROOM = 64_000_000  # bytes of values that stay in memory: what the next edit needs is there
+ROOM = 64_000_000  # the memory budget of values, in bytes: enough for what the next edit needs
 
 
 class Updated(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Updated(Struct, frozen=True):
     files: tuple[str, ...]  # that were written
     report: str  # errors and warnings
     failed: bool
-    news: bool  # whether the report changed, or any query ran
+    changed: bool  # whether the report changed, or any query ran
 
 
 class Resident:
@@ -33,27 +33,28 @@ class Resident:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._names: Sequence[str] = []  # of the files whose places were checked
+        self._names: Sequence[str] = []  # of the files with checked places
         self._problems: Problems | None = None  # of the last pass
         build.room, build.writes = ROOM, True
         self.format = build.config.format  # of the reports
         build.nothing_changed = False  # true only for the start
 
-    def update(self, *, anew: bool = True) -> Updated:
-        """Takes the inputs and writes the files whose bytes changed; none if the specs have errors."""
+    def update(self, *, refresh: bool = True) -> Updated:
+        """Brings all up to date, and writes the files with changed bytes; none if the specs have errors. `refresh`:
+        takes a snapshot of the inputs first. CodeChanged as in `Build.refresh`, SpecError as in `check_places`."""
         build = self._build
         build.lock()
-        if anew:
+        if refresh:
             build.refresh()
         problems = build.problems()
-        news = bool(build.db.ran) or self._problems is None or problems.report != self._problems.report
-        made: tuple[str, ...] = ()
+        changed = bool(build.db.ran) or self._problems is None or problems.report != self._problems.report
+        rebuilt: tuple[str, ...] = ()
         written: list[str] = []
         if not problems.failed:
             self._check()
-            made, written = tuple(self._replaced()), write_files(build)
+            rebuilt, written = tuple(self._replaced()), write_files(build)
         self._problems = problems
-        return Updated(made, tuple(written), problems.report, problems.failed, news)
+        return Updated(rebuilt, tuple(written), problems.report, problems.failed, changed)
 
     def _check(self) -> None:
         """Checks the output places, if the names of the files changed."""
@@ -65,12 +66,12 @@ class Resident:
             self._names = names
 
     def _replaced(self) -> list[str]:
-        """The units with a text that was rebuilt in this round."""
+        """The titles of the units with a text that was rebuilt in this revision."""
         from pipeline.stages.emit import text
 
         db = self._build.db
         return [
-            called for called, (family, unit) in units(db).items() if changes(db, (text.name, family, unit.name)) != []
+            title for title, (family, unit) in units(db).items() if changes(db, (text.name, family, unit.name)) != []
         ]
 
     def save(self) -> None:
@@ -82,5 +83,5 @@ class Resident:
             self._build.commit(problems, complete=not problems.failed)
 
     def rest(self) -> None:
-        """Lets other runs write, until the next pass."""
+        """Releases the lock until the next pass, so that other runs can write."""
         self._build.unlock()

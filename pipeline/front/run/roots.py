@@ -1,4 +1,4 @@
-"""The stages in their order, and the queries that stand for them."""
+"""The stages in order, and the query at the root of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
 }
 _GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `graphs=` only
 
-# The modules that have queries; those that only described sets, graphs or pages need are loaded with them only.
+# The modules with queries. Those for described sets, graphs or pages are only loaded with these.
 _UNITS = ("kernels", "units", "emit", "shard", "manifest")
 _OTHERS = ("set", "tags", "formulas.vocabulary", "layered.files", "layered.taking", *_UNITS)
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
@@ -39,35 +39,35 @@ class Stages:
     """The stages of one configuration."""
 
     def __init__(self, config: Config) -> None:
-        graphs = bool(config.graphs.given)
-        self.analysis = {**ANALYSIS, **_GRAPHS} if graphs else ANALYSIS  # those that come before any unit is printed
+        graphs = bool(config.graphs.root)
+        self.analysis = {**ANALYSIS, **_GRAPHS} if graphs else ANALYSIS  # the stages before any unit is printed
         self._arrangement = config.arrangement
         layered = _LAYERED if config.specs.described is not None else ()
         self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()))
 
     def load(self) -> None:
-        """Imports all modules that a run may need, so that its inputs have the code that runs."""
+        """Imports all modules that a run may need, so that the snapshot of the code covers them."""
         for name in self._modules:
             import_module(name)
 
     def root(self, stage: str) -> Root:
-        """The query that stands for a stage, with its key."""
+        """The query that depends on all of a stage, with its key."""
         query = import_module(f"pipeline.stages.{stage}").stage
         return (query, *(self._arrangement if stage == "shard" else ()))
 
     def roots(self) -> list[Root]:
-        """All stages that report problems. What follows, files and the manifest, has none of its own."""
+        """The roots of all stages that report problems. Files and the manifest report none."""
         return [self.root(stage) for stage in (*self.analysis, "shard")]
 
     def before_units(self) -> list[Root]:
-        """What has to be without errors before any unit is printed."""
+        """The roots of the stages that must have no errors before any unit is printed."""
         return [self.root(stage) for stage in ("match", *_GRAPHS) if stage in self.analysis]
 
 
 def find_query(name: str) -> Query[Any, Any] | None:
-    """A query by its name; None for what is none of today's queries."""
+    """The query with a name, None if this version has no such query."""
     from pipeline.query.query import Query
 
     module, _, function = name.partition(":")
-    found = getattr(import_module(_BY_NAME[module]), function, None) if module in _BY_NAME else None
-    return found if isinstance(found, Query) else None
+    query = getattr(import_module(_BY_NAME[module]), function, None) if module in _BY_NAME else None
+    return query if isinstance(query, Query) else None

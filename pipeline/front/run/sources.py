@@ -1,4 +1,4 @@
-"""The texts that problems are about, as the build took them."""
+"""The texts that problems refer to, as in the input snapshot."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Sources:
         self._entries: dict[Role, dict[str, tuple[str, int, str]]] = {}
 
     def path(self, problem: Problem) -> str:
-        """The file that a problem is in."""
+        """The path of the file that a problem is in."""
         if problem.role == "graph":
             return self._config.graphs.path(problem.file)
         specs = self._config.specs
         return str(specs.templates[problem.file] if problem.role == "template" else specs.files[self._key(problem)])
 
     def text(self, problem: Problem) -> str:
-        """Its text as it was read, "" where there is none that can be read."""
+        """The text of that file, "" if it cannot be read."""
         named = {"template": template_label, "graph": graph_label}.get(problem.role)
         label = named(problem.file) if named is not None else spec_label(self._key(problem))
         if label not in self._texts:
@@ -54,36 +54,36 @@ class Sources:
         from pipeline.stages.layered.texts import changed
 
         db = self._db
-        found = {source.key: changed(db, source.key) for source in sources(db) if source.diffs}
-        return {key: lines for key, lines in found.items() if lines is not None}
+        by_key = {source.key: changed(db, source.key) for source in sources(db) if source.diffs}
+        return {key: lines for key, lines in by_key.items() if lines is not None}
 
     def origin(self, problem: Problem, line: int) -> tuple[str, int]:
-        """The file and the line that a line of the text is from."""
+        """The file and the line that a line of the text comes from."""
         key = self._key(problem) if problem.role not in ("template", "graph") and line else ""
         lines = self._changed.get(key, []) if key else []
         if not 0 < line <= len(lines):
             return self.path(problem), line
-        found = lines[line - 1]
+        origin = lines[line - 1]
         files = (key, *source(self._db, key).diffs)
-        return str(self._config.specs.files[files[found.file]]), found.line
+        return str(self._config.specs.files[files[origin.file]]), origin.line
 
     def key(self, problem: Problem) -> tuple[int, int]:
-        """The line and column of a key of the description."""
+        """The line and column of a key of the description, from 1; 0 if unknown."""
         from pipeline.specs.layers.toml_place import place_in
 
         return place_in(self.text(problem), problem.field, problem.needle)
 
     def entry(self, problem: Problem) -> tuple[int, str] | None:
-        """The line that the problem's entry starts at, and its text."""
+        """The line on which the problem's entry starts, from 1, and its text; None if there is no such entry."""
         if problem.role == "graph":
             from pipeline.stages.graphs import lines
 
             line = lines(self._db, problem.file).get(problem.entry)
             return None if line is None else (line, "")
-        found = self._found(problem.role).get(problem.entry)
-        return None if found is None else found[1:]
+        entry = self._entries_of(problem.role).get(problem.entry)
+        return None if entry is None else entry[1:]
 
-    def _found(self, role: Role) -> dict[str, tuple[str, int, str]]:
+    def _entries_of(self, role: Role) -> dict[str, tuple[str, int, str]]:
         """The entries of a role: the key of the file, the line, the text."""
         if role not in self._entries:
             db = self._db
@@ -95,8 +95,8 @@ class Sources:
         """The key of the file that a problem is in."""
         if problem.file or problem.role == "set":
             return problem.file or "set"
-        found = self._found(problem.role).get(problem.entry) if problem.entry else None
-        return found[0] if found is not None else self._first(problem.role)
+        entry = self._entries_of(problem.role).get(problem.entry) if problem.entry else None
+        return entry[0] if entry is not None else self._first(problem.role)
 
     def _first(self, role: Role) -> str:
         keys = source_keys(self._db, role)

@@ -1,4 +1,4 @@
-"""`stamp=FILE`: what the selected tasks made, for build systems that look at the time of one file."""
+"""`stamp=FILE`: the digests of the selected tasks' results, for build systems that compare the time of one file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def stamp_of(build: Build, selected: Sequence[str]) -> bytes:
-    """The bytes of the stamp."""
+    """The bytes of the stamp: a line for each selected task with the digest of its result, in hex."""
     units = units_of(build.db) if any(task.startswith("emit:") for task in selected) else {}
-    made = [f"{task} {_made(build, task, units).hex()}" for task in selected]
-    return "\n".join(["gradmill stamp", *made, ""]).encode()
+    lines = [f"{task} {_digest(build, task, units).hex()}" for task in selected]
+    return "\n".join(["gradmill stamp", *lines, ""]).encode()
 
 
-def _made(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> bytes:
-    """The digest of what a task made. `units` by what people call them."""
+def _digest(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> bytes:
+    """The digest of the result of a task. `units`: by title."""
     from pipeline.stages.emit import text
     from pipeline.stages.manifest import manifest
     from pipeline.stages.shard import made
@@ -40,7 +40,7 @@ def _made(build: Build, task: str, units: Mapping[str, tuple[str, Unit]]) -> byt
 
 
 def stage_digest(build: Build, stage: str) -> bytes:
-    """The digest of all that a stage made."""
+    """The digest of all values of a stage's queries."""
     query, *args = build.stages.root(stage)
     build.db.digest(query, *args)
     module = query.name.partition(":")[0]

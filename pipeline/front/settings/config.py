@@ -34,7 +34,7 @@ VARIABLES = (
 )
 STORE = ("outputs",)  # files of the cache next to the folders of the sets
 GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
-NO_FIX, NO_FIX_HINT = "fix=1: only check mends files", "say doit check fix=1, then run"
+NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write doit check fix=1, then run"
 ALL = "all"  # in `families=`: every family that the spec set has templates for
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
@@ -61,13 +61,13 @@ class Config(Struct, frozen=True):
     lines: bool = False  # whether generated sources have `#line` directives for formulas
 
     @property
-    def called(self) -> dict[str, object] | None:
+    def line_paths(self) -> dict[str, object] | None:
         """The paths for `#line` directives, as the user wrote them. None without `lines=1`."""
         named = {key: str(at) for key, at in self.specs.files.items()}
         return {"specs": named, "generated": self.generated} if self.lines else None
 
     @property
-    def said(self) -> str:
+    def release_warning(self) -> str:
         """The warning as a separate line, "" for none. Reports in other formats than text and github contain it."""
         return lines([f"warning: {self.warning}"]) if self.warning and self.format in ("text", "github") else ""
 
@@ -129,8 +129,8 @@ def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
     version = agreed_version(requested, own, specs.version_file or specs.name)
     if not version:
         raise SpecError(
-            f"specs={variables.get('specs', 'core')}: the PyTorch release cannot be told from the spec set",
-            f"say release=X.Y.Z, one of {', '.join(KNOWN)}",
+            f"specs={variables.get('specs', 'core')}: the spec set does not name its PyTorch release",
+            f"write release=X.Y.Z, one of {', '.join(KNOWN)}",
         )
     release, warning = resolve_version(version, "" if requested else specs.version_file)
     if variables.get("graphs") and newest_at(release, [GRAPHS_SINCE]) is None:
@@ -146,7 +146,7 @@ def _release(specs: SpecSet, variables: Mapping[str, str]) -> tuple[str, str]:
 def read_against(variables: Mapping[str, str]) -> Config:
     """The configuration of the spec set that `against=` names, for comparisons. SpecError as in `read_config`."""
     if not variables.get("against"):
-        raise SpecError("there is nothing to compare with", "say against=core, against=torch, a folder or a .whl")
+        raise SpecError("there is nothing to compare with", "write against=core, against=torch, a folder or a .whl")
     other = {name: variables[name] for name in ("cache", "strict", "format") if name in variables}
     try:
         return read_config({**other, "specs": variables["against"], "release": variables.get("against_release", "")})
@@ -170,7 +170,7 @@ def _own_version(specs: SpecSet, requested: str) -> str:
     if not requested:
         raise SpecError(
             f"{specs.version_file}: PyTorch release '{specs.version}' is not known",
-            f"known releases: {', '.join(KNOWN)}; say release={known[-1]} to have the checkout read as that one",
+            f"known releases: {', '.join(KNOWN)}; release={known[-1]} reads the checkout as that one",
         )
     return ""
 
@@ -188,7 +188,7 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
             hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them, or {ALL}"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
         if FAMILIES[name].unit == "graph" and not graphs:
-            raise SpecError(f"families={value}: there are no graphs", "say graphs=PATH, too")
+            raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
         needs = FAMILIES[name].needs
         own = specs.described.templates.get(name) if specs.described is not None else None
         if needs and not own and not specs.templates[needs].exists():
@@ -224,7 +224,7 @@ def _lines(variables: Mapping[str, str]) -> bool:
     lines = _flag("lines", variables.get("lines", "0"))
     if lines and variables.get("layout") != "split":
         raise SpecError(
-            "lines=1: files of the upstream layout are what torchgen writes, without #line", "say layout=split, too"
+            "lines=1: files of the upstream layout are what torchgen writes, without #line", "also write layout=split"
         )
     if lines and "\n" in "".join(variables.values()):
         raise SpecError("lines=1: a #line directive cannot name a file with a line end in its path", "rename it")

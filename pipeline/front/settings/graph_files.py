@@ -31,19 +31,19 @@ def _at(path: str) -> Location | Archive:
 class GraphFiles(Struct, frozen=True):
     """The location of graphs. A folder is listed on each call, as its files may change."""
 
-    given: str = ""  # the value of `graphs=`; "" without it
+    root: str = ""  # a file or a folder: the value of `graphs=`; "" without it
 
     def files(self) -> dict[str, Location | Archive]:
         """The files by name, sorted; empty if the folder cannot be listed."""
-        if not self.given:
+        if not self.root:
             return {}
-        if not os.path.isdir(self.given):
-            return {os.path.basename(self.given): _at(self.given)}
+        if not os.path.isdir(self.root):
+            return {os.path.basename(self.root): _at(self.root)}
         try:
-            names = sorted(os.listdir(self.given))
+            names = sorted(os.listdir(self.root))
         except OSError:
             names = []
-        return {name: _at(os.path.join(self.given, name)) for name in names if _is_graph(name)}
+        return {name: _at(os.path.join(self.root, name)) for name in names if _is_graph(name)}
 
     def paths(self) -> list[str]:
         """The paths of the files."""
@@ -51,13 +51,13 @@ class GraphFiles(Struct, frozen=True):
 
     def has(self, path: str) -> bool:
         """Whether an absolute path is that of a graph file. In a folder of graphs, the file need not exist yet."""
-        whole = os.path.abspath(self.given) if self.given else ""
+        whole = os.path.abspath(self.root) if self.root else ""
         folder, name = os.path.split(path)
         return bool(whole) and (path == whole or (folder == whole and _is_graph(name)))
 
     def path(self, name: str) -> str:
         """The path of the graph file called `name`."""
-        return os.path.join(self.given, name) if os.path.isdir(self.given) else self.given
+        return os.path.join(self.root, name) if os.path.isdir(self.root) else self.root
 
 
 NO_GRAPHS = GraphFiles()

@@ -22,15 +22,14 @@ def note_unchanged(build: Build, words: list[str]) -> None:
         return
     stats = dict(last.evidence.all())
     # A new file in one of these folders may change the set: take their stats before the set is resolved again.
-    graphs = [build.config.graphs.given] if build.config.graphs.given else []
+    graphs = [build.config.graphs.root] if build.config.graphs.root else []
     folders, now = (*build.config.specs.looked_for, *graphs, *sys.path), build.inputs.now()
     stats = {path: evidence(stat_of(path), now) for path in folders} | stats
     stats[build.paths.record] = stat_of(build.paths.record)
     with suppress(OSError, SpecError):
         if read_config(dict(word.split("=", 1) for word in words)) == build.config:
-            overwrite_file(
-                note_path(words), note(words, output_of(build, last.made), build.config.said + last.made.report, stats)
-            )
+            warnings = build.config.release_warning + last.made.report
+            overwrite_file(note_path(words), note(words, output_of(build, last.made), warnings, stats))
 
 
 def output_of(build: Build, made: Made) -> str:

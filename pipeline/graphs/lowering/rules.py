@@ -135,7 +135,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 
 def numbers(site: Site, result: Sizes) -> dict[str, Value]:
-    """The names that expressions of rules may use besides the arguments, as far as shapes are known."""
+    """The names that expressions of rules may use in addition to the arguments, if shapes are known."""
     first = next(iter(site.shapes.values())).sizes if site.shapes else ()
     values: dict[str, Value] = {"rows": Int(_product(first[:-1]))}
     if len(result) > 1:

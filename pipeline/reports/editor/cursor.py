@@ -30,7 +30,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def head(self) -> str:
-        """The schema or name of the entry, as far as it is typed."""
+        """The schema or name of the entry; an unfinished one up to what is typed."""
         for at, line in enumerate(self.lines):
             match = _HEAD.match(line)
             if match:
@@ -117,7 +117,7 @@ def operator_at(cursor: Cursor) -> Word:
 
 
 def heads(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """The first line of each entry, and its schema or name, as far as that is on the line."""
+    """The first line of each entry, and its schema or name, if that is on the line."""
     matches = ((at, _HEAD.match(line)) for at, line in enumerate(lines) if _ENTRY.match(line))
     return [(at, _uncommented(match[1]).strip().strip("\"'")) for at, match in matches if match]
 

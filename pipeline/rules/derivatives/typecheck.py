@@ -120,7 +120,7 @@ class _Checker:
                 node.type = self._plain(node)
 
     def _plain(self, node: Node) -> str:
-        """The type of a node without a check of its own."""
+        """The type of a node that has no separate check."""
         if node.kind == "number":
             decimal = not node.name.startswith(("0x", "0X")) and any(mark in node.name for mark in ".eE")
             return "float" if decimal else "int"

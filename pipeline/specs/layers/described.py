@@ -240,7 +240,7 @@ def _base_of(description: Description, release: str) -> tuple[str, tuple[str, ..
     if not base.specs and base.releases:
         raise SpecError(
             f"the description has no base for release '{release}'" if release else "the description has several bases",
-            f"say release=X.Y.Z, one of {', '.join(base.releases)}",
+            f"write release=X.Y.Z, one of {', '.join(base.releases)}",
         )
     return base.specs, ("base", "specs")
 
