@@ -204,7 +204,7 @@ def test_what_stays_resident_reports_in_the_format_too(project: Project) -> None
     warn(project)
     values = {name: str(getattr(project, name)) for name in ("specs", "generated", "cache")}
     build = Build(read_config({**values, "format": "json"}))
-    assert findings(Resident(build).update(anew=False).report)["warnings"] == 1
+    assert findings(Resident(build).update(refresh=False).report)["warnings"] == 1
     build.close()
 
 

@@ -79,7 +79,7 @@ def test_an_edit_rebuilds_what_the_page_of_its_operator_shows(project: Project) 
     edited, wrong = [], []
     with closing(Build(read_config(variables))) as build:
         resident = Resident(build)
-        resident.update(anew=False)
+        resident.update(refresh=False)
         resident.save()
         for line in list(formulas(lines)):
             lines[line.number] = in_brackets(lines[line.number])
