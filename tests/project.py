@@ -42,7 +42,7 @@ KERNEL_TEMPLATES = tuple(name for name in TEMPLATES.optional if name != "variabl
 KERNEL_FILES = [  # of torch 2.13.0
     file.name
     for family in FAMILIES.values()
-    if family.needs in KERNEL_TEMPLATES
+    if family.by_default and family.needs in KERNEL_TEMPLATES
     for file in family.files([], Layout(), resolve("2.13"))
 ]
 COMMANDS = entry_points(group="doit.COMMAND").names | {"help", "info", "list", "clean", "forget", "ignore", "dumpdb"}

@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--derivatives", required=True)
     parser.add_argument("--templates", required=True)
     parser.add_argument("--out", help="folder for the files")
+    parser.add_argument("--python", help="folder for the files that Python needs; the rest is not made")
     parser.add_argument("--match", help="file for the JSON lines")
     parser.add_argument("--differentiability", help="file for what `doit show differentiability` must print")
     options = parser.parse_args()
@@ -28,6 +29,10 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    if options.python:
+        write_python(options.native, options.tags, options.derivatives, options.templates, options.python)
+    if not any((options.out, options.match, options.differentiability)):
+        return
     matched = matched_functions(options.native, options.tags, options.derivatives, options.templates, options.out)
     if options.match:
         lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]
@@ -45,10 +50,9 @@ def matched_functions(native: str, tags: str, derivatives: str, templates: str, 
     from torchgen.gen import parse_native_yaml
     from torchgen.packaged.autograd import gen_autograd_functions as emit
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
-    from torchgen.utils import FileManager
 
-    # The folder's real path would be printed into every file, and into some the script that runs.
-    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
+    comment_as_packaged()
+    # Some files name the script that runs.
     sys.modules["__main__"].__file__ = script(torchgen.__file__)
     infos, keys = load_derivatives(derivatives, native, tags)
     if out:
@@ -60,6 +64,28 @@ def matched_functions(native: str, tags: str, derivatives: str, templates: str, 
         emit.gen_autograd_functions_lib(out, infos, templates)
         write_others(native, tags, templates, out, functions, matched, keys)
     return matched
+
+
+def write_python(native: str, tags: str, derivatives: str, templates: str, out: str) -> None:
+    """The files with which Python sees operators: bindings, classes of named results, tags, annotations."""
+    from torchgen.packaged.autograd import gen_annotated_fn_args, gen_python_functions
+
+    comment_as_packaged()
+    Path(out).mkdir(parents=True, exist_ok=True)
+    deprecated = Path(derivatives).with_name("deprecated.yaml")
+    if not deprecated.exists():
+        deprecated = Path(out) / "deprecated.yaml"
+        deprecated.write_text("[]")
+    gen_python_functions.gen(out, native, tags, str(deprecated), templates)
+    gen_annotated_fn_args.gen_annotated(native, tags, out, str(Path(templates).parent))
+    (Path(out) / "deprecated.yaml").unlink(missing_ok=True)
+
+
+def comment_as_packaged() -> None:
+    """Comments name the templates as in the package: else their folder's real path would be printed into every file."""
+    from torchgen.utils import FileManager
+
+    FileManager.template_dir_for_comments = lambda self: "packaged/autograd/templates"
 
 
 def write_others(

@@ -25,6 +25,7 @@ class Layout(Struct, frozen=True, array_like=True):
     underived: str = ""  # a function with a kernel and no derivatives, if no derivative is for the default key
     count: int = 0  # the number of shards; 0: upstream's
     synthesized: bool = False  # whether synthesized Nodes get Python bindings, too
+    tags: tuple[str, ...] = ()  # all tags of operators, sorted
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
@@ -50,8 +51,8 @@ class Family(Struct, frozen=True):
     name: str
     label: str  # the plural of its units, for messages
     unit: Literal["Node", "function", "kernel", "graph"]  # all Nodes, functions, kernels of autograd, graphs
-    # Reverse; NativeFunction; Served; Outputs; the pieces of text of a graph
-    subject: Literal["reverse", "function", "derivatives", "outputs", "graph"]
+    # Reverse; NativeFunction; Served; Outputs; Structseq; the pieces of text of a graph
+    subject: Literal["reverse", "function", "derivatives", "outputs", "structseq", "graph"]
     plan: Callable[[Any, Release], Any]  # from a subject to all facts that its text needs
     render: Callable[[Any, Release], dict[str, str]]  # from a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
 from pipeline.families.nodes.files import NODES
+from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
 from pipeline.specs.spec_set import Templates
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (NODES, VARIABLE_TYPE, INPLACE_OR_VIEW, TRACE_TYPE, VIEW_FUNCS, FACTORIES, GRAPHS)
+    family.name: family
+    for family in (
+        NODES,
+        VARIABLE_TYPE,
+        INPLACE_OR_VIEW,
+        TRACE_TYPE,
+        VIEW_FUNCS,
+        FACTORIES,
+        RETURN_TYPES,
+        ENUM_TAG,
+        GRAPHS,
+    )
 }
 _OF_SETS = [family for family in FAMILIES.values() if family.unit != "graph"]
 TEMPLATES = Templates(

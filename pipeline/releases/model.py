@@ -47,6 +47,8 @@ class Release(Struct, frozen=True):
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
     made_of_views: frozenset[str]  # base names of functions that return views of `self` created by other functions
     manual_kernels: frozenset[str]  # C++ names of functions with handwritten kernels for autograd and tracing
+    unbound: frozenset[str]  # patterns of C++ names of functions that have no generated Python binding
+    unbound_schemas: frozenset[str]  # schemas of functions that have none
     unrecorded: frozenset[str]  # base names of functions that the tracer does not record
     unrecorded_types: frozenset[str]  # types of arguments that the tracer cannot record
     recorded_as: dict[str, str]  # base names of in-place functions -> the name that the tracer records

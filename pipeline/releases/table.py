@@ -7,7 +7,7 @@ and reports the facts that still need a row.
 
 from __future__ import annotations
 
-from pipeline.releases import kernels, tracing, views
+from pipeline.releases import bindings, kernels, tracing, views
 from pipeline.releases.model import Change
 
 # Every minor release with output known to equal upstream's, each as its newest checked patch release.
@@ -149,6 +149,7 @@ OLDEST: dict[str, object] = {
         """.split()
     ),
     "scalars_getter_tail": " " * 28,  # upstream's text includes the indentation of its source
+    **bindings.OLDEST,
     **views.OLDEST,
     **tracing.OLDEST,
     **kernels.OLDEST,
@@ -233,6 +234,7 @@ CHANGES: tuple[Change, ...] = (
         set=("pt2_compliant_tag", "out", "inplace"),
     ),
     Change("2.15", "seeded_exempt", "the stateless philox ops are determined by their key input", set=("_philox_",)),
+    *bindings.CHANGES,
     *views.CHANGES,
     *tracing.CHANGES,
     *kernels.CHANGES,

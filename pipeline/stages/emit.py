@@ -17,6 +17,7 @@ from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
+from pipeline.stages.structseqs import structseq
 from pipeline.stages.units import unit
 
 
@@ -31,6 +32,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "function": function,
     "derivatives": served_function,
     "outputs": outputs,
+    "structseq": structseq,
     "graph": _graph,
 }
 

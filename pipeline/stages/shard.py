@@ -26,6 +26,7 @@ from pipeline.specs.text import conflict_marker
 from pipeline.stages.emit import marked, rendered, text
 from pipeline.stages.kernels import underived, used_keys
 from pipeline.stages.set import is_described, own_templates, paths, release, spec_set, template_label, unreadable
+from pipeline.stages.tags import tags
 from pipeline.stages.units import families, origin, place_of_field, units
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
@@ -61,7 +62,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families, by name. Reports two with one name."""
     keys = tuple(used_keys(db))
     without = "" if DEFAULT_KEY in keys else underived(db)
-    kind = Layout("split" if layout == "split" else "upstream", shards, keys, without)
+    kind = Layout("split" if layout == "split" else "upstream", shards, keys, without, tags=tuple(tags(db)))
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
         if file.name in by_name:

@@ -99,7 +99,7 @@ def with_a_new_family(own_code: Project) -> Project:
     (families / "made_up" / "__init__.py").touch()
     (families / "made_up" / "files.py").write_text(_MADE_UP)
     table = families / "table.py"
-    text = table.read_text().replace("FACTORIES, GRAPHS)", "FACTORIES, MADE_UP, GRAPHS)")
+    text = table.read_text().replace("GRAPHS,", "MADE_UP, GRAPHS,")
     table.write_text(text.replace("\nFAMILIES", "from pipeline.families.made_up.files import MADE_UP\n\nFAMILIES", 1))
     own_code.path("templates/MadeUp.h").write_text("// ${generated_comment}\n${names}\n")
     return own_code
@@ -156,7 +156,7 @@ def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_fami
     run = project.run(families="made_up")
     assert (run.status, run.units, run.shards) == (0, [], ["made/MadeUp.h"])
     assert "did you mean 'made_up'?" in project.run(families="madeup").stderr
-    assert "trace_type, view_funcs, factories, made_up, graphs" in project.run(families="x").stderr
+    assert "enum_tag, made_up, graphs" in project.run(families="x").stderr
     shutil.rmtree(project.cache)
     project.build(families="factories")
     assert "made/MadeUp.h" not in project.files()

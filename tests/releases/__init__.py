@@ -116,6 +116,7 @@ def run_torchgen(source: Source, folder: Path) -> dict[str, dict]:
         "derivatives": packaged / "autograd" / "derivatives.yaml",
         "templates": packaged / "autograd" / "templates",
         "out": folder / "files",
+        "python": folder / "files",
         "match": folder / "match.jsonl",
     }
     arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
@@ -125,7 +126,7 @@ def run_torchgen(source: Source, folder: Path) -> dict[str, dict]:
 
 def gradmill(source: Source, folder: Path, cache: Path, *command: str) -> str:
     """Runs gradmill on a release; gives its output."""
-    variables = [f"specs={source.specs}", f"generated={folder / 'files'}", f"cache={cache}"]
+    variables = [f"specs={source.specs}", "families=all", f"generated={folder / 'files'}", f"cache={cache}"]
     return _run([sys.executable, "-m", "doit", *command, *variables])
 
 
@@ -161,11 +162,18 @@ def compare(source: Source, folder: Path, cache: Path) -> Result:
     expected = run_torchgen(source, theirs)
     gradmill(source, ours, cache)
     found = _functions(gradmill(source, ours, cache, "show", "match"))
-    names = sorted(set(_files(theirs / "files") + _files(ours / "files")))
+    names = sorted({*filter(_is_made, _files(theirs / "files")), *_files(ours / "files")})
     files = [name for name in names if _read(theirs / "files" / name) != _read(ours / "files" / name)]
     functions = [func for func in {**expected, **found} if expected.get(func) != found.get(func)]
     nodes = _read(ours / "files" / "Functions.h").count(b"\nstruct TORCH_API ")
     return Result(nodes, len(names), len(expected), files, functions)
+
+
+def _is_made(name: str) -> bool:
+    """Whether a file of torchgen's belongs to a family."""
+    from pipeline.families.table import FAMILIES
+
+    return any(family.owns(name) for family in FAMILIES.values())
 
 
 def _files(folder: Path) -> list[str]:

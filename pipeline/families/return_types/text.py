@@ -1,0 +1,21 @@
+"""Renders one class of named results: the function that creates it, its registration, its declaration."""
+
+from __future__ import annotations
+
+from pipeline.families.sections import Text
+from pipeline.model.structseqs import Structseq
+from pipeline.releases.model import Release
+
+_TEXT = Text("return_types/return_types.cpp")
+
+
+def pieces(plan: Structseq, release: Release) -> dict[str, str]:
+    """The pieces by name. Further classes of one function are numbered, and stand below an empty line."""
+    values: dict[str, str | int | list[str]] = {
+        "name": plan.name,
+        "type": f"{plan.name}NamedTuple{plan.place or ''}",
+        "fields": [f'{{"{field}", ""}}' for field in plan.fields],
+        "count": len(plan.fields),
+    }
+    filled = {name: section.fill(values) for name, section in _TEXT.of(release).items()}
+    return {**filled, "definition": "\n" * (plan.place > 0) + filled["definition"]}

@@ -1,0 +1,36 @@
+"""The classes of named results that Python has. Rules: torchgen.packaged.autograd.gen_python_functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipeline.model.native import FunctionHead
+from pipeline.model.structseqs import Structseq
+from pipeline.releases.model import Release
+from pipeline.rules.native.python_names import is_bound
+
+
+def returns_structseq(head: FunctionHead) -> bool:
+    """Whether a function returns several values, at least one with a name."""
+    return any(_field_names(head))
+
+
+def structseqs(listed: Iterable[tuple[str, FunctionHead]], release: Release) -> dict[str, Structseq | None]:
+    """The class of results of each function that needs one, by identity; None if an earlier overload of the function
+    has the same. `listed` are the functions of a bucket in their order: overloads are in one bucket."""
+    found: dict[str, Structseq | None] = {}
+    known: dict[str, set[str]] = {}
+    for name, head in listed:
+        if returns_structseq(head) and is_bound(head, release):
+            fields, earlier = _field_names(head), known.setdefault(head.unqualified, set())
+            key = "_".join((head.cpp_name, *fields))
+            found[name] = Structseq(head.cpp_name, fields, len(earlier)) if key not in earlier else None
+            earlier.add(key)
+    return found
+
+
+def _field_names(head: FunctionHead) -> tuple[str, ...]:
+    """The names of several returns, "" for a return without a name; none if the function returns one value."""
+    _, several, returns = head.schema.rpartition(") -> (")
+    names = [each.rpartition(" ")[2] if " " in each else "" for each in returns.removesuffix(")").split(", ")]
+    return tuple(name if name.isidentifier() else "" for name in names) if several and len(names) > 1 else ()

@@ -1,0 +1,83 @@
+"""The files by which Python sees operators, which are generated when they are named: they equal torchgen's, and an
+edit rebuilds its own entries."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from project import PACKAGED, ROOT, Project, files_in
+
+FAMILIES = "return_types,enum_tag"
+FILES = ["python_enum_tag.cpp", "python_return_types.cpp", "python_return_types.h"]
+ODD = Path(__file__).parent / "odd_python.yaml"
+PAIR = """
+- func: pair(Tensor self) -> (Tensor first, Tensor second)
+  dispatch:
+    CompositeExplicitAutograd: pair
+"""
+
+
+def by_torchgen(project: Project, out: Path) -> dict[str, bytes]:
+    """The files that torchgen makes of a set."""
+    names = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
+    paths = [f"--{name}={project.path(file)}" for name, file in {**names, "templates": "templates"}.items()]
+    subprocess.run([sys.executable, ROOT / "tests" / "torchgen_oracle.py", *paths, f"--python={out}"], check=True)
+    return files_in(out)
+
+
+@pytest.fixture
+def python_set(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
+    """The small spec set with torch's templates of Python's files."""
+    project = Project(tmp_path, small_specs, "2.13.0")
+    for name in FILES:
+        source = torch_specs / PACKAGED["templates"] / name
+        project.path(f"templates/{name}").write_bytes(source.read_bytes())
+    return project
+
+
+def test_the_files_of_torch_with_odd_functions_equal_torchgens(torch_kernels: Project, tmp_path: Path) -> None:
+    torch_kernels.append("native_functions.yaml", ODD.read_text())
+    made = torch_kernels.build(families=FAMILIES).files()
+    expected = by_torchgen(torch_kernels, tmp_path / "out")
+    assert sorted(made) == FILES
+    assert {name for name in made if made[name] != expected[name]} == set()
+    assert b"odd_pairNamedTuple2" in made["python_return_types.cpp"]  # the one of `other`: overloads share one
+
+
+def test_a_run_without_their_names_omits_them(python_set: Project) -> None:
+    assert not {*FILES} & {*python_set.build().files()}
+    assert {*FILES} <= {*python_set.build(families="all").files()}
+
+
+def test_a_function_with_named_results_runs_its_own_class(python_set: Project) -> None:
+    python_set.append("native_functions.yaml", PAIR)
+    python_set.build(families=FAMILIES)
+    assert "PyTypeObject* get_pair_structseq();" in python_set.files()["python_return_types.h"].decode()
+    python_set.set_formula("exp", "self", "grad * result")
+    run = python_set.run(families=FAMILIES)
+    assert (run.status, run.units, run.shards) == (0, [], [])
+    python_set.replace("native_functions.yaml", "pair(Tensor self) ->", "pair(Tensor self, int dim=0) ->")
+    run = python_set.run(families=FAMILIES)
+    assert (run.status, run.units, run.shards) == (0, [], [])
+    python_set.replace("native_functions.yaml", "Tensor first, Tensor second)", "Tensor values, Tensor second)")
+    run = python_set.run(families=FAMILIES)
+    assert (run.units, run.shards) == (["return_types.pair"], ["python_return_types.cpp"])
+    assert python_set.files() == python_set.clean_build(families=FAMILIES)
+
+
+def test_a_tag_runs_the_list_of_tags(python_set: Project) -> None:
+    python_set.build(families=FAMILIES)
+    python_set.append("tags.yaml", "- tag: a_new_one\n  desc: A tag.")
+    run = python_set.run(families=FAMILIES)
+    assert (run.status, run.units, run.shards) == (0, [], ["python_enum_tag.cpp"])
+    assert '\n        .value("a_new_one", at::Tag::a_new_one)\n' in python_set.files()["python_enum_tag.cpp"].decode()
+
+
+def test_results_must_all_have_names_or_none(python_set: Project) -> None:
+    python_set.append("native_functions.yaml", PAIR.replace("Tensor second", "Tensor"))
+    run = python_set.run(families=FAMILIES)
+    assert run.status != 0
+    assert "pair: func: some returns have a name and some have none" in run.stderr
