@@ -3,8 +3,11 @@
 Of each, the torch wheel is downloaded (once: it is kept, in the folder that `GRADMILL_WHEELS` names), the release is
 added to `KNOWN` in `pipeline/releases/table.py` and to the README, and the names that its formulas may call to the
 tables of `pipeline/releases/names`. Then gradmill is compared with the release's own torchgen on its package, all files
-and all functions, and on a checkout. What differs is listed, as are warnings about formulas: all of these compile. What
-differs needs rows in the table, or sections with `since` in the texts of families: add them, and run this again.
+and all functions, and on a checkout. What differs is listed, as are warnings about formulas: all of these compile.
+Where a list of torchgen's differs, the row that the table lacks is printed. What else differs needs rows, too, or
+sections with `since` in the texts of families: add them, and run this again.
+
+Before there is a wheel: `--checkout FOLDER` reads a PyTorch checkout of the release's branch in its place.
 
 The names are read from native_functions.yaml (ATen's functions and methods), from the headers that declare tensors,
 numbers, lists and optional values (their methods), from those with ATen functions that no YAML declares, and from
@@ -19,6 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import Path as Member
 from zipfile import ZipFile
 
 if __name__ == "__main__":  # as pytest has it on the path
@@ -27,6 +31,8 @@ if __name__ == "__main__":  # as pytest has it on the path
 import checkouts
 import releases
 from releases import ROOT, WHEELS, Broken, Source, Unavailable, download, find_wheel, gradmill
+from releases.package_of_checkout import package_of
+from releases.rules import missing_rows
 
 README = ROOT / "README.md"
 TABLE = ROOT / "pipeline" / "releases" / "table.py"
@@ -74,8 +80,11 @@ class Added(NamedTuple):
     names: dict[str, str]
 
 
-def add(version: str, archive: ZipFile, table: str, readme: str, names: dict[str, str]) -> Added:
-    """Adds a release to the texts of tables, from its package; one of the same minor release gives way to it."""
+def add(version: str, package: Path | Member, table: str, readme: str, names: dict[str, str]) -> Added:
+    """Adds a release to the texts of tables, from its package; one of the same minor release gives way to it.
+
+    `package` is a folder with the files of a wheel, or the root of one. Raises Failed.
+    """
     found = _KNOWN.search(table)
     if found is None or re.fullmatch(r"\d+\.\d+\.\d+", version) is None:
         raise Failed(f"{version} is no release, such as 2.16.0" if found else f"{TABLE}: there is no table KNOWN")
@@ -83,7 +92,7 @@ def add(version: str, archive: ZipFile, table: str, readme: str, names: dict[str
     known = sorted((version, *(each for each in before if minor(each) != minor(version))), key=_key)
     table = _KNOWN.sub("".join(f'    "{each}",\n' for each in known), table)
     table = _NAMES_OF.sub(known[-1], table)
-    read = rows_of(archive)
+    read = rows_of(package)
     minors, was = [minor(each) for each in known], [minor(each) for each in before]
     readme = _RANGE.sub(f"{minors[0]} to {minors[-1]}", readme)
     return Added(table, readme, {n: merged(names[n], read[n], minor(version), was, minors) for n in TABLES})
@@ -121,20 +130,19 @@ def spans(row: Row, found: set[str], versions: list[str]) -> list[str]:
     return lines
 
 
-def rows_of(archive: ZipFile) -> dict[str, set[Row]]:
+def rows_of(package: Path | Member) -> dict[str, set[Row]]:
     """The rows that a package has for each table."""
     from pipeline.cpp.declared import ANY
     from pipeline.cpp.header import arity_of, read_header
     from pipeline.cpp.overloads import OTHER_FUNCTIONS, OTHER_METHODS
 
-    members = set(archive.namelist())
-
     def text(name: str) -> str:
-        return archive.read(name).decode() if name in members else ""
+        member = package / name
+        return member.read_text(encoding="utf-8") if member.is_file() else ""
 
     for name in (NATIVE, INCLUDE + HELPERS):
-        if name not in members:
-            raise Failed(f"{archive.filename}: the wheel holds no {name}")
+        if not (package / name).is_file():
+            raise Failed(f"{package} does not contain {name}")
     functions: dict[str, int] = {}
     for name, arguments in _SCHEMA.findall(text(NATIVE)):
         functions[name] = max(functions.get(name, 0), arity_of(arguments.replace("*, ", "")).most)
@@ -167,32 +175,35 @@ def _key(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def write(version: str, wheel: Path) -> None:
+def write(version: str, package: Path | Member) -> None:
     """Adds a release to the tables on disk."""
-    with ZipFile(wheel) as archive:
-        names = {name: (FOLDER / f"{name}.txt").read_text() for name in TABLES}
-        added = add(version, archive, TABLE.read_text(), README.read_text(), names)
+    names = {name: (FOLDER / f"{name}.txt").read_text() for name in TABLES}
+    added = add(version, package, TABLE.read_text(), README.read_text(), names)
     for name, text in added.names.items():
         (FOLDER / f"{name}.txt").write_text(text)
     TABLE.write_text(added.table)
     README.write_text(added.readme)
 
 
-def check(version: str, wheels: Path) -> bool:
+def check(version: str, source: Source) -> bool:
     """Prints how a release compares; whether nothing is left to do for it."""
+    parts = {"rule": missing_rows(version, source.root)}
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
         folder = Path(name)
-        source = releases.find_source(version, wheels, folder / "unpacked")
-        result = releases.compare(source, folder, folder / "cache")
-        checkout = checkouts.compare(version, source, folder / "checkout").wrong
-        warnings = warned(source, folder)
-    print(releases.row(version, result), flush=True)
-    parts = {"file": result.files, "function": result.functions, "file of a checkout": checkout, "false": warnings}
-    for what, found in parts.items():
-        for each in found[:_SHOWN]:
+        try:
+            result = releases.compare(source, folder, folder / "cache")
+            parts["file"], parts["function"] = result.files, result.functions
+            parts["file of a checkout"] = checkouts.compare(version, source, folder / "checkout").wrong
+            parts["false"] = warned(source, folder)
+            print(releases.row(version, result), flush=True)
+        except Broken as error:
+            parts["error"] = [str(error)]
+            print(version)
+    for what, lines in parts.items():
+        for each in lines[:_SHOWN]:
             print(f"{'':10}{what}: {each}")
-        if len(found) > _SHOWN:
-            print(f"{'':10}{what}: {len(found) - _SHOWN} more")
+        if len(lines) > _SHOWN:
+            print(f"{'':10}{what}: {len(lines) - _SHOWN} more")
     return not any(parts.values())
 
 
@@ -206,21 +217,36 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("versions", nargs="+", metavar="VERSION", help="a release, such as 2.16.0")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    parser.add_argument("--checkout", type=Path, metavar="FOLDER", help="a PyTorch checkout of the one VERSION")
     options = parser.parse_args()
-    wheels = options.wheels.resolve()
-    done = True
-    try:
-        for version in options.versions:
-            write(version, find_wheel(version, wheels) or download(version, wheels))
-        print(releases.HEADING, flush=True)
-        for version in options.versions:
-            done = check(version, wheels) and done
-    except (Unavailable, Broken, Failed) as error:
-        print(f"{version}: {error}", file=sys.stderr)
-        return 1
+    if options.checkout and len(options.versions) > 1:
+        parser.error("--checkout is of one VERSION")
+    with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+        try:
+            done = _add_all(options, Path(name))
+        except (Unavailable, Broken, Failed) as error:
+            print(error, file=sys.stderr)
+            return 1
     if not done:
         print(f"What differs needs rows in {TABLE.relative_to(ROOT)}, or sections in the texts of families.")
     return 0 if done else 1
+
+
+def _add_all(options: argparse.Namespace, folder: Path) -> bool:
+    """Adds each release, then compares each; whether nothing is left to do. Unpacks packages into `folder`."""
+    wheels, sources = options.wheels.resolve(), {}
+    for version in options.versions:
+        if options.checkout:
+            package = package_of(options.checkout.resolve(), version, folder / version)
+            write(version, package)
+            sources[version] = Source(str(package / "torchgen" / "packaged"), package)
+        else:
+            with ZipFile(find_wheel(version, wheels) or download(version, wheels)) as archive:
+                write(version, Member(archive))
+            sources[version] = releases.find_source(version, wheels, folder / version)
+    print(releases.HEADING, flush=True)
+    checked = [check(version, source) for version, source in sources.items()]
+    return all(checked)
 
 
 if __name__ == "__main__":

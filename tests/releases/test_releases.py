@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
+from zipfile import Path as Member
 from zipfile import ZipFile
 
 import add_release
 import pytest
-from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, README, TABLE, TABLES, Added, add
+from add_release import CLASSES, FOLDER, FUNCTIONS, HELPERS, INCLUDE, NATIVE, README, TABLE, TABLES, Added, add, merged
 from project import ROOT, Project
 
 from pipeline.problems.problem import SpecError
 from pipeline.releases import KNOWN, minor, newest_at, resolve, resolve_version
+from pipeline.releases.model import Change
 from pipeline.releases.names import Names, names_of, read_names
-from pipeline.releases.table import NAMES_OF
-from releases import WHEELS, Unavailable, download, find_wheel
+from pipeline.releases.table import CHANGES, NAMES_OF
+from releases import WHEELS, Broken, Unavailable, download, find_wheel
+from releases.package_of_checkout import package_of
+from releases.rules import missing_rows
 
 
 @pytest.mark.parametrize("version", ["2.13", "2.13.0", "2.13.1", "2.13.0+cpu", "2.13.0+cu130"])
@@ -121,7 +128,7 @@ def _changed(names: dict[str, int | None], without: str) -> dict[str, int | None
 @pytest.fixture
 def added(tmp_path: Path) -> Added:
     with package(tmp_path / "next.whl", made_up()) as archive:
-        return add(NEXT, archive, *tables())
+        return add(NEXT, Member(archive), *tables())
 
 
 def test_the_names_of_every_known_release_were_read() -> None:
@@ -149,16 +156,16 @@ def test_an_added_release_is_in_the_table(added: Added) -> None:
 
 def test_a_release_that_is_added_again_or_a_patch_of_it_takes_its_place(added: Added, tmp_path: Path) -> None:
     with package(tmp_path / "again.whl", made_up()) as archive:
-        assert add(NEXT, archive, *added) == added
+        assert add(NEXT, Member(archive), *added) == added
     with package(tmp_path / "patch.whl", names_of(minor(KNOWN[-1]))) as archive:
-        patched = add(f"{minor(NEXT)}.1", archive, *added)
+        patched = add(f"{minor(NEXT)}.1", Member(archive), *added)
     assert read_names(minor(NEXT), patched.names) == names_of(minor(KNOWN[-1]))
     assert added.table.replace(NEXT, f"{minor(NEXT)}.1") == patched.table
 
 
 def test_an_older_release_leaves_the_names_of_later_ones(tmp_path: Path) -> None:
     with package(tmp_path / "old.whl", made_up()) as archive:
-        found = add("2.3.1", archive, *tables())
+        found = add("2.3.1", Member(archive), *tables())
     assert read_names("2.3", found.names) == made_up()
     assert read_names("2.4", found.names) == names_of("2.4")
     assert f'NAMES_OF = "{KNOWN[-1]}"' in found.table
@@ -170,7 +177,7 @@ def test_what_is_no_release_is_not_added(version: str, members: list[str], tmp_p
         for name in members:
             archive.writestr(name, "")
     with ZipFile(tmp_path / "none.whl") as archive, pytest.raises(add_release.Failed):
-        add(version, archive, *tables())
+        add(version, Member(archive), *tables())
 
 
 def test_a_release_that_was_added_by_hand_says_so_on_every_run(
@@ -193,34 +200,129 @@ def test_the_readme_says_which_releases_are_known() -> None:
     assert f"{minor(KNOWN[0])} to {minor(KNOWN[-1])} are supported" in README.read_text()
 
 
-@pytest.mark.slow
-def test_one_command_adds_a_release(tmp_path: Path) -> None:
-    """In a copy of the clone, with a release that is the newest one under another version, with other names."""
+def test_a_list_of_torchgen_that_differs_is_reported_as_the_row_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torchgen = find_spec("torchgen")
+    assert torchgen is not None and torchgen.origin
+    root, version = Path(torchgen.origin).parent.parent, metadata.version("torch").partition("+")[0]
+    assert missing_rows(version, root) == []
+    of = minor(version)
+    changes = (
+        Change(of, "unrecorded", "", add=("recorded",), remove=("lstm_cell",)),
+        Change(of, "views", "", add={"t": "other"}),
+    )
+    monkeypatch.setattr("pipeline.releases.CHANGES", (*CHANGES, *changes))
+    assert missing_rows(version, root) == [
+        f"""Change("{of}", "unrecorded", "…", add=('lstm_cell',), remove=('recorded',)),""",
+        f"""Change("{of}", "views", "…", add={{'t': 'self'}}),""",
+    ]
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Broken, match=r"it has no torchgen/gen\.py"):
+        package_of(tmp_path, NEXT, tmp_path / "package")
+
+
+def wheel_of(version: str) -> Path:
+    """The wheel of a release; without it the test is skipped, in CI it fails."""
     try:
-        newest = find_wheel(KNOWN[-1], WHEELS) or download(KNOWN[-1], WHEELS)
+        return find_wheel(version, WHEELS) or download(version, WHEELS)
     except Unavailable as missing:
         if os.environ.get("CI"):
             pytest.fail(str(missing))
         pytest.skip(str(missing))
-    clone, wheels = tmp_path / "clone", tmp_path / "wheels"
-    unwanted = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info", "cache", "generated", "build")
-    shutil.copytree(ROOT, clone, ignore=unwanted)
+
+
+class Clone:
+    """A copy of the clone, in which releases are added."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        unwanted = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info", "cache", "generated", "build")
+        shutil.copytree(ROOT, folder, ignore=unwanted)
+
+    def run(self, *words: object) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        command = [sys.executable, "-m", *map(str, words)]
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+
+    def path(self, path: Path) -> Path:
+        """Where a file of the clone is in the copy."""
+        return self.folder / path.relative_to(ROOT)
+
+    def names(self) -> dict[str, str]:
+        return {name: self.path(FOLDER / f"{name}.txt").read_text() for name in TABLES}
+
+
+@pytest.mark.slow
+def test_a_release_that_was_removed_is_added_again_from_a_checkout(tmp_path: Path) -> None:
+    """The newest release leaves the tables; its checkout brings the names back, and lists the rows to write."""
+    newest, clone = KNOWN[-1], Clone(tmp_path / "clone")
+    kernels, known = clone.path(TABLE.with_name("kernels.py")), clone.path(TABLE)
+    whole, names = {path: path.read_text() for path in (kernels, known)}, clone.names()
+    older = [minor(version) for version in KNOWN[:-1]]
+    for name, text in names.items():
+        without = merged(text, set(), minor(newest), [minor(version) for version in KNOWN], older)
+        clone.path(FOLDER / f"{name}.txt").write_text(without)
+    assert clone.names() != names
+    for path, text in whole.items():
+        kept = (line for line in text.splitlines(True) if minor(newest) not in line)
+        path.write_text("".join(kept) + (f'NAMES_OF = "{KNOWN[-2]}"\n' if path == known else ""))
+
+    checkout = tmp_path / "checkout"
+    as_checkout(wheel_of(newest), checkout)
+    command = ("tests.add_release", newest, "--checkout", checkout)
+    done = clone.run(*command)
+    assert (done.returncode, done.stderr) == (1, ""), done.stderr
+    row = next(line for line in whole[kernels].splitlines() if f'Change("{minor(newest)}", ' in line)
+    lost = re.findall(r'"(\w+)"', row.partition("add=")[2])
+    reported = [line for line in done.stdout.splitlines() if " rule: " in line]
+    assert len(reported) == 1 and all(repr(name) in reported[0] for name in lost), done.stdout
+    assert "error: _philox_randint_: func: '_philox_randint_' looks random" in done.stdout  # by another missing row
+    assert clone.names() == names
+    for path, text in whole.items():
+        path.write_text(text)
+    done = clone.run(*command)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert clone.names() == names and known.read_text() == whole[known]
+
+
+def as_checkout(wheel: Path, folder: Path) -> None:
+    """What a wheel has of a release's sources, as PyTorch's repository has them."""
+    places = {
+        "torchgen/packaged/ATen/": "aten/src/ATen/",
+        "torchgen/packaged/autograd/": "tools/autograd/",
+        "torchgen/": "torchgen/",
+        INCLUDE + "ATen/": "aten/src/ATen/",
+        INCLUDE + "c10/": "c10/",
+        INCLUDE + "torch/csrc/": "torch/csrc/",
+        INCLUDE + "torch/headeronly/": "torch/headeronly/",
+    }
+    with ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            place = next((place for place in places if name.startswith(place)), None)
+            if place is not None and not name.endswith("/core/TensorBody.h"):  # it is generated
+                target = folder / places[place] / name.removeprefix(place)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(name))
+
+
+@pytest.mark.slow
+def test_one_command_adds_a_release(tmp_path: Path) -> None:
+    """In a copy of the clone, with a release that is the newest one under another version, with other names."""
+    clone, wheels = Clone(tmp_path / "clone"), tmp_path / "wheels"
     wheels.mkdir()
-    renamed(newest, wheels / f"torch-{NEXT}-py3-none-any.whl")
-    command = [sys.executable, "-m", "tests.add_release", NEXT, "--wheels", wheels]
-    environment = {**os.environ, "PYTHONPATH": str(clone)}
-    done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
+    renamed(wheel_of(KNOWN[-1]), wheels / f"torch-{NEXT}-py3-none-any.whl")
+    done = clone.run("tests.add_release", NEXT, "--wheels", wheels)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     nodes, functions, files, same = done.stdout.splitlines()[1].split()[1:]
     assert int(nodes) > 600 and int(functions) > 3000
     assert [len(set(each.split("/"))) for each in (files, same)] == [1, 1]
-    names = {name: (clone / FOLDER.relative_to(ROOT) / f"{name}.txt").read_text() for name in TABLES}
+    names = clone.names()
     assert "cumsum_backwards" in read_names(minor(NEXT), names).helpers
     assert "cumsum_backwards" not in read_names(minor(KNOWN[-1]), names).helpers
-    checked = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", "tests/releases/test_releases.py"],
-        cwd=clone, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    checked = clone.run("pytest", "-n", "0", "-q", "-p", "no:cacheprovider", "tests/releases/test_releases.py")
     assert checked.returncode == 0, checked.stdout
 
 
