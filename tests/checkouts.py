@@ -49,16 +49,26 @@ def lay_out(folder: Path, path: Callable[[str], Path], version: str) -> Path:
 
 def build(checkout: Path, torchgen: Path) -> dict[str, bytes]:
     """The files that the build of a checkout generates; `torchgen` is the folder of the release's package."""
+    complete(checkout, torchgen, "checkout_build.py")
+    run_script(checkout)
+    return files_in(checkout / GENERATED)
+
+
+def complete(checkout: Path, torchgen: Path, script: str) -> None:
+    """Adds what a checkout's script needs. `script`: what stands in for it, a module next to this one."""
     (checkout / "torchgen").symlink_to(torchgen)
-    autograd, script = checkout / "tools" / "autograd", checkout / SCRIPT
+    autograd, place = checkout / "tools" / "autograd", checkout / SCRIPT
     for module in (torchgen / "packaged" / "autograd").glob("*.py"):
         (autograd / module.name).symlink_to(module)
     for package in (checkout / "tools", autograd):
         (package / "__init__.py").touch()
-    script.parent.mkdir(parents=True)
-    shutil.copyfile(TESTS / "checkout_build.py", script)
-    subprocess.run([sys.executable, SCRIPT], cwd=checkout, check=True)
-    return files_in(checkout / GENERATED)
+    place.parent.mkdir(parents=True)
+    shutil.copyfile(TESTS / script, place)
+
+
+def run_script(checkout: Path, *arguments: str) -> None:
+    """Runs a checkout's script, as its build does."""
+    subprocess.run([sys.executable, SCRIPT, *arguments], cwd=checkout, check=True)
 
 
 def headers_in(package: Path) -> dict[str, bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -14,6 +14,18 @@ from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 ATEN = "aten"  # the namespace of PyTorch's functions
+
+
+class Place(NamedTuple):
+    """The folder of a family's files in each tree, below the output folder."""
+
+    checkout: str  # which is the root of a checkout
+    csrc: str  # which is the folder `torch/csrc`
+
+
+def in_csrc(folder: str) -> Place:
+    """The place of a folder within `torch/csrc`."""
+    return Place(f"torch/csrc/{folder}", folder)
 
 
 class Layout(Struct, frozen=True, array_like=True):
@@ -62,6 +74,9 @@ class Family(Struct, frozen=True):
     templates: tuple[str, ...] = ()  # from which files are generated
     folders: tuple[str, ...] = ()  # subfolders of the output folder that have files of the family
     by_default: bool = True  # whether it is generated without being named in `families=`
+    # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
+    subsets: dict[str, str] = {}
+    place: Place = in_csrc("autograd/generated")  # if it has subsets
     needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function

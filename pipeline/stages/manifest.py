@@ -141,10 +141,15 @@ def _lines_of(db: Database, source: str) -> dict[str, int]:
     return graphs.lines(db, source.removeprefix("graphs/"))
 
 
-def depfiles(targets: Iterable[str], inputs: Iterable[str]) -> dict[str, Parts]:
-    """A depfile for each target: a make rule without a recipe, which makes it out of date if an input is newer."""
-    escaped_inputs = " \\\n  ".join(map(_escaped, inputs)).encode()  # once, as targets may be many
-    return {target: Parts([f"{_escaped(target)}: ".encode(), escaped_inputs, b"\n"]) for target in targets}
+def depfile(targets: Iterable[str], sources: bytes) -> Parts:
+    """A depfile: a make rule without a recipe, which makes the targets out of date if a source is newer. `sources`:
+    from `escaped`."""
+    return Parts([" ".join(map(_escaped, targets)).encode(), b": ", sources, b"\n"])
+
+
+def escaped(inputs: Iterable[str]) -> bytes:
+    """The sources of a depfile, each once."""
+    return " \\\n  ".join(map(_escaped, dict.fromkeys(inputs))).encode()
 
 
 def _escaped(path: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from pipeline.families.places import EVERYWHERE, Places
 from pipeline.model.layers import Source
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
@@ -22,6 +23,7 @@ RELEASE = "release"  # the input with the release that the set is read as
 FAMILIES = "families"  # the input with the requested output families; empty: those by default
 DESCRIBED = "described"  # the input with the description of a set of layers; missing for a plain set
 GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
+PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
 UNREADABLE = "unreadable"  # the input with the reasons why files could not be read
 
@@ -127,6 +129,13 @@ def release(db: Database) -> Release:
 def asked_families(db: Database) -> list[str]:
     """The output families requested by name; none for those by default."""
     return [name for name in (db.input(FAMILIES) or b"").decode().split(",") if name]
+
+
+@query
+def places(db: Database) -> Places:
+    """The requested files and their folders."""
+    data = db.input(PLACES)
+    return msgspec.msgpack.decode(data, type=Places) if data else EVERYWHERE
 
 
 class Paths(Struct, frozen=True):

@@ -25,7 +25,16 @@ from pipeline.query.query import Parts, query, table, unkept
 from pipeline.specs.text import conflict_marker
 from pipeline.stages.emit import marked, rendered, text
 from pipeline.stages.kernels import underived, used_keys
-from pipeline.stages.set import is_described, own_templates, paths, release, spec_set, template_label, unreadable
+from pipeline.stages.set import (
+    is_described,
+    own_templates,
+    paths,
+    places,
+    release,
+    spec_set,
+    template_label,
+    unreadable,
+)
 from pipeline.stages.tags import tags
 from pipeline.stages.units import families, origin, place_of_field, units
 
@@ -80,9 +89,11 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
-    """The files of a family; none if there is an error, which is reported."""
+    """The requested files of a family; none if there is an error, which is reported."""
+    at = places(db)
     try:
-        return [replace(file, family=family) for file in _planned_files(db, family, layout)]
+        planned = [file for file in _planned_files(db, family, layout) if at.has(family, file.name)]
+        return [replace(file, family=family, name=at.path(family, file.name)) for file in planned]
     except SpecError as error:
         # Any other error may be the reason why these lack derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))

@@ -196,7 +196,7 @@ def test_a_variable_like_no_other_is_refused_with_all_of_them(project: Project) 
 
 @pytest.mark.parametrize("command", ["check", "page", "explain", "show", "list", "coverage", "export", "watch", "gc"])
 def test_a_command_refuses_a_variable_that_there_is_not(project: Project, command: str) -> None:
-    assert_refused(project.gradmill(command, output="x"), "output=x: there is no such variable", "specs, release")
+    assert_refused(project.gradmill(command, colour="x"), "colour=x: there is no such variable", "specs, release")
     assert not project.generated.exists()
 
 

@@ -56,6 +56,7 @@ FACTORIES = Family(
     TEMPLATE.__eq__,
     (INCLUDE, DEFINITION),
     templates=(TEMPLATE,),
+    subsets={"libtorch": ""},
     needs=TEMPLATE,
     selects=selects,
     homes={"ops_headers": ""},

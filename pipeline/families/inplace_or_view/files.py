@@ -82,6 +82,7 @@ INPLACE_OR_VIEW = Family(
     owns,
     (INCLUDE, DEFINITION, REGISTRATION, DECLARATION),
     templates=(TEMPLATE,),
+    subsets={"libtorch": ""},
     needs=TEMPLATE,
     selects=selects,
     homes={"shard_id": "", "ops_headers": ""},

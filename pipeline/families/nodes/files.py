@@ -83,6 +83,7 @@ NODES = Family(
     owns,
     (DECLARATION, DEFINITION, python.INITIALIZER, python.PROPERTIES),
     templates=(*FILES, *python.FILES),
+    subsets={"libtorch": "Functions", "pybindings": "python_functions"},
     homes=dict(zip(_SLOTS, FILES)),
     cuts=CUTS,
     marked=_marked,

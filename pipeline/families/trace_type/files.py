@@ -77,6 +77,7 @@ TRACE_TYPE = Family(
     owns,
     (INCLUDE, DEFINITION, REGISTRATION, DECLARATION),
     templates=(TEMPLATE,),
+    subsets={"libtorch": ""},
     needs=TEMPLATE,
     selects=selects,
     homes={"shard_id": "", "ops_headers": ""},

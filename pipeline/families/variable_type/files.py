@@ -150,6 +150,7 @@ VARIABLE_TYPE = Family(
     owns,
     (DEFINITION, REGISTRATION, DECLARATION),
     templates=(HEADER, TEMPLATE),
+    subsets={"libtorch": ""},
     folders=("templates",),
     needs=TEMPLATE,
     selects=selects,

@@ -64,6 +64,7 @@ VIEW_FUNCS = Family(
     FILES.__contains__,
     (INCLUDE, DECLARATION, DEFINITION),
     templates=FILES,
+    subsets={"libtorch": ""},
     needs=FILES[0],
     selects=selects,
     homes=dict(zip(_SLOTS, ("", *FILES))),

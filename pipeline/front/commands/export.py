@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
-from pipeline.front.exports.ninja import absolute
+from pipeline.front.exports import ninja
 from pipeline.front.run.build import Build
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
@@ -32,11 +33,9 @@ class Export(BuildCommand):
             problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
             raise SpecError(problem, nearest(wanted, FORMATS) or f"formats: {', '.join(FORMATS)}")
         if wanted == "cmakedir":
-            from pipeline.front.exports.cmake import FOLDER
-
-            sys.stdout.write(f"{FOLDER}\n")
+            sys.stdout.write(f"{os.path.dirname(os.path.abspath(ninja.__file__))}\n")
             return 0
-        for value in (*absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
+        for value in (*ninja.absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
             if escaped(value) != value:
                 raise SpecError(
                     f"export {wanted}: {value}: a name has a control character", "rename the file or folder"
@@ -48,9 +47,7 @@ class Export(BuildCommand):
 
     def _text(self, build: Build, wanted: str) -> str:
         if wanted == "ninja":
-            from pipeline.front.exports.ninja import ninja_file
-
-            return ninja_file(build, absolute(build, self.variables()))
-        from pipeline.front.exports.cmake import cmake_variables
+            return ninja.ninja_file(build, ninja.absolute(build, self.variables()))
+        from pipeline.front.run.cmake import cmake_variables
 
         return cmake_variables(build)

@@ -13,6 +13,7 @@ PLUGINS = {
         "explain": "pipeline.front.commands.explain:Explain",
         "export": "pipeline.front.commands.export:Export",
         "forget": "pipeline.front.commands.forget:Forget",
+        "generate-code": "pipeline.front.commands.generate_code:GenerateCode",
         "gc": "pipeline.front.commands.gc:Gc",
         "ignore": "pipeline.front.commands.ignore:Ignore",
         "info": "pipeline.front.commands.info:Info",

@@ -119,12 +119,12 @@ class Tasks:
         build = self.build
         if not build.config.stamp:
             return
-        from pipeline.front.run.places import stamp_refusal
+        from pipeline.front.run.places import refusal_of
         from pipeline.front.run.stamp import stamp_of
         from pipeline.io.files import read_file, replace_file
 
         data, path = stamp_of(build, selected), build.config.stamp
-        if problem := stamp_refusal(build):
+        if problem := refusal_of(build, "stamp"):
             raise InvalidCommand(two_lines(f"stamp={path}: {problem}", "move it, or name another place: stamp=FILE"))
         try:
             if read_file(path) != data:

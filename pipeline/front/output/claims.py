@@ -35,11 +35,12 @@ def _of_cache(config: Config) -> _Note:
 
 
 def _of_output(config: Config) -> Iterator[_Note]:
-    output, generated = os.path.abspath(config.generated), os.path.realpath(config.generated)
-    owners = os.path.join(os.path.dirname(output), _OWNERS)
-    if output == os.path.abspath(os.path.join(_SHARED, config.specs.name)) or os.path.exists(owners):
-        yield _Note(owners, generated, generated, "generated=DIR")
-    yield _Note(os.path.join(config.cache, "outputs"), generated, generated, "generated=DIR")
+    for folder in config.families_by_folder:
+        output, generated = os.path.abspath(folder), os.path.realpath(folder)
+        owners = os.path.join(os.path.dirname(output), _OWNERS)
+        if output == os.path.abspath(os.path.join(_SHARED, config.specs.name)) or os.path.exists(owners):
+            yield _Note(owners, generated, generated, "generated=DIR")
+        yield _Note(os.path.join(config.cache, "outputs"), generated, generated, "generated=DIR")
 
 
 def check_cache(config: Config) -> None:

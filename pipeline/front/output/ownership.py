@@ -24,6 +24,7 @@ _NO_FILE = "there is something that is not a regular file"
 _MARK = re.compile(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines of every generated file
 _HEAD = 4096
 _STAMP = b"gradmill stamp\n"
+OUTPUTS = "# gradmill: the generated files\n"  # the first line of what `outputs=` names
 _MANIFEST = re.compile(rb'\{"format":"manifest/\d+",')
 
 Identity = tuple[int, int]  # device and inode: the same for each path, link and case of letters
@@ -119,8 +120,13 @@ def is_stamp(head: bytes) -> bool:
     return head.startswith(_STAMP)
 
 
+def is_outputs(head: bytes) -> bool:
+    """Whether a file is a list of generated files, as `outputs=` writes it."""
+    return head.startswith(OUTPUTS.encode())
+
+
 def is_rule_for(target: str) -> HeadTest:
-    """A test for depfiles of `target`, with any path to its folder."""
+    """A test for depfiles of `target`, with any path to its folder, and of others after it."""
     name = os.fsencode(os.path.basename(target)).replace(b" ", b"\\ ")
-    rule = re.compile(rb"(.*/)?" + re.escape(name) + rb": ")
+    rule = re.compile(rb"(.*/)?" + re.escape(name) + rb"[: ]")
     return lambda head: rule.match(head) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pipeline.families.places import EVERYWHERE
 from pipeline.families.table import TEMPLATES
 from pipeline.front.output.outputs import Written
 from pipeline.front.run.own_code import OwnCode
@@ -91,7 +92,7 @@ class Inputs:
     def _take_settings(self, templates: tuple[str, ...], graphs: list[str]) -> dict[str, Input]:
         """The inputs that come from the command line and the description of the set."""
         from pipeline.query.memo import Input, encode
-        from pipeline.stages.set import DESCRIBED, FAMILIES, GRAPHS, LINES, RELEASE, SET, Set
+        from pipeline.stages.set import DESCRIBED, FAMILIES, GRAPHS, LINES, PLACES, RELEASE, SET, Set
 
         config, specs = self._config, self._config.specs
         comment, headers = specs.template_comment, tuple(specs.headers)
@@ -104,6 +105,8 @@ class Inputs:
             inputs[DESCRIBED] = Input(encode(specs.described))
         if config.graphs.root:
             inputs[GRAPHS] = Input(encode({"files": graphs, "namespace": config.namespace}))
+        if config.places != EVERYWHERE:
+            inputs[PLACES] = Input(encode(config.places))
         if config.line_paths is not None:
             inputs[LINES] = Input(encode(config.line_paths))
         return inputs

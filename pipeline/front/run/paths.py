@@ -6,6 +6,7 @@ import os
 
 from msgspec import Struct
 
+from pipeline.families.places import EVERYWHERE
 from pipeline.front.settings.config import Config
 
 _RECORD = "last-"  # the prefix of the names of records
@@ -75,6 +76,9 @@ def _record(config: Config, *more: str) -> str:
     from xxhash import xxh3_64_hexdigest
 
     settings = [*config.arrangement, *more, os.path.abspath(config.generated)]
+    settings += [config.places] if config.places != EVERYWHERE else []
+    if config.build_files:
+        settings += [path and os.path.abspath(path) for path in (config.depfile, config.outputs, config.stamp)]
     settings += [config.line_paths] if config.line_paths is not None else []
     settings += [os.path.abspath(config.graphs.root), config.namespace] if config.graphs.root else []
     return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:12]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,13 @@ from pipeline.front.output.claims import check_claims, claim_places
 from pipeline.front.output.outputs import Written, remove_abandoned
 from pipeline.front.output.ownership import (
     INPUT,
+    OUTPUTS,
     DigestTest,
     HeadTest,
     head_of,
     identities,
     is_manifest,
+    is_outputs,
     is_rule_for,
     is_stamp,
     nothing,
@@ -43,7 +45,8 @@ def check_places(build: Build) -> None:
     inputs = identities(build.inputs.spec_paths())
     errors = []
     targets = list(_targets(build))
-    places = {build.outputs.place(path) for path, *_ in targets} - build.outputs.known.keys()
+    paths = (*(path for path, *_ in targets), *config.build_files.values())
+    places = set(map(build.outputs.place, paths)) - build.outputs.known.keys()
     if any(map(os.path.lexists, places)):  # another configuration may have the same names
         for place, written in left_by_runs(build):
             if place in places:
@@ -55,8 +58,11 @@ def check_places(build: Build) -> None:
         problem = build.outputs.refusal(path, by_head, inputs=inputs)
         if problem and (problem == INPUT or not build.has_cache):
             errors.append(refused(path, problem, "cache=DIR"))
-    if problem := stamp_refusal(build):
-        errors.append(refused(config.stamp, problem, "stamp=FILE"))
+    errors += [
+        refused(path, problem, f"{name}=FILE")
+        for name, path in {"stamp": config.stamp, **config.build_files}.items()
+        if path and (problem := refusal_of(build, name))
+    ]
     if errors:
         raise all_of(errors)
     claim_places(config)
@@ -68,15 +74,22 @@ def _is_whole(build: Build) -> bool:
     return all(files) and manifest_is_there(build)
 
 
-def stamp_refusal(build: Build) -> str:
-    """Why the file that `stamp=` names may not be written, "" if it may."""
-    if not build.config.stamp:
-        return ""
-    place = build.outputs.place
-    generated = (*map(build.path, build.file_names()), *(path for path, _ in _of_manifest(build)))
-    if place(build.config.stamp) in map(place, generated):
+def refusal_of(build: Build, variable: str) -> str:
+    """Why the file that a variable names may not be written, "" if it may."""
+    named, place = {"stamp": build.config.stamp, **build.config.build_files}, build.outputs.place
+    path = named.pop(variable)
+    others = (*map(build.path, build.file_names()), *(each for each, _ in _of_manifest(build)), *named.values())
+    if place(path) in map(place, filter(None, others)):
         return "this is a generated file"
-    return build.outputs.refusal(build.config.stamp, is_stamp)
+    tests = {"stamp": is_stamp, "outputs": is_outputs}
+    return build.outputs.refusal(path, tests.get(variable) or is_rule_for(_depfile_targets(build)[0]))
+
+
+def _depfile_targets(build: Build) -> list[str]:
+    """The targets of the rule in the file that `depfile=` names: the stamp, else all generated files."""
+    return [os.path.abspath(path) for path in [build.config.stamp] if path] or [
+        os.path.abspath(build.path(name)) for name in build.file_names()
+    ]
 
 
 def left_by_runs(build: Build) -> Iterator[tuple[str, Written]]:
@@ -125,10 +138,13 @@ def remove_orphans(build: Build) -> None:
     names = build.file_names()
     build.inputs.code.check()
     targets = [path for path, *_ in _targets(build)] + [path for path, _ in _of_manifest(build)]
-    current = set(map(build.outputs.place, targets))
+    current = set(map(build.outputs.place, (*targets, *build.config.build_files.values())))
     folders = set(map(os.path.realpath, _folders(build)))
     earlier = records(build)  # under any names that a description gave these files
     known = [path for path in (*build.outputs.known, *earlier) if os.path.dirname(path) in folders]
+    if build.config.places.folders:
+        roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
+        known = [path for path in known if any(_may_be_of(build, path, *each) for each in roots.items())]
     lost = [path for path in map(build.outputs.place, _lookalikes(build)) if path not in known]
     build.outputs.remove(
         (path for path in dict.fromkeys(known) if path not in current),
@@ -143,18 +159,26 @@ def remove_orphans(build: Build) -> None:
 
 def _lookalikes(build: Build) -> Iterator[str]:
     """The paths of generated files of any layout, recognized by their names and heads."""
-    for folder in _folders(build):
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            continue
-        for path in (os.path.join(folder, name) for name in names):
-            source = path.removesuffix(".d")
-            name = os.path.relpath(source, build.config.generated)
-            if any(family.owns(name) for family in FAMILIES.values()) and (
-                is_rule_for(source)(head_of(path)) if path != source else _is_of(name, source_of(path))
-            ):
-                yield path
+    for root, families in build.config.families_by_folder.items():
+        for folder in _with_inner(root, families):
+            try:
+                names = sorted(os.listdir(folder))
+            except OSError:
+                continue
+            for path in (os.path.join(folder, name) for name in names):
+                source = path.removesuffix(".d")
+                name = os.path.relpath(source, root)
+                if _may_be_of(build, path, root, families) and (
+                    is_rule_for(source)(head_of(path)) if path != source else _is_of(name, source_of(path))
+                ):
+                    yield path
+
+
+def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) -> bool:
+    """Whether a file, or that of a depfile, may be one of these families with the folder `root`, by its name. In a tree
+    a file that was not requested is none: another build may have written it."""
+    name, places = os.path.relpath(path.removesuffix(".d"), root), build.config.places
+    return any(FAMILIES[each].owns(name) and (not places.folders or places.has(each, name)) for each in families)
 
 
 def _is_of(name: str, source: str) -> bool:
@@ -180,8 +204,13 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
 
 def _folders(build: Build) -> list[str]:
     """The folders of generated files."""
-    inner = (folder for family in FAMILIES.values() for folder in family.folders)
-    return [build.config.generated, *map(build.path, inner)]
+    by_folder = build.config.families_by_folder
+    return [folder for root, families in by_folder.items() for folder in _with_inner(root, families)]
+
+
+def _with_inner(root: str, families: Iterable[str]) -> list[str]:
+    """A folder, and those within it that have files of these families."""
+    return [root, *(os.path.join(root, inner) for name in families for inner in FAMILIES[name].folders)]
 
 
 def new_bytes(build: Build, name: str) -> Parts | None:
@@ -224,7 +253,7 @@ def manifest_is_there(build: Build) -> bool:
 
 def manifest_parts(build: Build) -> dict[str, Parts]:
     """The contents of the manifest and of the depfiles, by path."""
-    from pipeline.stages.manifest import depfiles, manifest
+    from pipeline.stages.manifest import depfile, escaped, manifest
 
     absolute = os.path.isabs(build.config.generated)
     place = os.path.abspath if absolute else os.path.relpath
@@ -236,7 +265,16 @@ def manifest_parts(build: Build) -> dict[str, Parts]:
     if build.config.layout == "split":
         targets += map(build.path, build.file_names())
     parts = {build.paths.manifest: manifest(build.db, *build.layout)}
-    return parts | {f"{target}.d": rule for target, rule in depfiles(targets, dict.fromkeys(inputs)).items()}
+    sources = escaped(inputs)
+    parts |= {f"{target}.d": depfile([target], sources) for target in targets}
+    if build.config.depfile:  # for a build in another folder
+        parts[build.config.depfile] = depfile(_depfile_targets(build), escaped(map(os.path.abspath, inputs)))
+    if build.config.outputs:
+        from pipeline.front.run.cmake import cmake_variables
+        from pipeline.query.query import Parts
+
+        parts[build.config.outputs] = Parts([(OUTPUTS + cmake_variables(build)).encode()])
+    return parts
 
 
 def put(build: Build, path: str, data: Parts) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from pipeline.families.places import EVERYWHERE, SUBSETS, TREES, Places, find_places
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.model.regex import regex
@@ -21,17 +22,21 @@ VARIABLES = (
     "cache",
     "strict",
     "families",
+    "tree",
     "graphs",
     "namespace",
     "layout",
     "shards",
     "lines",
     "stamp",
+    "depfile",
+    "outputs",
     "against",
     "against_release",
     "format",
     "fix",
 )
+FILES = ("stamp", "depfile", "outputs")  # variables that name a file to write
 STORE = ("outputs",)  # files of the cache next to the folders of the sets
 GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write doit check fix=1, then run"
@@ -52,10 +57,13 @@ class Config(Struct, frozen=True):
     layout: str = "upstream"
     shards: int = 16  # of the split layout
     stamp: str = ""  # a file with the digests of the results, for other build systems
+    depfile: str = ""  # a file with all inputs of the run, as a rule of Make
+    outputs: str = ""  # a file with all generated files, as variables of CMake
     warning: str = ""  # about the release
     graphs: GraphFiles = NO_GRAPHS
     namespace: str = "gradmill"  # of the operators that graphs become
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
+    places: Places = EVERYWHERE  # which of their files are generated, and in which folders
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
     lines: bool = False  # whether generated sources have `#line` directives for formulas
@@ -75,6 +83,22 @@ class Config(Struct, frozen=True):
     def folder(self) -> str:
         """The set's own folder in the cache."""
         return os.path.join(self.cache, self.specs.name)
+
+    @property
+    def build_files(self) -> dict[str, str]:
+        """The files, next to the manifest, that describe the build to other build systems: variable -> path."""
+        return {name: path for name, path in (("depfile", self.depfile), ("outputs", self.outputs)) if path}
+
+    @property
+    def families_by_folder(self) -> dict[str, tuple[str, ...]]:
+        """The folders of generated files, each with the families that have or may have had files there: all of them if
+        there is one folder, the requested ones in a tree, which other builds may share."""
+        folders = self.places.folders
+        if not folders:
+            return {self.generated: tuple(FAMILIES)}
+        requested = self.families or tuple(folders)
+        at = {name: os.path.join(self.generated, folders[name]) for name in requested if name in folders}
+        return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
 
     @property
     def arrangement(self) -> tuple[str, int]:
@@ -109,11 +133,12 @@ def read_config(variables: Mapping[str, str]) -> Config:
         _flag("strict", variables.get("strict", "0")),
         _layout(variables.get("layout", "upstream")),
         _shards(variables.get("shards", "16")),
-        _stamp(variables.get("stamp", "")),
-        warning,
+        **{name: _file(name, variables.get(name, "")) for name in FILES},
+        warning=warning,
         graphs=find_graphs(variables.get("graphs", "")),
         namespace=read_namespace(variables.get("namespace", "gradmill")),
         families=_families(variables.get("families", ""), specs, graphs=bool(variables.get("graphs"))),
+        places=_places(variables.get("families", ""), variables.get("tree", "")),
         format=_format(variables.get("format", "text")),
         fix=_flag("fix", variables.get("fix", "0")),
         lines=_lines(variables),
@@ -177,15 +202,17 @@ def _own_version(specs: SpecSet, requested: str) -> str:
 
 def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
     """The families in a `families=` value, each once, in the order of the table. `all` names every one, and those
-    without templates are omitted. SpecError for a named family that cannot be generated."""
+    without templates are omitted; a subset of PyTorch's build stands for the families with files of it. SpecError for
+    a named family that cannot be generated."""
     if not value:
         return ()
     if value == ALL:
         return tuple(name for name, family in FAMILIES.items() if family.unit != "graph" or graphs)
-    asked = value.split(",")
+    asked = [each for word in value.split(",") for each in _members(word)]
     for name in asked:
         if name not in FAMILIES:
-            hint = nearest(name, FAMILIES) or f"write some of {', '.join(FAMILIES)}, with commas between them, or {ALL}"
+            known = (*FAMILIES, *SUBSETS)
+            hint = nearest(name, known) or f"write some of {', '.join(known)}, with commas between them, or {ALL}"
             raise SpecError(f"families={value}: there is no family '{name}'", hint)
         if FAMILIES[name].unit == "graph" and not graphs:
             raise SpecError(f"families={value}: there are no graphs", "also write graphs=PATH")
@@ -197,6 +224,17 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
                 f"leave {name} out, or add the template",
             )
     return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
+
+
+def _members(word: str) -> list[str]:
+    """The families that a word of `families=` names."""
+    return [name for name, family in FAMILIES.items() if word in family.subsets] if word in SUBSETS else [word]
+
+
+def _places(requested: str, tree: str) -> Places:
+    if tree and tree not in TREES:
+        raise SpecError(f"tree={tree}", nearest(tree, TREES) or f"write one of {', '.join(TREES)}")
+    return find_places(requested.split(","), tree)
 
 
 def _format(value: str) -> str:
@@ -238,9 +276,9 @@ def _check_text(value: str) -> None:
         raise SpecError(f"{value!r}: the name is not UTF-8", "rename the file or the folder") from None
 
 
-def _stamp(path: str) -> str:
+def _file(name: str, path: str) -> str:
     if os.path.isdir(path):
-        raise SpecError(f"stamp={path}: this is a folder", "name a file")
+        raise SpecError(f"{name}={path}: this is a folder", "name a file")
     return path
 
 

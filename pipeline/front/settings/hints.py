@@ -14,7 +14,11 @@ from pipeline.front.settings.config import VARIABLES, no_such_variable
 from pipeline.problems.plain import escaped, line
 from pipeline.problems.problem import nearest
 
-REPORTS = ("coverage", "diff")  # commands with an option that has the name of a variable
+OPTIONS = {  # commands with options that have the name of a variable
+    "coverage": ("format",),
+    "diff": ("format",),
+    "generate-code": ("stamp", "depfile", "outputs"),
+}
 _ALL_TASKS = "doit list --all lists the tasks"
 GROUPS = ("emit:", "shard:")  # groups of tasks that exist only after other tasks ran
 
@@ -81,7 +85,7 @@ def unknown_option(words: Iterable[str], *, exact: bool = False) -> str:
     """The error for the first option that should be a variable (`--cache=DIR`). `exact`: only options with the name of
     a variable."""
     words = list(words)
-    own = ("format",) if exact and any(word in REPORTS for word in words) else ()
+    own = [name for word in words for name in OPTIONS.get(word, ())] if exact else ()
     for word, following in zip(words, [*words[1:], ""]):
         name, _, value = word.removeprefix("--").partition("=")
         near = name if name in VARIABLES or exact else nearest(name, VARIABLES, what="").strip(" '?")

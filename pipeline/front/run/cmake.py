@@ -1,4 +1,4 @@
-"""The generated files as CMake variables, for `gradmill_generate` of the CMake package next to this module.
+"""The generated files as CMake variables, for `gradmill_generate` of gradmill's CMake package, and for `outputs=`.
 
 The file names decide what is compiled. `*Everything.*` repeats all shards, and `templates/` holds intermediate
 templates: both are left out. Python bindings are a separate list.
@@ -13,10 +13,8 @@ from collections.abc import Iterable
 from pipeline.front.run.build import Build
 from pipeline.specs.location import DESCRIPTION
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))  # of gradmillConfig.cmake, for find_package
-
-_SOURCE = re.compile(r"(?!templates/)(?!.*Everything\.\w+$).*\.(cpp|cc|cxx)")
-_PYTHON = re.compile(r"python_functions\w*\.(cpp|h)")
+_SOURCE = re.compile(r"(?!(?:.*/)?templates/)(?!.*Everything\.\w+$).*\.(cpp|cc|cxx)")
+_PYTHON = re.compile(r"(?:.*/)?python_functions\w*\.(cpp|h)")
 
 
 def cmake_variables(build: Build) -> str:
@@ -30,6 +28,7 @@ def cmake_variables(build: Build) -> str:
         "others": (name for name in names if not _SOURCE.fullmatch(name)),
     }
     variables = {name: [os.path.abspath(build.path(each)) for each in files] for name, files in lists.items()}
+    variables["outputs"] = [os.path.abspath(build.path(each)) for each in names]
     variables |= {"manifest": [os.path.abspath(build.paths.manifest)], "templates": _template_folders(build)}
     variables["configure_depends"] = _decides_files(build)
     return "".join(f"set(gradmill_{name} {_list(values)})\n" for name, values in variables.items())

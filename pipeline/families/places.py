@@ -1,0 +1,44 @@
+"""Which files of the families are generated, and in which folders: all in one, or as a build of PyTorch has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from pipeline.families.family import Place
+from pipeline.families.table import FAMILIES
+
+SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
+TREES = Place._fields
+
+
+class Places(Struct, frozen=True):
+    """The requested files and their folders, by family."""
+
+    only: dict[str, tuple[str, ...]] = {}  # the prefixes of the names of the requested files; missing: all files
+    folders: dict[str, str] = {}  # the folder of a family's files below the output folder; missing: the latter
+
+    def has(self, family: str, name: str) -> bool:
+        """Whether a file of a family is requested."""
+        return name.startswith(self.only.get(family, ""))
+
+    def path(self, family: str, name: str) -> str:
+        """The name of a file, with its folder."""
+        folder = self.folders.get(family, "")
+        return f"{folder}/{name}" if folder else name
+
+
+EVERYWHERE = Places()  # all files of the requested families, in one folder
+
+
+def find_places(requested: Iterable[str], tree: str) -> Places:
+    """The places of files. `requested`: names of families and subsets. `tree`: one of TREES, "" for one folder."""
+    requested = tuple(requested)
+    only: dict[str, tuple[str, ...]] = {}
+    for name, family in FAMILIES.items():
+        prefixes = tuple(family.subsets[subset] for subset in requested if subset in family.subsets)
+        if prefixes and name not in requested and "" not in prefixes:
+            only[name] = prefixes
+    folders = {name: getattr(family.place, tree) for name, family in FAMILIES.items() if tree and family.subsets}
+    return Places(only, folders)

@@ -1,0 +1,184 @@
+"""`gradmill generate-code`: in the place of PyTorch's `tools/setup_helpers/generate_code.py`.
+
+It takes the arguments of that script and writes its tree. It is a run with the variables that they stand for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from doit import get_var
+from doit.exceptions import InvalidCommand
+
+from pipeline.front.commands.run import Run
+from pipeline.front.doit.loader import PackageLoader, variables_of
+from pipeline.front.settings.config import FILES
+from pipeline.front.settings.hints import two_lines
+from pipeline.problems.plain import lines
+from pipeline.problems.problem import nearest
+
+SUBSETS = ("libtorch", "pybindings", "python")
+CACHE = "build/gradmill"
+
+# What the script writes and gradmill does not, by subset.
+MISSING = {
+    "pybindings": "python_torch_functions*.cpp and the other bindings of operators",
+    "python": "annotated_fn_args.py",
+    "functionalization": "torch/csrc/functionalization/generated",
+    "lazy": "torch/csrc/lazy/generated",
+}
+_NATIVE = "aten/src/ATen/native/native_functions.yaml"
+_TAGS = "aten/src/ATen/native/tags.yaml"
+_DERIVATIVES = "tools/autograd/derivatives.yaml"
+_VIEWS = "aten/src/ATen/templates/ViewMetaClasses.h"
+_ROOT = "run the command in the root of a PyTorch checkout"
+_HELP = "generate-code --help lists the arguments"
+_PATHS = {
+    "native-functions-path": "native_functions.yaml of the checkout",
+    "tags-path": "tags.yaml of the checkout",
+    "gen-dir": "the root of the written tree; by default the current folder",
+    "install-dir": "the folder to use for torch/csrc in this tree, and for Python files",
+    "selected-op-list-path": "a list of the operators to include",
+    "operators-yaml-path": "the operators to include, as a selective build lists them",
+    "stamp": "write the digests of the results to FILE, if they changed",
+    "depfile": "write a rule with all inputs to FILE, for Ninja and CMake",
+    "outputs": "write the list of generated files to FILE, for CMake",
+}
+_FLAGS = {
+    "disable-autograd": "omit VariableType, ADInplaceOrViewType and TraceType",
+    "force-schema-registration": "accepted; no file depends on it",
+    "gen-lazy-ts-backend": "write torch/csrc/lazy/generated, too",
+    "per-operator-headers": "how those files include the headers of ATen",
+}
+_FIXED = {  # variables that options or the checkout determine -> what to write instead
+    "specs": "run the command in the root of the checkout",
+    "generated": "write --gen-dir DIR",
+    "families": "write --subset",
+    "tree": "write --gen-dir or --install-dir",
+    "stamp": "write --stamp FILE",
+    "depfile": "write --depfile FILE",
+    "outputs": "write --outputs FILE",
+    "layout": "generate-code writes PyTorch's files; for others say gradmill specs=. layout=…",
+}
+
+
+class GenerateCode(Run):
+    """A run that writes the tree of PyTorch's script."""
+
+    name = "generate-code"
+    doc_purpose = "write what PyTorch's tools/setup_helpers/generate_code.py writes"
+    doc_usage = "[the arguments of that script] [--depfile FILE] [--stamp FILE] [--outputs FILE.cmake]"
+    doc_description = (
+        "Run it in the root of a PyTorch checkout. generate-code --help lists the arguments. cache=DIR is"
+        " build/gradmill by default; release=, strict= and format= are those of a run."
+    )
+
+    def help(self) -> str:
+        """The script's arguments, and gradmill's own."""
+        return _parser().format_help()
+
+    def parse_execute(self, in_args: list[str]) -> Any:
+        variables = read_arguments(in_args, variables_of(get_var))
+        self.loader = PackageLoader(lambda: variables)
+        return super().parse_execute([])
+
+
+def read_arguments(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the run that `words`, the script's arguments, stand for. `variables`: those of the command line.
+    InvalidCommand if an argument is wrong, or requests what gradmill does not generate."""
+    for name, hint in _FIXED.items():
+        if name in variables:
+            _refuse(f"{name}={variables[name]}: the arguments determine it", hint)
+    parser = _parser()
+    options, rest = parser.parse_known_args([_with_dashes(word) for word in words])
+    if rest:
+        _refuse(f"'{rest[0]}' is not expected here", nearest(rest[0], parser.options) or _HELP)
+    root = _checkout(options)
+    subsets = _requested(options, root)
+    tree = {"generated": options.install_dir or options.gen_dir, "tree": "csrc" if options.install_dir else "checkout"}
+    files = {name: getattr(options, name) for name in FILES if getattr(options, name)}
+    return {"cache": CACHE, **variables, "specs": root, **tree, "families": ",".join(subsets), **files}
+
+
+def _with_dashes(word: str) -> str:
+    """An argument, with dashes in the name of an option."""
+    name, sign, value = word.partition("=")
+    return name.replace("_", "-") + sign + value if word.startswith("--") else word
+
+
+def _requested(options: argparse.Namespace, root: str) -> list[str]:
+    """The subsets to write. Refuses what the script refuses or would ignore, and what gradmill does not generate."""
+    if options.selected_op_list_path and options.operators_yaml_path:
+        _refuse("there are two lists of operators", "leave out --selected-op-list-path or --operators-yaml-path")
+    if options.subset not in ("", *SUBSETS):
+        _refuse(f"--subset {options.subset}", nearest(options.subset, SUBSETS) or f"write one of {', '.join(SUBSETS)}")
+    for name in ("selected_op_list_path", "operators_yaml_path", "disable_autograd"):
+        if getattr(options, name):
+            _refuse(f"--{name.replace('_', '-')}: gradmill generates the code of all operators", "leave it out")
+    subsets = [options.subset] if options.subset else list(SUBSETS)
+    for subset in subsets:
+        if subset in MISSING:
+            known = " or ".join(each for each in SUBSETS if each not in MISSING)
+            _refuse(f"gradmill does not generate {MISSING[subset]}", f"write --subset {known}")
+    if options.gen_lazy_ts_backend:
+        problem = f"--gen-lazy-ts-backend: gradmill does not generate {MISSING['lazy']}"
+        _refuse(problem, "leave it out, and let PyTorch's script make these files")
+    if os.path.isfile(os.path.join(root, _VIEWS)):  # the script writes them for any subset
+        sys.stderr.write(lines([f"warning: gradmill does not generate {MISSING['functionalization']}"]))
+    return subsets
+
+
+def _checkout(options: argparse.Namespace) -> str:
+    """The root of the checkout with these files. The script takes all others from the checkout that it is part of."""
+    native, tags = options.native_functions_path or _NATIVE, options.tags_path or _TAGS
+    root = os.path.normpath(native).removesuffix(_NATIVE) or os.curdir
+    for path, place, option in ((native, _NATIVE, "native-functions"), (tags, _TAGS, "tags")):
+        if not os.path.isfile(path):
+            _refuse(
+                f"--{option}-path {path}: there is no such file", "run the command in the root of a PyTorch checkout"
+            )
+        if os.path.realpath(path) != os.path.realpath(os.path.join(root, place)):
+            _refuse(f"--{option}-path {path}: this is not the checkout's {place}", "docs/vendors.md: files of your own")
+    if not os.path.isfile(os.path.join(root, _DERIVATIVES)):
+        _refuse(
+            f"{os.path.join(root, _DERIVATIVES)}: there is no such file", "run the command in the root of a checkout"
+        )
+    return root
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that reports errors as gradmill's commands do."""
+
+    @property
+    def options(self) -> list[str]:
+        """The options that exist."""
+        return [name for action in self._actions for name in action.option_strings]
+
+    def error(self, message: str) -> NoReturn:
+        _refuse(message.removeprefix("argument "), _HELP)
+
+
+def _refuse(problem: str, hint: str) -> NoReturn:
+    raise InvalidCommand(two_lines(f"generate-code: {problem}", hint))
+
+
+def _parser() -> _Parser:
+    about = (
+        "Writes what PyTorch's tools/setup_helpers/generate_code.py writes, in its place, with its arguments (with"
+        " underscores, too). Run it in the root of a checkout. The variables cache=DIR (by default build/gradmill),"
+        " release=, strict= and format= are those of a run."
+    )
+    parser = _Parser(prog="gradmill generate-code", description=about)
+    files = parser.add_argument_group("for build systems")
+    for name, help_ in _PATHS.items():
+        group = files if name in FILES else parser
+        default = os.curdir if name == "gen-dir" else ""
+        group.add_argument(f"--{name}", metavar="DIR" if name.endswith("dir") else "FILE", default=default, help=help_)
+    parser.add_argument("--subset", default="", help=f"one of {', '.join(SUBSETS)}; by default all")
+    for name, help_ in _FLAGS.items():
+        parser.add_argument(f"--{name}", action="store_true", help=help_)
+    return parser

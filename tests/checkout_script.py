@@ -1,0 +1,73 @@
+"""In the place of PyTorch's `tools/setup_helpers/generate_code.py`, which no package has: torchgen's functions, called
+as that script calls them. It is copied there, and run from the checkout's root with the script's arguments.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+AUTOGRAD = Path(__file__).absolute().parent.parent / "autograd"
+ATEN = "aten/src/ATen"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    for name in ("--gen-dir", "--install-dir", "--subset", "--selected-op-list-path", "--operators-yaml-path"):
+        parser.add_argument(name)
+    parser.add_argument("--disable-autograd", action="store_true")
+    options = parser.parse_args()
+    sys.path.insert(0, str(AUTOGRAD.parent.parent))
+    root = Path(options.gen_dir or ".")
+    csrc = Path(options.install_dir or root / "torch" / "csrc")
+    python = Path(options.install_dir or root / "torch" / "testing" / "_internal" / "generated")
+    write_autograd(options, csrc / "autograd" / "generated", python)
+    write_functionalization(options, csrc / "functionalization" / "generated")
+
+
+def write_autograd(options: argparse.Namespace, out: Path, python: Path) -> None:
+    from tools.autograd.gen_annotated_fn_args import gen_annotated
+    from tools.autograd.gen_autograd import gen_autograd, gen_autograd_python
+
+    out.mkdir(parents=True, exist_ok=True)
+    python.mkdir(parents=True, exist_ok=True)
+    specs = (f"{ATEN}/native/native_functions.yaml", f"{ATEN}/native/tags.yaml")
+    if options.subset in (None, "pybindings"):
+        gen_autograd_python(*specs, str(out), str(AUTOGRAD))
+    if options.subset in (None, "libtorch"):
+        off = options.disable_autograd
+        gen_autograd(*specs, str(out), str(AUTOGRAD), disable_autograd=off, operator_selector=selector(options))
+    if options.subset in (None, "python"):
+        gen_annotated(*specs, str(python), str(AUTOGRAD))
+
+
+def write_functionalization(options: argparse.Namespace, out: Path) -> None:
+    """The classes of view metadata, since 2.9, if the checkout has their templates."""
+    if not Path(ATEN, "templates", "ViewMetaClasses.h").exists():
+        return
+    from torchgen.gen_functionalization_type import gen_functionalization_view_meta_classes
+
+    out.mkdir(parents=True, exist_ok=True)
+    gen_functionalization_view_meta_classes(
+        f"{ATEN}/native/native_functions.yaml",
+        f"{ATEN}/native/tags.yaml",
+        selector=selector(options),
+        install_dir=str(out),
+        template_dir=f"{ATEN}/templates",
+    )
+
+
+def selector(options: argparse.Namespace):
+    """The operators to include."""
+    import yaml
+    from torchgen.selective_build.selector import SelectiveBuilder
+
+    if options.operators_yaml_path:
+        return SelectiveBuilder.from_yaml_path(options.operators_yaml_path)
+    if not options.selected_op_list_path:
+        return SelectiveBuilder.get_nop_selector()
+    names = {name.partition(".")[0] for name in yaml.safe_load(Path(options.selected_op_list_path).read_text())}
+    return SelectiveBuilder.from_legacy_op_registration_allow_list(names, True, True)
+
+
+if __name__ == "__main__":
+    main()

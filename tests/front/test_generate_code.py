@@ -1,0 +1,286 @@
+"""`gradmill generate-code` in a checkout: the tree that PyTorch's script writes, for builds that call that script."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import forked
+import pytest
+from checkouts import GENERATED, PLACES, complete, lay_out, run_script
+from project import CORE, PACKAGED, Project, Run, files_in, is_plain
+
+from pipeline.front.commands.generate_code import MISSING, SUBSETS
+
+VERSION = f"{(CORE / 'RELEASE').read_text().strip()}a0"
+FORMULA = "self: grad * result.conj()\n"
+READY = [subset for subset in SUBSETS if subset not in MISSING]
+SUBSET = ("--subset", "libtorch")
+
+
+class Checkout(NamedTuple):
+    """A checkout that gradmill generates code in."""
+
+    root: Path
+
+    def run(self, *words: str) -> Run:
+        return Run(*forked.gradmill([*words], self.root))
+
+    def generate(self, *words: str) -> Run:
+        """A run that must succeed."""
+        run = self.run("generate-code", *(words or SUBSET))
+        assert run.status == 0, run.stderr
+        return run
+
+    def edit(self, old: str, new: str) -> None:
+        path = self.root / PLACES["derivatives.yaml"]
+        assert path.read_text().count(old) == 1
+        path.write_text(path.read_text().replace(old, new))
+
+    def files(self) -> dict[str, bytes]:
+        """All files of the tree, but those that gradmill says it does not make."""
+        found = files_in(self.root / "torch") if (self.root / "torch").exists() else {}
+        views = "functionalization" in MISSING
+        return {name: data for name, data in found.items() if not (views and "functionalization/" in name)}
+
+    def times(self) -> dict[str, int]:
+        return {name: (self.root / "torch" / name).stat().st_mtime_ns for name in self.files()}
+
+
+def make(root: Path, path: Callable[[str], Path], packaged: Path, deprecated: str = "[]\n") -> Checkout:
+    """A checkout with all templates; `path` gives the place of a file of the set."""
+    lay_out(root, path, VERSION)
+    for template in (packaged / "autograd" / "templates").iterdir():
+        if not (place := root / PLACES["templates"] / template.name).exists():
+            shutil.copyfile(template, place)
+    (root / "tools" / "autograd" / "deprecated.yaml").write_text(deprecated)
+    shutil.copytree(packaged / "ATen" / "templates", root / "aten" / "src" / "ATen" / "templates")
+    complete(root, packaged.parent, "checkout_script.py")
+    return Checkout(root)
+
+
+@pytest.fixture
+def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout:
+    return make(tmp_path / "pytorch", tiny_built.path, torch_specs)
+
+
+def by_script(checkout: Checkout, *arguments: str) -> dict[str, bytes]:
+    """The tree that the script writes in a copy of the checkout."""
+    other = Checkout(checkout.root.with_name("by the script"))
+    shutil.copytree(checkout.root, other.root, symlinks=True, ignore=shutil.ignore_patterns("torch", "build"))
+    run_script(other.root, *arguments)
+    return other.files()
+
+
+# ---- the tree
+
+
+@pytest.mark.parametrize("arguments", [("--subset", subset) for subset in READY])
+def test_the_tree_is_what_the_script_writes(checkout: Checkout, arguments: tuple[str, ...]) -> None:
+    checkout.generate(*arguments)
+    files = checkout.files()
+    assert files == by_script(checkout, *arguments)
+    assert files
+    before = checkout.times()
+    assert checkout.generate(*arguments).ran == []
+    assert checkout.times() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subset", READY)
+def test_the_tree_of_a_whole_release_is_what_the_script_writes(subset: str, torch_specs: Path, tmp_path: Path) -> None:
+    deprecated = (torch_specs / "autograd" / "deprecated.yaml").read_text()
+    checkout = make(tmp_path / "pytorch", lambda name: torch_specs / PACKAGED[name], torch_specs, deprecated)
+    checkout.generate("--subset", subset)
+    assert checkout.files() == by_script(checkout, "--subset", subset)
+
+
+@pytest.mark.parametrize("option", ["--gen-dir", "--install-dir", "--install_dir"])
+def test_the_tree_is_where_the_script_puts_it(checkout: Checkout, option: str) -> None:
+    checkout.generate(*SUBSET, option, "made/here")
+    assert checkout.files() == {}
+    run_script(checkout.root, *SUBSET, option.replace("_", "-"), "by_script")
+    written = files_in(checkout.root / "by_script")
+    if "functionalization" in MISSING:
+        written = {name: data for name, data in written.items() if "functionalization/" not in name}
+    assert files_in(checkout.root / "made" / "here") == written
+
+
+def test_an_edited_formula_rewrites_the_least(checkout: Checkout) -> None:
+    checkout.generate()
+    times, files = checkout.times(), checkout.files()
+    checkout.edit(FORMULA, "self: result.conj() * grad\n")
+    checkout.generate()
+    now = checkout.files()
+    changed = {name for name, data in files.items() if now[name] != data}
+    assert {name for name, time in checkout.times().items() if time != times[name]} == changed
+    assert "csrc/autograd/generated/Functions.cpp" in changed
+    assert len(changed) < len(files) / 2
+    assert now == by_script(checkout, *SUBSET)
+
+
+def test_a_tree_of_the_script_is_taken_over(checkout: Checkout) -> None:
+    run_script(checkout.root)
+    written, before = checkout.files(), checkout.times()
+    checkout.generate()
+    assert checkout.files() == written
+    assert checkout.times() == before
+    checkout.edit(FORMULA, "self: result.conj() * grad\n")
+    stale = checkout.root / GENERATED / "VariableType_77.cpp"
+    shutil.copyfile(checkout.root / GENERATED / "VariableType_1.cpp", stale)
+    checkout.generate()
+    files = checkout.files()
+    assert {name for name in files if files[name] != written.get(name)} < {*by_script(checkout, *SUBSET)}
+    assert files.keys() == written.keys()  # those of other subsets stay, those that no build makes do not
+
+
+def test_the_cache_can_be_lost_and_the_script_used_again(checkout: Checkout) -> None:
+    checkout.generate()
+    shutil.rmtree(checkout.root / "build")
+    checkout.edit(FORMULA, "self: result.conj() * grad\n")
+    run_script(checkout.root, *SUBSET)
+    written = checkout.files()
+    checkout.generate()
+    assert checkout.files() == written
+
+
+def test_what_others_wrote_stays(checkout: Checkout) -> None:
+    place = checkout.root / GENERATED / "Functions.cpp"
+    place.parent.mkdir(parents=True)
+    place.write_text("mine")
+    run = checkout.run("generate-code", *SUBSET)
+    assert (run.status, is_plain(run)) == (1, True) or run.status == 2
+    assert "torch/csrc/autograd/generated/Functions.cpp: there is a file that gradmill did not generate" in run.stderr
+    assert place.read_text() == "mine"
+    assert [*checkout.files()] == ["csrc/autograd/generated/Functions.cpp"]
+
+
+def test_an_error_is_shown_at_its_line_and_nothing_is_written(checkout: Checkout) -> None:
+    checkout.edit(FORMULA, FORMULA.replace("self:", "slef:"))
+    run = checkout.run("generate-code", *SUBSET)
+    assert run.status == 1
+    assert "tools/autograd/derivatives.yaml:" in run.stderr
+    assert "did you mean 'self'" in run.stderr
+    assert checkout.files() == {}
+
+
+def test_other_commands_know_the_tree_by_the_same_variables(checkout: Checkout) -> None:
+    checkout.generate()
+    variables = ("specs=.", "generated=.", "cache=build/gradmill", "families=libtorch", "tree=checkout")
+    listed = checkout.run("list", "--all", "--status", *variables)
+    assert (listed.status, listed.stderr) == (0, "")
+    assert "U shard:torch/csrc/autograd/generated/Functions.h" in listed.stdout
+    place = f"{GENERATED}/Functions.cpp"
+    lines = (checkout.root / place).read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "ExpBackward0" in text)
+    assert "ExpBackward0" in checkout.run("explain", f"{place}:{line}", *variables).stdout
+    checkout.edit(FORMULA, "self: result.conj() * grad\n")
+    assert place in checkout.run("explain", *variables).stdout
+    assert checkout.run("clean", *variables).status == 0
+    assert checkout.files() == {}
+
+
+# ---- arguments
+
+REFUSED = {
+    "--subset libtroch": "--subset libtroch\n  did you mean 'libtorch'?",
+    "--subset": "--subset: expected one argument\n  generate-code --help lists the arguments",
+    "--sub-set libtorch": "'--sub-set' is not expected here\n  did you mean '--subset'?",
+    "--subset libtorch all": "'all' is not expected here\n  generate-code --help lists the arguments",
+    "--selected-op-list-path a --operators_yaml_path b": (
+        "there are two lists of operators\n  leave out --selected-op-list-path or --operators-yaml-path"
+    ),
+    "--native-functions-path native.yaml": (
+        "--native-functions-path native.yaml: there is no such file\n"
+        "  run the command in the root of a PyTorch checkout"
+    ),
+    "--tags-path version.txt": (
+        "--tags-path version.txt: this is not the checkout's aten/src/ATen/native/tags.yaml\n"
+        "  docs/vendors.md: files of your own"
+    ),
+    "--subset libtorch specs=core": (
+        "specs=core: the arguments determine it\n  run the command in the root of the checkout"
+    ),
+    "--subset libtorch tree=csrc": "tree=csrc: the arguments determine it\n  write --gen-dir or --install-dir",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_wrong_argument_is_refused(checkout: Checkout, words: str) -> None:
+    run = checkout.run("generate-code", *words.split())
+    assert (run.status, run.stderr, run.stdout) == (3, f"ERROR: generate-code: {REFUSED[words]}\n", "")
+    assert checkout.files() == {}
+
+
+@pytest.mark.parametrize("subset", [*{*SUBSETS, "lazy"} & {*MISSING}])
+def test_what_gradmill_does_not_generate_is_not_left_out_in_silence(checkout: Checkout, subset: str) -> None:
+    words = ("--subset", subset) if subset in SUBSETS else (*SUBSET, "--gen_lazy_ts_backend")
+    run = checkout.run("generate-code", *words)
+    assert run.status == 3
+    assert f"gradmill does not generate {MISSING[subset]}" in run.stderr
+    assert checkout.files() == {}
+
+
+def test_the_command_is_for_a_checkout(tmp_path: Path) -> None:
+    run = Run(*forked.gradmill(["generate-code", *SUBSET], tmp_path))
+    assert run.status == 3
+    assert "run the command in the root of a PyTorch checkout" in run.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_the_checkout_may_be_elsewhere(checkout: Checkout, tmp_path: Path) -> None:
+    native = f"pytorch/{PLACES['native_functions.yaml']}"
+    words = [*SUBSET, "--native-functions-path", native, f"--tags-path=pytorch/{PLACES['tags.yaml']}", "--gen-dir=out"]
+    assert forked.gradmill(["generate-code", *words, "--force_schema_registration"], tmp_path).status == 0
+    assert files_in(tmp_path / "out" / "torch") == by_script(checkout, *SUBSET)
+    assert checkout.files() == {}
+
+
+def test_the_arguments_are_listed(checkout: Checkout) -> None:
+    help_ = checkout.run("help", "generate-code")
+    assert help_.status == 0
+    for option in (
+        "--native-functions-path",
+        "--operators-yaml-path",
+        "--gen-lazy-ts-backend",
+        "--depfile",
+        "--subset",
+    ):
+        assert option in help_.stdout
+
+
+# ---- for build systems
+
+FILES = ("--depfile", "build/code.d", "--outputs", "build/code.cmake")
+
+
+def test_the_depfile_and_the_list_of_files_are_kept_up_to_date(checkout: Checkout) -> None:
+    made = [checkout.root / "build" / name for name in ("code.d", "code.cmake")]
+    checkout.generate(*SUBSET, *FILES)
+    depfile, outputs = (path.read_text() for path in made)
+    targets, _, sources = depfile.partition(": ")
+    files = {str(checkout.root / "torch" / name) for name in checkout.files()}
+    assert {*targets.split()} == files
+    assert {str(checkout.root / place) for name, place in PLACES.items() if name != "templates"} < {*sources.split()}
+    assert all(f"[==[{name}]==]" in outputs for name in files)
+    times = [path.stat().st_mtime_ns for path in made]
+    assert checkout.generate(*SUBSET, *FILES).ran == []
+    assert [path.stat().st_mtime_ns for path in made] == times
+    for path, text in zip(made, (depfile, outputs)):
+        path.unlink()
+        checkout.generate(*SUBSET, *FILES)
+        assert path.read_text() == text
+    checkout.generate(*SUBSET, *FILES, "--stamp", "build/stamp")
+    assert made[0].read_text() == f"{checkout.root}/build/stamp: {sources}"
+
+
+@pytest.mark.parametrize("option", ["--depfile", "--outputs", "--stamp"])
+def test_a_file_of_others_is_no_place_for_them(checkout: Checkout, option: str) -> None:
+    mine = checkout.root / "mine"
+    mine.write_text("mine")
+    run = checkout.run("generate-code", *SUBSET, option, "mine")
+    assert run.status != 0
+    assert "mine: there is a file that gradmill did not generate" in run.stderr
+    assert mine.read_text() == "mine"
