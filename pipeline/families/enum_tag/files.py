@@ -28,6 +28,7 @@ ENUM_TAG = Family(
     files,
     TEMPLATE.__eq__,
     templates=(TEMPLATE,),
+    subsets={"pybindings": ""},
     by_default=False,
     needs=TEMPLATE,
     selects=lambda head, release: False,

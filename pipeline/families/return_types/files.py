@@ -63,6 +63,7 @@ RETURN_TYPES = Family(
     FILES.__contains__,
     PIECES,
     templates=FILES,
+    subsets={"pybindings": ""},
     by_default=False,
     needs=SOURCE,
     selects=selects,

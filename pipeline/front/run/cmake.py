@@ -14,7 +14,7 @@ from pipeline.front.run.build import Build
 from pipeline.specs.location import DESCRIPTION
 
 _SOURCE = re.compile(r"(?!(?:.*/)?templates/)(?!.*Everything\.\w+$).*\.(cpp|cc|cxx)")
-_PYTHON = re.compile(r"(?:.*/)?python_functions\w*\.(cpp|h)")
+_PYTHON = re.compile(r"(?:.*/)?python_\w*\.(cpp|h)")
 
 
 def cmake_variables(build: Build) -> str:
