@@ -18,7 +18,8 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pipeline.problems.problem import Problem, Role
 
-ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "graph", "set")  # of files in a report
+# The order of files in a report.
+ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "graph", "operators", "set")
 
 
 class Sources(Protocol):

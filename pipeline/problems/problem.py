@@ -14,7 +14,7 @@ from pipeline.problems.names import Hint, nearest
 
 __all__ = ["Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of", "problems_of"]
 
-Role = Literal["native", "tags", "derivatives", "template", "graph", "set"]
+Role = Literal["native", "tags", "derivatives", "template", "graph", "operators", "set"]
 
 
 class SpecError(Exception):

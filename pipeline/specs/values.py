@@ -56,23 +56,26 @@ _CONSTRUCTORS = {
 _OTHER = {"tag:yaml.org,2002:timestamp": "timestamp", "tag:yaml.org,2002:binary": "binary"}
 
 
-def load_document(text: str) -> list[Node] | None:
-    """The items of the list in `text`; None if the text is empty. Raises a TextError if it is not a YAML list."""
+def load_node(text: str) -> Node | None:
+    """The YAML node of `text`; None if the text is empty. Raises a TextError if it is not YAML."""
     if may_be_deep(text):
         _check_depth(text)
     try:
-        node = yaml.compose(text, Loader=Loader)
+        node: Node | None = yaml.compose(text, Loader=Loader)
     except yaml.MarkedYAMLError as error:
         raise _cut_off(text, error) or _syntax(error) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise TextError(f"not YAML: {error}", "", 1, 1) from error
+    return node
+
+
+def load_document(text: str) -> list[Node] | None:
+    """The items of the list in `text`; None if the text is empty. Raises a TextError if it is not a YAML list."""
+    node = load_node(text)
     if node is None:
         return None
     if not isinstance(node, SequenceNode):
-        mark = node.start_mark
-        raise TextError(
-            "the file is not a list of entries", "start every entry with '- '", mark.line + 1, mark.column + 1
-        )
+        raise text_error(node, "the file is not a list of entries", "start every entry with '- '")
     _check_tag(node, "seq")
     return list(node.value)
 
@@ -149,7 +152,7 @@ class NodeBudget:
         """Takes `count` values from the budget for `node`; raises a TextError at the node if too few are left."""
         self._left -= count
         if self._left < 0:
-            raise _at(node, "aliases expand without end", "write the values out")
+            raise text_error(node, "aliases expand without end", "write the values out")
 
 
 def plain_value(node: Node, budget: NodeBudget, role: Role | None = None) -> object:
@@ -173,7 +176,7 @@ class _Builder:
             return node.value if node.tag == _STR else _scalar(node)
         self._budget.take(node, 1 + len(node.value))
         if id(node) in self._open:
-            raise _at(node, "aliases expand without end", "write the values out")
+            raise text_error(node, "aliases expand without end", "write the values out")
         if len(self._open) >= MAX_DEPTH:
             raise too_deep(node.start_mark.line + 1, node.start_mark.column + 1)
         self._open.add(id(node))
@@ -196,7 +199,7 @@ class _Builder:
             self._any_key = outside or (read is not None and key not in read)
             if not isinstance(key, str):
                 if not self._any_key:
-                    raise _at(key_node, f"key {key_node.value} is not text", "quote it")
+                    raise text_error(key_node, f"key {key_node.value} is not text", "quote it")
                 key = str(key_node.value)
             if key in mapping:
                 raise duplicate(key_node, key)
@@ -221,7 +224,7 @@ class _Builder:
     def _key(self, node: Node) -> object:
         key = self.build(node)
         if not isinstance(node, ScalarNode):
-            raise _at(node, "a collection is used as a key", "write key: value")
+            raise text_error(node, "a collection is used as a key", "write key: value")
         return key
 
     def _sequence(self, node: SequenceNode) -> object:
@@ -237,11 +240,11 @@ def _scalar(node: ScalarNode) -> object:
         try:
             value: object = getattr(_constructor, name)(node)
         except (ValueError, LookupError) as error:
-            raise _at(node, f"not a value: '{node.value}'", "quote it") from error
+            raise text_error(node, f"not a value: '{node.value}'", "quote it") from error
         return value if not isinstance(value, int) or abs(value) < 1 << 63 else {f"{ODD_VALUE}int": node.value}
     other = "int" if name is not None else _OTHER.get(node.tag)
     if other is None:
-        raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag, or quote the text")
+        raise text_error(node, f"unknown YAML tag '{node.tag}'", "remove the tag, or quote the text")
     return {f"{ODD_VALUE}{other}": node.value}
 
 
@@ -251,15 +254,16 @@ def _has_text_keys(node: MappingNode) -> bool:
 
 def duplicate(node: ScalarNode, key: object) -> TextError:
     """The error for a duplicate key in a mapping."""
-    return _at(node, f"duplicate key '{key}' in one mapping", "remove one of them")
+    return text_error(node, f"duplicate key '{key}' in one mapping", "remove one of them")
 
 
 def _check_tag(node: Node, expected: str) -> None:
     if node.tag != f"tag:yaml.org,2002:{expected}":
-        raise _at(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
+        raise text_error(node, f"unknown YAML tag '{node.tag}'", "remove the tag")
 
 
-def _at(node: Node, problem: str, hint: str) -> TextError:
+def text_error(node: Node, problem: str, hint: str) -> TextError:
+    """An error at the start of a node."""
     return TextError(problem, hint, node.start_mark.line + 1, node.start_mark.column + 1)
 
 

@@ -16,20 +16,25 @@ from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.stages import foreach, infos
 from pipeline.stages.match import defined_by, dependent_of, in_order, info, node, pairs, rewritten
 from pipeline.stages.schemas import bucket_of_function, buckets, function, heads
+from pipeline.stages.selection import selected
 from pipeline.stages.set import release
 
 
 @table
 def kernels(db: Database, bucket: str) -> dict[str, Pair]:
-    """The functions of a bucket with autograd kernels: those with derivatives under some key, and those that are not
-    composed of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
+    """The selected functions of a bucket with autograd kernels: those with derivatives under some key, and those that
+    are not composed of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
     listed = dict(heads(db, bucket))
+    chosen = selected(db, bucket)
     keys = {**infos.own_keys(db, bucket), **foreach.served(db, bucket).keys}
     return {
         pair.function: pair
         for pair in pairs(db, bucket)
-        if listed[pair.function].abstract
-        or any(keys.get(name, {}).get(key) for key, name in (pair.source or {}).items())
+        if (chosen is None or pair.function in chosen)
+        and (
+            listed[pair.function].abstract
+            or any(keys.get(name, {}).get(key) for key, name in (pair.source or {}).items())
+        )
     }
 
 

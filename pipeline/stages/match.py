@@ -13,7 +13,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.rules.matching.lost import Suspect, lost, near_misses, suspects
-from pipeline.stages import foreach, infos
+from pipeline.stages import foreach, infos, selection
 from pipeline.stages.layered.taking import ordered, participants
 from pipeline.stages.schemas import GENERATED, bucket_of_function, buckets, entry_of, function, heads, schema_of
 
@@ -221,6 +221,7 @@ def stage(db: Database) -> int:
     """Validates the infos of all functions, the rewritten ones, and the Nodes; returns the number of buckets."""
     digests = [(db.digest(derived, bucket), db.digest(rewritten_of, bucket)) for bucket in db.names(buckets)]
     db.digest(lost_derivatives)
+    db.digest(selection.checked)
     db.digest(nodes)
     return len(digests)
 

@@ -65,6 +65,8 @@ def absolute(build: Build, variables: Mapping[str, str]) -> dict[str, str]:
         kept["specs"] = os.path.abspath(specs)
     if config.graphs.root:
         kept["graphs"] = os.path.abspath(config.graphs.root)
+    if config.operators:
+        kept["operators"] = os.path.abspath(config.operators)
     kept |= {"generated": os.path.abspath(config.generated), "cache": os.path.abspath(config.cache)}
     return dict(sorted(kept.items()))  # in a stable order: Ninja rebuilds everything if a command changes
 

@@ -24,7 +24,7 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
 _GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `graphs=` only
 
 # The modules with queries. Those for described sets, graphs or pages are only loaded with these.
-_UNITS = ("kernels", "units", "emit", "shard", "manifest")
+_UNITS = ("selection", "kernels", "units", "emit", "shard", "manifest")
 _OTHERS = ("set", "tags", "structseqs", "formulas.vocabulary", "layered.files", "layered.taking", *_UNITS)
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.families.places import EVERYWHERE, SUBSETS, TREES, Places, find_places
 from pipeline.families.table import FAMILIES, TEMPLATES
@@ -13,6 +14,7 @@ from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_grap
 from pipeline.model.regex import regex
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
+from pipeline.specs.location import OPERATORS, Location
 from pipeline.specs.spec_set import SpecSet, find_spec_set
 
 VARIABLES = (
@@ -23,6 +25,8 @@ VARIABLES = (
     "strict",
     "families",
     "tree",
+    "operators",
+    "autograd",
     "graphs",
     "namespace",
     "layout",
@@ -66,6 +70,7 @@ class Config(Struct, frozen=True):
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
+    operators: str = ""  # the file of selected operators; "": all are selected
     lines: bool = False  # whether generated sources have `#line` directives for formulas
 
     @property
@@ -125,6 +130,9 @@ def read_config(variables: Mapping[str, str]) -> Config:
         raise SpecError(
             f"specs={specs.name}: the cache uses this name for its own files", "rename the spec set's folder"
         )
+    operators = _operators(variables.get("operators", ""))
+    if operators:
+        specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
     return Config(
         specs,
         release,
@@ -137,7 +145,8 @@ def read_config(variables: Mapping[str, str]) -> Config:
         warning=warning,
         graphs=find_graphs(variables.get("graphs", "")),
         namespace=read_namespace(variables.get("namespace", "gradmill")),
-        families=_families(variables.get("families", ""), specs, graphs=bool(variables.get("graphs"))),
+        families=_generated(variables, specs),
+        operators=operators,
         places=_places(variables.get("families", ""), variables.get("tree", "")),
         format=_format(variables.get("format", "text")),
         fix=_flag("fix", variables.get("fix", "0")),
@@ -172,7 +181,7 @@ def read_against(variables: Mapping[str, str]) -> Config:
     """The configuration of the spec set that `against=` names, for comparisons. SpecError as in `read_config`."""
     if not variables.get("against"):
         raise SpecError("there is nothing to compare with", "write against=core, against=torch, a folder or a .whl")
-    other = {name: variables[name] for name in ("cache", "strict", "format") if name in variables}
+    other = {name: variables[name] for name in ("cache", "strict", "format", "operators") if name in variables}
     try:
         return read_config({**other, "specs": variables["against"], "release": variables.get("against_release", "")})
     except SpecError as error:
@@ -198,6 +207,38 @@ def _own_version(specs: SpecSet, requested: str) -> str:
             f"known releases: {', '.join(KNOWN)}; release={known[-1]} reads the checkout as that one",
         )
     return ""
+
+
+def _generated(variables: Mapping[str, str], specs: SpecSet) -> tuple[str, ...]:
+    """The families to generate; none for those by default. `autograd=0` leaves out those that register kernels, as
+    upstream's --disable-autograd does. SpecError if it leaves out one that `families=` names, or all."""
+    value = variables.get("families", "")
+    families = _families(value, specs, graphs=bool(variables.get("graphs")))
+    if _flag("autograd", variables.get("autograd", "1")):
+        return families
+    registering = [name for name, family in FAMILIES.items() if family.registered is not None]
+    named = [name for name in registering if name in value.split(",")]
+    if named:
+        hint = "leave it out of families=, too, or leave out autograd=0"
+        raise SpecError(f"families={value}: autograd=0 leaves out '{named[0]}'", hint)
+    described = specs.described.description if specs.described is not None else None
+    described_families = (described.families or described.family) if described is not None else ()
+    by_default = [name for name, family in FAMILIES.items() if family.by_default]
+    left = tuple(name for name in families or described_families or by_default if name not in registering)
+    if not left:
+        raise SpecError("autograd=0: no other family is generated", "name some with families=")
+    return left
+
+
+def _operators(path: str) -> str:
+    """The checked value of `operators=`. SpecError if there is no such file."""
+    if os.path.isdir(path):
+        raise SpecError(f"operators={path}: this is a folder", "name a file, as selected_operators.yaml")
+    if path and not os.path.exists(path):
+        folder = os.path.dirname(path) or os.curdir
+        near = os.listdir(folder) if os.path.isdir(folder) else []
+        raise SpecError(f"operators={path}: there is no such file", nearest(os.path.basename(path), near))
+    return path
 
 
 def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:

@@ -1,0 +1,95 @@
+"""The functions that `operators=` selects: only they get autograd kernels and synthesized Nodes.
+
+Part of the stage `match`. Upstream (gen_autograd) filters functions before it matches them. Definitions keep their
+Nodes, and tracing and factory functions are never filtered.
+"""
+
+from pipeline.grammar.buckets import bucket_of
+from pipeline.model.native import FunctionHead
+from pipeline.model.operators import OVERLOADS, ListedOperator, patterns_of
+from pipeline.problems.problem import Problem, SpecError, nearest
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.specs.location import OPERATORS
+from pipeline.stages.layered.files import of_file, text
+from pipeline.stages.schemas import bucket_of_function, buckets, heads
+from pipeline.stages.set import spec_set
+
+
+@query
+def listed(db: Database) -> list[ListedOperator] | None:
+    """The operators in the file; None without a file, or if it selects all. Reports its errors."""
+    whole = text(db, OPERATORS) if OPERATORS in spec_set(db).files else None
+    if whole is None:
+        return None
+    from pipeline.specs.operators import read_operators  # reads YAML
+
+    try:
+        return read_operators(whole)
+    except SpecError as error:
+        for each in (error, *error.others):
+            db.report(of_file(OPERATORS, each))
+        return None
+
+
+@query
+def is_selective(db: Database) -> bool:
+    """Whether a file selects operators."""
+    return listed(db) is not None
+
+
+@table
+def patterns(db: Database) -> dict[str, list[str]]:
+    """The patterns of the selected operators, by bucket."""
+    by_bucket: dict[str, set[str]] = {}
+    for each in listed(db) or ():
+        if each.trained:
+            by_bucket.setdefault(bucket_of(each.name), set()).add(each.pattern)
+    return {bucket: sorted(by_bucket[bucket]) for bucket in sorted(by_bucket)}
+
+
+@query
+def selected(db: Database, bucket: str) -> list[str] | None:
+    """The selected functions of a bucket; None if all are selected."""
+    if not is_selective(db):
+        return None
+    chosen = patterns.item(db, bucket) or ()
+    return [name for name, head in heads(db, bucket) if not patterns_of(_operator(head)).isdisjoint(chosen)]
+
+
+def is_selected(db: Database, function: str) -> bool:
+    """Whether a function is selected."""
+    names = selected(db, bucket_of_function(function))
+    return names is None or function in names
+
+
+@query
+def checked(db: Database) -> int:
+    """Reports the listed operators that no function has, which upstream ignores; returns the number of operators."""
+    operators = listed(db) or []
+    if not operators:
+        return 0
+    names = {_operator(head) for bucket in db.names(buckets) for _, head in heads(db, bucket)}
+    known = set().union(*map(patterns_of, names))
+    for each in operators:
+        if each.pattern not in known:
+            hint = _hint(each, names, known)
+            problem = f"no function is called '{each.name}'"
+            db.report(Problem("operators", "", "", problem, hint, warning=True, line=each.line, column=each.column))
+    return len(operators)
+
+
+def _hint(operator: ListedOperator, names: set[str], known: set[str]) -> str:
+    if "::" not in operator.name and f"aten::{operator.pattern}" in known:
+        return f"write 'aten::{operator.name}'"
+    if operator.name + OVERLOADS in known:
+        return "name an overload, or write include_all_overloads: true"
+    base = operator.name.partition(".")[0]
+    if base + OVERLOADS in known:
+        return f"its overloads: {', '.join(sorted(name for name in names if name.partition('.')[0] == base))}"
+    return nearest(operator.name, sorted(names | {name.partition(".")[0] for name in names}))
+
+
+def _operator(head: FunctionHead) -> str:
+    """The name of a function with namespace and overload."""
+    return f"{head.namespace}::{head.name}"

@@ -1,0 +1,187 @@
+"""`operators=FILE` and `autograd=0`: what a list selects, its errors, what an edit of it runs, which files go."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import copy_of
+from project import Project, assert_clean
+
+KERNELS = ("VariableType", "ADInplaceOrViewType", "TraceType")
+
+
+def listing(project: Project, text: str) -> str:
+    """Writes the list of a project; returns its path."""
+    path = project.specs / "selected_operators.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def kernels(project: Project) -> set[str]:
+    """The functions with VariableType kernels, from the manifest."""
+    units = json.loads(project.manifest())["units"]
+    return {unit["schema"].partition("(")[0] for unit in units if unit["family"] == "variable_type"}
+
+
+def operators(*lines: str) -> str:
+    return "\n  ".join(["operators:", *lines]) + "\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, kernels_built: Project) -> Project:
+    """A small set with all templates, built without a list."""
+    return copy_of(kernels_built, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "selected"),
+    [
+        ("operators: {}\n", set()),
+        ("[]\n", set()),
+        ("- aten::exp\n", {"exp", "exp.out"}),
+        ("- aten::exp.out\n", {"exp", "exp.out"}),
+        (operators("aten::exp: {}", "aten::exp_: {is_used_for_training: false}"), {"exp", "exp.out"}),
+        (operators("aten::exp.out: {}"), {"exp.out"}),
+        (operators("aten::exp: {include_all_overloads: false}"), {"exp"}),
+    ],
+)
+def test_a_list_selects_operators(project: Project, text: str, selected: set[str]) -> None:
+    assert {"exp", "exp_", "exp.out"} < kernels(project)
+    run = project.gradmill(operators=listing(project, text))
+    assert (run.status, run.stderr) == (0, "")
+    assert kernels(project) == selected
+
+
+def test_all_operators_are_those_without_a_list(project: Project) -> None:
+    before, selected = project.files(), kernels(project)
+    text = "include_all_operators: true\noperators:\n  aten::exp: {is_used_for_training: false}\n"
+    assert project.gradmill(operators=listing(project, text)).status == 0
+    assert (project.files(), kernels(project)) == (before, selected)
+
+
+def test_an_added_operator_runs_what_it_touches(project: Project) -> None:
+    shutil.rmtree(project.cache)
+    path = listing(project, operators("aten::exp: {}"))
+    assert project.run(operators=path).status == 0
+    listing(project, operators("aten::exp: {}", "# a comment", "aten::mul.Tensor: {debug_info: [model]}"))
+    run = project.run(operators=path)
+    assert run.units == ["VariableType::mul_Tensor"]
+    assert all(name.startswith("VariableType") for name in run.shards)
+    assert kernels(project) == {"exp", "exp.out", "mul.Tensor"}
+    assert_clean(project, operators=path)
+    listing(project, operators("aten::exp: {is_root_operator: false}", "aten::mul.Tensor: {}"))
+    assert not project.run(operators=path).shards
+    listing(project, operators("aten::exp: {}"))
+    assert project.run(operators=path).units == []  # what was made before is found again
+    assert_clean(project, operators=path)
+    assert project.run(operators=path).ran == []
+
+
+def test_a_foreach_operator_brings_its_node(project: Project) -> None:
+    path = listing(project, operators("aten::exp: {}"))
+    assert project.run(operators=path).status == 0
+    assert "ForeachExpBackward0" not in project.files()["Functions.h"].decode()
+    listing(project, operators("aten::exp: {}", "aten::_foreach_exp: {}"))
+    run = project.run(operators=path)
+    assert {"Functions.h", "Functions.cpp"} <= set(run.shards)
+    assert "struct TORCH_API ForeachExpBackward0" in project.files()["Functions.h"].decode()
+    assert_clean(project, operators=path)
+
+
+@pytest.mark.parametrize("layout", ["upstream", "split"])
+def test_files_that_are_no_longer_generated_are_deleted(project: Project, layout: str) -> None:
+    path = listing(project, operators("aten::exp: {}"))
+    assert project.gradmill(operators=path, layout=layout).status == 0
+    assert any(name.startswith(KERNELS) for name in project.files())
+    assert project.gradmill(operators=path, layout=layout, autograd="0").status == 0
+    assert not [name for name in project.files() if name.removeprefix("templates/").startswith(KERNELS)]
+    assert {"Functions.h", "ViewFuncs.h", "variable_factories.h"} <= set(project.files())
+    assert_clean(project, operators=path, layout=layout, autograd="0")
+
+
+def test_the_reports_name_the_list(project: Project) -> None:
+    path = listing(project, operators("aten::exp: {}"))
+    assert project.gradmill(operators=path).status == 0
+    manifest = json.loads(project.manifest())
+    assert "selected_operators.yaml" in [each["name"] for each in manifest["inputs"]]
+    listed = project.gradmill("list", "--all", operators=path).stdout
+    assert "emit:VariableType::exp" in listed
+    assert "emit:VariableType::mul_Tensor" not in listed
+    listing(project, operators("aten::mul.Tensor: {}"))
+    assert "selected_operators.yaml → VariableType" in project.gradmill("explain", operators=path).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ":1:1: error: the file is empty"),
+        ("aten::add\n", ":1:1: error: the file is neither a mapping nor a list of names"),
+        ("operators: [\n", ":2:1: error: not YAML"),
+        ("- aten::exp\n- 3\n", ":2:3: error: 3 is no name of an operator"),
+        ("operators:\n- aten::exp\n", ":2:1: error: operators is not a mapping"),
+        ("operater: {}\n", ":1:1: error: unknown key 'operater'"),
+        (operators("aten::exp:"), ":2:3: error: 'aten::exp' needs a mapping"),
+        (operators("aten::exp: {name: aten::mul}"), ":2:3: error: 'aten::exp' has another name, 'aten::mul'"),
+        (operators("aten::exp: {is_root: true}"), ":2:15: error: unknown key 'is_root'"),
+        (operators("aten::exp: {is_root_operator: 1}"), ":2:33: error: is_root_operator is not true or false"),
+        (operators("aten::exp: {}", "aten::exp: {}"), ":3:3: error: duplicate key 'aten::exp'"),
+        ("operators: {}\ndebug_info: model\n", ":2:13: error: debug_info is not a list"),
+        ("kernel_metadata: {add: 3}\n", ":1:18: error: kernel_metadata is not a mapping of lists"),
+        ("build_features: 3\n", ":1:17: error: build_features is not a list of names"),
+    ],
+)
+def test_an_error_has_its_line(project: Project, text: str, expected: str) -> None:
+    before = project.files()
+    run = project.gradmill(operators=listing(project, text))
+    assert run.status != 0
+    assert f"selected_operators.yaml{expected}" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert project.files() == before
+
+
+def test_all_errors_are_reported_at_once(project: Project) -> None:
+    path = listing(project, operators("aten::exp: {a: 1}", "aten::mul.Tensor: {b: 2}"))
+    for command in ((), ("check",)):
+        assert "2 errors" in "".join(map(str, project.gradmill(*command, operators=path)))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "hint"),
+    [
+        (operators("aten::epx: {}"), ":2:3: warning: no function is called 'aten::epx'", "'aten::exp'"),
+        ("- 'aten::epx'\n", ":1:4: warning: no function is called 'aten::epx'", "'aten::exp'"),
+        ("- exp\n", ":1:3: warning: no function is called 'exp'", "write 'aten::exp'"),
+        (operators("aten::mul: {include_all_overloads: false}"), ":2:3: warning", "include_all_overloads: true"),
+        (operators("aten::mul.Tenser: {}"), ":2:3: warning", "its overloads: aten::mul.Scalar"),
+        (operators("aten::epx: {is_used_for_training: false}"), ":2:3: warning", "'aten::exp'"),
+    ],
+)
+def test_an_operator_that_no_function_is_called_is_a_warning(
+    project: Project, text: str, problem: str, hint: str
+) -> None:
+    path = listing(project, text)
+    for _ in range(2):  # the second run reports it, too
+        run = project.gradmill(operators=path)
+        assert run.status == 0
+        assert f"selected_operators.yaml{problem}" in run.stderr
+        assert hint in run.stderr
+    assert project.gradmill(operators=path, strict="1").status != 0
+
+
+def test_a_missing_file_is_refused(project: Project) -> None:
+    listing(project, "[]\n")
+    run = project.gradmill(operators="set/selected_operator.yaml")
+    assert run.status != 0
+    assert "there is no such file" in run.stderr
+    assert "selected_operators.yaml" in run.stderr
+    assert "this is a folder" in project.gradmill(operators=".").stderr
+
+
+def test_a_family_that_autograd_leaves_out_cannot_be_named(project: Project) -> None:
+    run = project.gradmill(families="nodes,trace_type", autograd="0")
+    assert run.status != 0
+    assert "autograd=0 leaves out 'trace_type'" in run.stderr
+    assert project.gradmill(families="nodes", autograd="0").status == 0

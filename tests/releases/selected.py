@@ -1,0 +1,115 @@
+"""Selected operators against a release's own gen_autograd: python -m tests.releases.selected [VERSION …]
+
+For lists of 0, 1, 20 and 500 operators, of both kinds, with autograd and without it: all files byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from releases import TESTS, WHEELS, Source, find_source, gradmill, known_versions
+
+SIZES = (0, 1, 20, 500)
+_NAME = re.compile(r"^- func: ([\w.]+)\(", re.MULTILINE)
+# Operators with synthesized Nodes, with views, with variants that are generated; one that is not for training.
+_ODD = ("_foreach_add_.List", "_foreach_exp", "transpose.int", "_fused_adam_", "addmm", "add_.Tensor", "split.Tensor")
+
+
+class Case(NamedTuple):
+    """A list of operators, and how it is used."""
+
+    size: int
+    legacy: bool
+    autograd: bool
+
+    def __str__(self) -> str:
+        return f"{self.size}{'-legacy' if self.legacy else ''}{'' if self.autograd else '-no-autograd'}"
+
+
+CASES = [Case(size, legacy, autograd) for size in SIZES for legacy in (False, True) for autograd in (True, False)]
+
+
+def list_of(case: Case, names: Iterable[str]) -> str:
+    """The text of a list of a number of operators, chosen from names without namespace."""
+    chooser = random.Random(case.size)
+    listed = [*_ODD, *chooser.sample(sorted(set(names) - set(_ODD)), 500)][: case.size]
+    if case.legacy:
+        return yaml.safe_dump([f"aten::{name}" for name in listed])
+    operators = {}
+    for number, name in enumerate(listed):
+        whole = number % 3 == 1
+        operators[f"aten::{name.partition('.')[0] if whole else name}"] = {
+            "is_root_operator": False,
+            "is_used_for_training": number % 7 != 4,
+            "include_all_overloads": whole,
+            "debug_info": ["a model"],
+        }
+    return yaml.safe_dump({"operators": operators, "custom_classes": ["a.B"], "kernel_metadata": {"add": ["float"]}})
+
+
+def compare(source: Source, folder: Path, cases: Iterable[Case] = CASES) -> dict[Case, list[str]]:
+    """The names of the files that differ, by case."""
+    packaged = source.root / "torchgen" / "packaged"
+    names = _NAME.findall((packaged / "ATen" / "native" / "native_functions.yaml").read_text())
+    lists = {case: folder / f"{case}.yaml" for case in cases}
+    for case, path in lists.items():
+        path.write_text(list_of(case, names))
+    _run_torchgen(source, folder, lists)
+    different = {}
+    for case, path in lists.items():
+        ours, theirs = folder / "ours" / str(case), folder / "theirs" / str(case)
+        words = [f"operators={path}", *([] if case.autograd else ["autograd=0"])]
+        gradmill(source, ours, folder / "cache", *words)
+        made, expected = _files(ours / "files"), _files(theirs)
+        different[case] = sorted(name for name in {**made, **expected} if made.get(name) != expected.get(name))
+    return different
+
+
+def _run_torchgen(source: Source, folder: Path, lists: Mapping[Case, Path]) -> None:
+    cases = [
+        {
+            "operators": str(path),
+            "legacy": case.legacy,
+            "disable_autograd": not case.autograd,
+            "out": str(folder / "theirs" / str(case)),
+        }
+        for case, path in lists.items()
+    ]
+    order = folder / "cases.json"
+    order.write_text(json.dumps({"root": str(source.root), "cases": cases}))
+    subprocess.run([sys.executable, TESTS / "torchgen_selected.py", order], check=True)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def main() -> int:
+    equal = True
+    for version in sys.argv[1:] or known_versions():
+        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+            folder = Path(name)
+            different = compare(find_source(version, WHEELS.resolve(), folder / "unpacked"), folder)
+        print(f"{version:10}{sum(not names for names in different.values())}/{len(different)} lists equal", flush=True)
+        for case, names in different.items():
+            for differing in names[:10]:
+                print(f"{'':10}{case}: differs: {differing}", flush=True)
+                equal = False
+    return 0 if equal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
