@@ -17,7 +17,6 @@ __all__ = ["ENGINE", "Cycle", "Database"]
 
 Root = tuple[Any, ...]  # a query, and its key
 
-
 _TRIES = 3  # to read one state of the store, while other processes commit
 
 

@@ -38,12 +38,10 @@ def changes(db: Database, name: Name) -> list[Name] | None:
 def reads(db: Database, name: Name) -> list[Name]:
     """What a call depended on when it ran, by name."""
     call = db.by_name(name)
-    memo = None if call is None else call.memo
-    return (
-        []
-        if memo is None
-        else [name for dep in memo.deps if dep.item is None or dep.digest != MISSING for name in _names(db, dep)]
-    )
+    if call is None or call.memo is None:
+        return []
+    present = (dep for dep in call.memo.deps if dep.item is None or dep.digest != MISSING)
+    return [name for dep in present for name in _names(db, dep)]
 
 
 def _names(db: Database, dep: Dep) -> list[Name]:

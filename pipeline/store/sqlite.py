@@ -180,9 +180,7 @@ class SqliteStore:
         """Connects to the database."""
         for end in _NEXT_TO:
             leave_files_only(self.path + end)
-        self._connection = self._files.enter_context(
-            closing(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
-        )
+        self._use(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None))
         if self._exclusive:
             self._run("PRAGMA locking_mode = EXCLUSIVE")  # before anything is read
         self._run("PRAGMA synchronous = OFF")  # the next line would wait for the disk
@@ -220,9 +218,7 @@ class SqliteStore:
         self.empty, self._sum, self.problem = True, 0, ""
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-            self._values = self._files.enter_context(
-                closing(Values(self._new_paths[1], self._place, os.O_RDWR | os.O_CREAT | os.O_TRUNC))
-            )
+            self._use_values(self._new_paths[1], os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         except (OSError, ValueError) as error:  # ValueError: a path that is not text
             self._report(error)
             self._use_values(os.devnull, os.O_RDONLY)
