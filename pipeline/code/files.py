@@ -48,14 +48,11 @@ class Source(Input):
 
 def source_files(folder: str) -> dict[str, str]:
     """All files of the package in `folder`, without bytecode: label to path."""
-    paths = {}
-    package = os.path.basename(folder)
+    paths: dict[str, str] = {}
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
-        inside = place[len(folder) + 1 :]
-        for name in sorted(names):
-            label = "/".join(part for part in (package, inside.replace(os.sep, "/"), name) if part)
-            paths[PREFIX + label] = os.path.join(place, name)
+        inside = PREFIX + os.path.basename(folder) + place[len(folder) :].replace(os.sep, "/")
+        paths.update((f"{inside}/{name}", f"{place}{os.sep}{name}") for name in sorted(names))
     return paths
 
 

@@ -10,6 +10,8 @@ import sys
 import time
 from importlib.util import cache_from_source
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
 import pytest
 from project import JOINED, Project, Run, finish
@@ -18,21 +20,24 @@ from pipeline.code.files import CodeChanged
 from pipeline.front.run.build import Build
 from pipeline.front.settings.config import read_config
 from pipeline.query.memo import Input
-from pipeline.specs.location import Location
 
 
-def test_code_that_changes_while_the_specs_are_read_ends_the_run(
-    built: Project, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("module", ["pipeline.specs.location.Location.read", "pipeline.code.files.read_file"])
+def test_code_that_changes_while_the_inputs_are_taken_ends_the_run(
+    own_code: Project, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
-    build = Build(read_config({name: str(getattr(built, name)) for name in ("specs", "cache", "generated")}))
-    source = build.inputs.code.paths()[0]
-    read = Location.read
+    """While the specs are read, or while a source file is, of which the run has no digest yet."""
+    monkeypatch.setattr("pipeline.front.run.own_code.PACKAGE", str(own_code.root / "pipeline"))
+    monkeypatch.setattr("pipeline.front.run.own_code.STARTED", time.time_ns())
+    build = Build(read_config({name: str(getattr(own_code, name)) for name in ("specs", "cache", "generated")}))
+    read = resolve_name(module)
 
-    def read_late(self: Location) -> bytes:
-        build.inputs.code.stats[source] = None  # what was there before is not what is there now
-        return read(self)
+    def read_late(where: Any) -> Any:
+        data = read(where)
+        (own_code.root / "pipeline" / "stages" / "shard.py").touch()
+        return data
 
-    monkeypatch.setattr(Location, "read", read_late)
+    monkeypatch.setattr(module, read_late)
     with pytest.raises(CodeChanged):
         build.inputs.take({})
 

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterable, Set
 
 from pipeline.io.files import read_file
+from pipeline.model.regex import regex
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import digest
 
@@ -21,11 +22,11 @@ CHANGED = "this file was changed after gradmill generated it"
 _KINDS = {stat.S_IFLNK: "there is a link, which gradmill did not create", stat.S_IFDIR: "there is a folder"}
 _NO_FILE = "there is something that is not a regular file"
 
-_MARK = re.compile(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines of every generated file
+_MARK = regex(rb"@ ?generated (?:from|by \S+ from) (\S+)")  # in the first lines of every generated file
 _HEAD = 4096
 _STAMP = b"gradmill stamp\n"
 OUTPUTS = "# gradmill: the generated files\n"  # the first line of what `outputs=` names
-_MANIFEST = re.compile(rb'\{"format":"manifest/\d+",')
+_MANIFEST = regex(rb'\{"format":"manifest/\d+",')
 
 Identity = tuple[int, int]  # device and inode: the same for each path, link and case of letters
 HeadTest = Callable[[bytes], bool]  # whether the head of a file identifies it as a certain file of gradmill
@@ -128,5 +129,5 @@ def is_outputs(head: bytes) -> bool:
 def is_rule_for(target: str) -> HeadTest:
     """A test for depfiles of `target`, with any path to its folder, and of others after it."""
     name = os.fsencode(os.path.basename(target)).replace(b" ", b"\\ ")
-    rule = re.compile(rb"(.*/)?" + re.escape(name) + rb"[: ]")
+    rule = regex(rb"(.*/)?" + re.escape(name) + rb"[: ]")
     return lambda head: rule.match(head) is not None

@@ -13,11 +13,8 @@ from pipeline.io.files import read_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import Name
 from pipeline.store.collect import Collected, collect
-from pipeline.store.sqlite import size_of
 
 BUSY = "in use, or just built"
-
-LARGE = 1 << 30  # bytes of a store above which a store is collected automatically
 
 
 def is_root(name: Name) -> bool:
@@ -26,10 +23,9 @@ def is_root(name: Name) -> bool:
     return query == "stage" or (stage, query) in (("shard", "made"), ("manifest", "manifest"), ("units", "unit_titles"))
 
 
-def collect_if_large(path: str) -> None:
-    """Collects a store of more than `LARGE` bytes."""
-    if size_of(path) > LARGE:
-        collect(path, is_root)
+def collect_set(path: str) -> Collected | None:
+    """Collects the store of a spec set at a path. None if there is none, or it cannot be replaced."""
+    return collect(path, is_root)
 
 
 def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | str]]:
@@ -49,7 +45,7 @@ def collect_cache(cache: str, grace: float) -> Iterator[tuple[str, Collected | s
             continue
         remove_abandoned(folder, own_files(folder))
         young = os.path.getmtime(path) > time.time() - grace
-        yield name, BUSY if young else collect(path, is_root) or BUSY
+        yield name, BUSY if young else collect_set(path) or BUSY
 
 
 def is_cache(cache: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pipeline.front.run.collect import collect_if_large
 from pipeline.front.run.contents import units
 from pipeline.front.run.notes import Forgotten, read_notes
 from pipeline.front.run.paths import Paths
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from pipeline.query.database import Database
     from pipeline.query.memo import Input
 
+LARGE = 1 << 30  # bytes of a store above which garbage is collected automatically
+
 
 class Connection:
     """The database, and the tasks that `doit forget` named. `room`: the memory budget of values in bytes, 0 for enough
@@ -24,9 +25,12 @@ class Connection:
     def __init__(self, paths: Paths, *, room: int, seals: bool, exclusive: bool) -> None:
         from pipeline.code.code import code
         from pipeline.query.database import Database
-        from pipeline.store.sqlite import SqliteStore
+        from pipeline.store.sqlite import SqliteStore, size_of
 
-        collect_if_large(paths.store)
+        if size_of(paths.store) > LARGE:
+            from pipeline.front.run.collect import collect_set  # much code, rarely needed
+
+            collect_set(paths.store)
         self._notes = paths.notes
         store = SqliteStore(paths.store, seals=seals, exclusive=exclusive)
         self.db: Database = Database(store, find_query, code, room, warn)

@@ -35,8 +35,7 @@ class Inputs:
         """Takes a snapshot of all inputs, by label. CodeChanged if the running code may differ from the files on disk.
         `known`: gradmill's files as the last run recorded them."""
         self.moment = self.now()
-        self._code, specs = self.code.take(known), self._take_specs()
-        self.code.settle()
+        specs, self._code = self._take_specs(), self.code.take(known)
         return self._code | specs
 
     def take_again(self) -> Mapping[str, Input]:

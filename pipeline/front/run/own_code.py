@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
@@ -34,53 +34,41 @@ class OwnCode:
         self.libraries: dict[str, str] = {}  # the files that state their versions
 
     def take(self, known: Mapping[str, Written]) -> dict[str, Input]:
-        """Takes the snapshot; returns the inputs, by label. `known`: the files as the last run recorded them.
-        CodeChanged if the running code may differ from the files on disk."""
+        """Takes the snapshot, after all other inputs were read; returns the inputs, by label. `known`: the files as the
+        last run recorded them. CodeChanged if a file changed since the process started: the running code, the files on
+        disk and the other inputs might never have existed at the same time."""
         from pipeline.code.code import FILES
-        from pipeline.code.files import library_files
+        from pipeline.code.files import Source, library_files
         from pipeline.query.database import ENGINE
         from pipeline.query.memo import Input
 
         self._paths, self.libraries = own_files(), library_files(LIBRARIES)
-        self.stats = {path: stat_of(path) for path in (*self._paths.values(), *self.libraries.values())}
-        self._check_running(known)
-        self._sources = self._sources_of(known)
-        engine = [self._sources[label].digest for label in self._paths if label.startswith("code/pipeline/query/")]
-        engine += [self._sources[name].digest for name in self.libraries]
+        files = {**self._paths, **self.libraries}
+        self.stats = {path: stat_of(path) for path in files.values()}
+        new = {path for path in files.values() if path not in known or known[path].stat != self.stats[path]}
+        self._check_running(new)
+        trusted = {path: None if path in new else known[path].digest for path in files.values()}
+        self._sources = {label: self._sources.get(label) or Source(path, trusted[path]) for label, path in files.items()}
+        digests = {label: source.digest for label, source in self._sources.items()}  # reads new files
+        if not unchanged((path, self.stats[path]) for path in new):
+            raise CodeChanged
+        self._loaded = set(sys.modules)
+        engine = [digests[label] for label in files if label.startswith("code/pipeline/query/")]
+        engine += [digests[name] for name in self.libraries]
         version = ".".join(map(str, sys.version_info[:3])).encode()
-        inputs: dict[str, Input] = {**self._sources}
-        return inputs | {
+        return {
+            **self._sources,
             ENGINE: Input(b"".join((*engine, version))),
             FILES: Input("\n".join(self._paths).encode()),
         }
 
-    def _check_running(self, known: Mapping[str, Written]) -> None:
-        """CodeChanged if a file changed since the process started, or Python loaded older bytecode for it."""
+    def _check_running(self, new: Set[str]) -> None:
+        """CodeChanged if a file changed since the process started, or Python loaded older bytecode for a new one."""
         from pipeline.code.bytecode import runs_as_older
 
         if not all(stat is None or is_settled(stat, Moment(STARTED)) for stat in self.stats.values()):
             raise CodeChanged
-        new = [path for path in self._paths.values() if path not in known or known[path].stat != self.stats[path]]
-        if [path for path in new if path.endswith(".py") and runs_as_older(path)]:
-            raise CodeChanged
-
-    def _sources_of(self, known: Mapping[str, Written]) -> dict[str, Source]:
-        from pipeline.code.files import Source
-
-        sources: dict[str, Source] = {}
-        for label, path in (*self._paths.items(), *self.libraries.items()):
-            record = known.get(path)
-            digest = record.digest if record is not None and record.stat == self.stats[path] else None
-            sources[label] = self._sources.get(label) or Source(path, digest)
-        return sources
-
-    def settle(self) -> None:
-        """Completes the snapshot, after all other inputs were read. CodeChanged if a file changed meanwhile: the code
-        and the other inputs might never have existed at the same time."""
-        for source in self._sources.values():
-            _ = source.digest  # reads the file now, together with the other inputs
-        self._loaded = set(sys.modules)
-        if not self.is_unchanged():
+        if [path for path in self._paths.values() if path in new and path.endswith(".py") and runs_as_older(path)]:
             raise CodeChanged
 
     def is_unchanged(self) -> bool:

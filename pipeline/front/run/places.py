@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -145,20 +145,20 @@ def remove_orphans(build: Build) -> None:
     if build.config.places.folders:
         roots = {os.path.realpath(root): families for root, families in build.config.families_by_folder.items()}
         known = [path for path in known if any(_may_be_of(build, path, *each) for each in roots.items())]
-    lost = [path for path in map(build.outputs.place, _lookalikes(build)) if path not in known]
+    lost = list(_lookalikes(build, current.union(known)))
     build.outputs.remove(
         (path for path in dict.fromkeys(known) if path not in current),
         by_digest=lambda path: lambda digest: digest in earlier.get(path, ()),
     )
-    build.outputs.remove((path for path in lost if path not in current), lambda head: True)  # chosen by their heads
+    build.outputs.remove(lost, lambda head: True)  # chosen by their heads
     called = list(map(os.path.basename, names))
     for folder in folders:
         remove_abandoned(folder, [*called, *(f"{name}.d" for name in called)])
     remove_abandoned(build.config.folder, own_files(build.config.folder))
 
 
-def _lookalikes(build: Build) -> Iterator[str]:
-    """The paths of generated files of any layout, recognized by their names and heads."""
+def _lookalikes(build: Build, others: Set[str]) -> Iterator[str]:
+    """The places of generated files of any layout, recognized by their names and heads, unless they are in `others`."""
     for root, families in build.config.families_by_folder.items():
         for folder in _with_inner(root, families):
             try:
@@ -166,12 +166,15 @@ def _lookalikes(build: Build) -> Iterator[str]:
             except OSError:
                 continue
             for path in (os.path.join(folder, name) for name in names):
+                place = build.outputs.place(path)
+                if place in others:
+                    continue
                 source = path.removesuffix(".d")
                 name = os.path.relpath(source, root)
                 if _may_be_of(build, path, root, families) and (
                     is_rule_for(source)(head_of(path)) if path != source else _is_of(name, source_of(path))
                 ):
-                    yield path
+                    yield place
 
 
 def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) -> bool:
