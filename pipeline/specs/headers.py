@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from pipeline.specs.location import Location
 
@@ -19,7 +20,7 @@ IN_PACKAGE = f"torch/include/torch/csrc/autograd/{MANUAL}"
 IN_CHECKOUT = f"torch/csrc/autograd/{MANUAL}"
 
 
-class Headers(NamedTuple):
+class Headers(Struct, frozen=True):
     """The headers of a set."""
 
     by_name: dict[str, Location]

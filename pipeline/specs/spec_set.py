@@ -10,7 +10,7 @@ import os
 import sys
 from functools import partial
 from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["ROLES", "Location", "SpecSet", "Templates", "find_spec_set"]
 
 
-class Templates(NamedTuple):
+class Templates(Struct, frozen=True):
     """The names of the templates of all output families."""
 
     needed: tuple[str, ...]

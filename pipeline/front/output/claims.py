@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from pipeline.front.settings.config import Config
 from pipeline.io.files import read_file, replace_file
@@ -21,7 +21,7 @@ _SHARED = "generated"  # the parent of the default output folders
 _OWNERS = ".owners"  # a note in it, for sets with another cache
 
 
-class _Note(NamedTuple):
+class _Note(Struct, frozen=True):
     """A note with the owner of `folder`, at `key`. `remedy`: the option that selects another folder."""
 
     path: str

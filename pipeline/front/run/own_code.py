@@ -48,7 +48,9 @@ class OwnCode:
         new = {path for path in files.values() if path not in known or known[path].stat != self.stats[path]}
         self._check_running(new)
         trusted = {path: None if path in new else known[path].digest for path in files.values()}
-        self._sources = {label: self._sources.get(label) or Source(path, trusted[path]) for label, path in files.items()}
+        self._sources = {
+            label: self._sources.get(label) or Source(path, trusted[path]) for label, path in files.items()
+        }
         digests = {label: source.digest for label, source in self._sources.items()}  # reads new files
         if not unchanged((path, self.stats[path]) for path in new):
             raise CodeChanged

@@ -1,4 +1,4 @@
-"""Loads modules of the standard library on first use, if doit imports them and most runs never use them.
+"""Loads modules on first use, if doit or msgspec imports them and most runs never use them.
 
 Such a module is the real module before its code is executed. `importlib.util.LazyLoader` does the same, but executes
 a module on its second import: doit imports `json` four times, and uses it for one reporter.
@@ -13,11 +13,11 @@ from importlib.util import LazyLoader
 from types import ModuleType
 from typing import Any
 
-# Only modules that doit and its imports load with a plain `import`: `from json import loads` already uses a module.
+# Only modules that are loaded with a plain `import`: `from json import loads` already uses a module.
 LAZY = frozenset(
     """
-    csv hashlib importlib.metadata._adapters ipaddress json linecache multiprocessing.reduction pdb pprint subprocess
-    tempfile tokenize traceback zipfile
+    copy csv email fnmatch hashlib importlib.metadata._adapters ipaddress json linecache msgspec.inspect msgspec.toml
+    msgspec.yaml multiprocessing.reduction pdb pprint subprocess tempfile tokenize traceback zipfile
     """.split()
 )
 

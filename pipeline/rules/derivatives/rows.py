@@ -6,7 +6,8 @@ Rules: upstream's load_derivatives, create_differentiability_info.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from pipeline.cpp.bindings import Binding
 from pipeline.model.autograd import Derivative, DifferentiableInput, Formula, ForwardDerivative
@@ -17,7 +18,7 @@ from pipeline.rules.derivatives.backward import check_gradient_usage, create_der
 from pipeline.rules.derivatives.forward import NON_DIFFERENTIABLE, complete, output_types
 
 
-class Rows(NamedTuple):
+class Rows(Struct, frozen=True):
     """The rows of a definition by kind: backward formulas, forward formulas, inputs without a derivative."""
 
     backward: list[Derivative]
