@@ -12,9 +12,10 @@ ATEN = "aten/src/ATen"
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    for name in ("--gen-dir", "--install-dir", "--subset", "--selected-op-list-path", "--operators-yaml-path"):
-        parser.add_argument(name)
-    parser.add_argument("--disable-autograd", action="store_true")
+    for name in ("gen-dir", "install-dir", "subset", "selected-op-list-path", "operators-yaml-path"):
+        parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}")
+    for name in ("disable-autograd", "force-schema-registration"):
+        parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}", action="store_true")
     options = parser.parse_args()
     sys.path.insert(0, str(AUTOGRAD.parent.parent))
     root = Path(options.gen_dir or ".")

@@ -33,12 +33,16 @@ EVERYWHERE = Places()  # all files of the requested families, in one folder
 
 
 def find_places(requested: Iterable[str], tree: str) -> Places:
-    """The places of files. `requested`: names of families and subsets. `tree`: one of TREES, "" for one folder."""
+    """The places of files. `requested`: names of families and subsets; if empty, the families by default are meant.
+    `tree`: one of TREES, "" for one folder."""
     requested = tuple(requested)
     only: dict[str, tuple[str, ...]] = {}
+    folders: dict[str, str] = {}
     for name, family in FAMILIES.items():
         prefixes = tuple(family.subsets[subset] for subset in requested if subset in family.subsets)
-        if prefixes and name not in requested and "" not in prefixes:
+        named = name in requested or (not requested and family.by_default)
+        if prefixes and not named and "" not in prefixes:
             only[name] = prefixes
-    folders = {name: getattr(family.place, tree) for name, family in FAMILIES.items() if tree and family.subsets}
+        if tree and family.subsets and (prefixes or named):
+            folders[name] = getattr(family.place, tree)
     return Places(only, folders)

@@ -77,8 +77,26 @@ def by_script(checkout: Checkout, *arguments: str) -> dict[str, bytes]:
 # ---- the tree
 
 
-@pytest.mark.parametrize("arguments", [("--subset", subset) for subset in READY])
+SELECTED = """\
+operators:
+  aten::exp: {is_root_operator: true, is_used_for_training: true, include_all_overloads: true, debug_info: [model]}
+  aten::mul.Tensor: {is_used_for_training: true, include_all_overloads: false}
+"""
+LISTS = {"selected.yaml": SELECTED, "none.yaml": "operators: {}\n", "names.yaml": "- aten::exp\n- aten::mul.Tensor\n"}
+OPTIONS = [
+    (),
+    ("--disable-autograd",),
+    ("--operators_yaml_path", "selected.yaml"),
+    ("--operators-yaml-path=none.yaml",),
+    ("--selected-op-list-path", "names.yaml", "--force_schema_registration"),
+]
+ARGUMENTS = [("--subset", subset) for subset in READY if subset != "libtorch"] + [(*SUBSET, *more) for more in OPTIONS]
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_the_tree_is_what_the_script_writes(checkout: Checkout, arguments: tuple[str, ...]) -> None:
+    for name, text in LISTS.items():
+        (checkout.root / name).write_text(text)
     checkout.generate(*arguments)
     files = checkout.files()
     assert files == by_script(checkout, *arguments)
@@ -86,6 +104,14 @@ def test_the_tree_is_what_the_script_writes(checkout: Checkout, arguments: tuple
     before = checkout.times()
     assert checkout.generate(*arguments).ran == []
     assert checkout.times() == before
+
+
+def test_files_that_are_no_longer_made_do_not_stay(checkout: Checkout) -> None:
+    run_script(checkout.root, "--subset", "pybindings")
+    others = checkout.files()
+    checkout.generate()
+    checkout.generate(*SUBSET, "--disable-autograd")
+    assert checkout.files() == others | by_script(checkout, *SUBSET, "--disable-autograd")
 
 
 @pytest.mark.slow
@@ -101,7 +127,7 @@ def test_the_tree_of_a_whole_release_is_what_the_script_writes(subset: str, torc
 def test_the_tree_is_where_the_script_puts_it(checkout: Checkout, option: str) -> None:
     checkout.generate(*SUBSET, option, "made/here")
     assert checkout.files() == {}
-    run_script(checkout.root, *SUBSET, option.replace("_", "-"), "by_script")
+    run_script(checkout.root, *SUBSET, option, "by_script")
     written = files_in(checkout.root / "by_script")
     if "functionalization" in MISSING:
         written = {name: data for name, data in written.items() if "functionalization/" not in name}

@@ -58,6 +58,8 @@ _FIXED = {  # variables that options or the checkout determine -> what to write 
     "specs": "run the command in the root of the checkout",
     "generated": "write --gen-dir DIR",
     "families": "write --subset",
+    "operators": "write --operators-yaml-path FILE or --selected-op-list-path FILE",
+    "autograd": "write --disable-autograd",
     "tree": "write --gen-dir or --install-dir",
     "stamp": "write --stamp FILE",
     "depfile": "write --depfile FILE",
@@ -101,7 +103,11 @@ def read_arguments(words: Sequence[str], variables: Mapping[str, str]) -> dict[s
     subsets = _requested(options, root)
     tree = {"generated": options.install_dir or options.gen_dir, "tree": "csrc" if options.install_dir else "checkout"}
     files = {name: getattr(options, name) for name in FILES if getattr(options, name)}
-    return {"cache": CACHE, **variables, "specs": root, **tree, "families": ",".join(subsets), **files}
+    operators = options.selected_op_list_path or options.operators_yaml_path
+    selected = {"operators": operators} if operators else {}
+    selected |= {"autograd": "0"} if options.disable_autograd else {}
+    families = {"families": ",".join(subsets)}
+    return {"cache": CACHE, **variables, "specs": root, **tree, **families, **selected, **files}
 
 
 def _with_dashes(word: str) -> str:
@@ -116,9 +122,6 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
         _refuse("there are two lists of operators", "leave out --selected-op-list-path or --operators-yaml-path")
     if options.subset not in ("", *SUBSETS):
         _refuse(f"--subset {options.subset}", nearest(options.subset, SUBSETS) or f"write one of {', '.join(SUBSETS)}")
-    for name in ("selected_op_list_path", "operators_yaml_path", "disable_autograd"):
-        if getattr(options, name):
-            _refuse(f"--{name.replace('_', '-')}: gradmill generates the code of all operators", "leave it out")
     subsets = [options.subset] if options.subset else list(SUBSETS)
     for subset in subsets:
         if subset in MISSING:

@@ -96,13 +96,11 @@ class Config(Struct, frozen=True):
 
     @property
     def families_by_folder(self) -> dict[str, tuple[str, ...]]:
-        """The folders of generated files, each with the families that have or may have had files there: all of them if
-        there is one folder, the requested ones in a tree, which other builds may share."""
-        folders = self.places.folders
-        if not folders:
+        """The folders of generated files, each with the families that have files there or may have had some: all of
+        them if there is one folder, the requested ones in a tree, which other builds may share."""
+        if not self.places.folders:
             return {self.generated: tuple(FAMILIES)}
-        requested = self.families or tuple(folders)
-        at = {name: os.path.join(self.generated, folders[name]) for name in requested if name in folders}
+        at = {name: os.path.join(self.generated, folder) for name, folder in self.places.folders.items()}
         return {folder: tuple(name for name in at if at[name] == folder) for folder in at.values()}
 
     @property
@@ -275,7 +273,8 @@ def _members(word: str) -> list[str]:
 def _places(requested: str, tree: str) -> Places:
     if tree and tree not in TREES:
         raise SpecError(f"tree={tree}", nearest(tree, TREES) or f"write one of {', '.join(TREES)}")
-    return find_places(requested.split(","), tree)
+    words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else []
+    return find_places(words, tree)
 
 
 def _format(value: str) -> str:
