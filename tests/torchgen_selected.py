@@ -43,7 +43,6 @@ def main(path: str) -> None:
     for case in order["cases"]:
         out = Path(case["out"])
         out.mkdir(parents=True)
-        module.gen_autograd_functions_python(str(out), dict(infos), str(autograd / "templates"))
         selected = selector(case["operators"], legacy=case["legacy"])
         module.gen_autograd(*paths, str(out), str(autograd), selected, disable_autograd=case["disable_autograd"])
 

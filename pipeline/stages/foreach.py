@@ -16,7 +16,6 @@ from pipeline.rules.matching.foreach import PREFIX, find_reference, foreach_node
 from pipeline.stages import infos
 from pipeline.stages.layered.taking import participants
 from pipeline.stages.schemas import Listed, bucket_of_function, buckets, function, heads
-from pipeline.stages.selection import is_selected
 from pipeline.stages.set import release
 
 # Foreach functions refer to the derivatives of this key only: upstream hard-codes it too.
@@ -172,9 +171,8 @@ def _row(node: str | None, reference: Reference) -> NodeRow:
 
 @query
 def rows(db: Database) -> list[NodeRow]:
-    """A row for each synthesized info of a selected function, with the name of its Node, in the order of printing."""
-    chosen = (each.function for each in all_references(db) if is_selected(db, each.function))
-    candidates = (row_of(db, name) for name in chosen)
+    """A row for each synthesized info, with the name of its Node, in the order of printing."""
+    candidates = (row_of(db, reference.function) for reference in all_references(db))
     return [row for row in candidates if row is not None]
 
 

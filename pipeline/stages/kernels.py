@@ -16,25 +16,21 @@ from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.stages import foreach, infos
 from pipeline.stages.match import defined_by, dependent_of, in_order, info, node, pairs, rewritten
 from pipeline.stages.schemas import bucket_of_function, buckets, function, heads
-from pipeline.stages.selection import selected
+from pipeline.stages.selection import is_selected
 from pipeline.stages.set import release
 
 
 @table
 def kernels(db: Database, bucket: str) -> dict[str, Pair]:
-    """The selected functions of a bucket with autograd kernels: those with derivatives under some key, and those that
-    are not composed of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
+    """The functions of a bucket with autograd kernels: those with derivatives under some key, and those that are not
+    composed of other functions. Rule: torchgen.api.autograd.dispatch_strategy."""
     listed = dict(heads(db, bucket))
-    chosen = selected(db, bucket)
     keys = {**infos.own_keys(db, bucket), **foreach.served(db, bucket).keys}
     return {
         pair.function: pair
         for pair in pairs(db, bucket)
-        if (chosen is None or pair.function in chosen)
-        and (
-            listed[pair.function].abstract
-            or any(keys.get(name, {}).get(key) for key, name in (pair.source or {}).items())
-        )
+        if listed[pair.function].abstract
+        or any(keys.get(name, {}).get(key) for key, name in (pair.source or {}).items())
     }
 
 
@@ -99,8 +95,9 @@ def used_keys(db: Database) -> list[str]:
 
 @query
 def underived(db: Database) -> str:
-    """The first function with a kernel but without derivatives; "" if there is none."""
-    return next((pair.op for pair in all_kernels(db) if not pair.source), "")
+    """The first selected function with a kernel but without derivatives; "" if there is none."""
+    without = (pair for pair in all_kernels(db) if not pair.source and is_selected(db, pair.function))
+    return next((pair.op for pair in without), "")
 
 
 def outputs(db: Database, name: str) -> Outputs | None:

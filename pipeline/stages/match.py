@@ -22,8 +22,10 @@ Forward = tuple[str, tuple[ForwardDerivative, ...]]  # by dispatch key
 
 @query
 def nodes(db: Database) -> list[tuple[str, NodeRow]]:
-    """The Nodes in the order in which they are printed, by dispatch key and function."""
-    node_rows = [row for row in (*infos.rows(db), *foreach.rows(db)) if row.node is not None]
+    """The Nodes in the order in which they are printed, by dispatch key and function; of those that are synthesized
+    the ones of selected functions."""
+    synthesized = [row for row in foreach.rows(db) if selection.is_selected(db, row.function)]
+    node_rows = [row for row in (*infos.rows(db), *synthesized) if row.node is not None]
     return [(infos.keyed(row.function, row.dispatch_key), row) for row in node_rows]
 
 

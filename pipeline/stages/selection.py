@@ -1,7 +1,7 @@
-"""The functions that `operators=` selects: only they get autograd kernels and synthesized Nodes.
+"""The functions that `operators=` selects: only their autograd kernels and synthesized Nodes are printed.
 
 Part of the stage `match`. Upstream (gen_autograd) filters functions before it matches them. Definitions keep their
-Nodes, and tracing and factory functions are never filtered.
+Nodes, and tracing and factory functions are never filtered. Graphs may call all functions.
 """
 
 from pipeline.grammar.buckets import bucket_of

@@ -14,6 +14,7 @@ from pipeline.model.units import Unit
 from pipeline.query.database import Database
 from pipeline.query.query import query, unkept
 from pipeline.rules.native.heads import names_of
+from pipeline.stages import selection
 from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
@@ -177,11 +178,13 @@ def place_of_field(db: Database, family: str, name: str, field: str) -> tuple[st
 def selected(db: Database, family: str, bucket: str) -> list[tuple[str, Unit]]:
     """The units of a family from the functions of a bucket, each with its C++ name."""
     kind, facts = FAMILIES[family], release(db)
-    names = set(db.names(kernels, bucket)) if kind.unit == "kernel" else None
+    names, chosen = None, None
+    if kind.unit == "kernel":
+        names, chosen = set(db.names(kernels, bucket)), selection.selected(db, bucket)
     return [
         (head.cpp_name, _function(kind, name, head))
         for name, head in heads(db, bucket)
-        if (names is None or name in names) and kind.selects(head, facts)
+        if (names is None or name in names) and (chosen is None or name in chosen) and kind.selects(head, facts)
     ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import copy_of
+from pairs.sets import GRAPH
 from project import Project, assert_clean
 
 KERNELS = ("VariableType", "ADInplaceOrViewType", "TraceType")
@@ -89,6 +90,18 @@ def test_a_foreach_operator_brings_its_node(project: Project) -> None:
     assert {"Functions.h", "Functions.cpp"} <= set(run.shards)
     assert "struct TORCH_API ForeachExpBackward0" in project.files()["Functions.h"].decode()
     assert_clean(project, operators=path)
+
+
+def test_a_graph_calls_any_operator(project: Project) -> None:
+    folder = project.folder / "graphs"
+    folder.mkdir()
+    (folder / "model.py").write_text(GRAPH)
+    assert project.gradmill(graphs="graphs", families="graphs").status == 0
+    before = project.files()
+    assert "graphs/model.cpp" in before
+    run = project.gradmill(graphs="graphs", families="graphs", operators=listing(project, "[]\n"))
+    assert run.status == 0, run.stderr
+    assert project.files() == before
 
 
 @pytest.mark.parametrize("layout", ["upstream", "split"])

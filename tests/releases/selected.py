@@ -20,7 +20,7 @@ import yaml
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from releases import TESTS, WHEELS, Source, find_source, gradmill, known_versions
+from releases import ROOT, TESTS, WHEELS, Source, find_source, known_versions
 
 SIZES = (0, 1, 20, 500)
 _NAME = re.compile(r"^- func: ([\w.]+)\(", re.MULTILINE)
@@ -71,9 +71,10 @@ def compare(source: Source, folder: Path, cases: Iterable[Case] = CASES) -> dict
     different = {}
     for case, path in lists.items():
         ours, theirs = folder / "ours" / str(case), folder / "theirs" / str(case)
-        words = [f"operators={path}", *([] if case.autograd else ["autograd=0"])]
-        gradmill(source, ours, folder / "cache", *words)
-        made, expected = _files(ours / "files"), _files(theirs)
+        words = [f"operators={path}", "families=libtorch", *([] if case.autograd else ["autograd=0"])]
+        words += [f"specs={source.specs}", f"generated={ours}", f"cache={folder / 'cache'}"]
+        subprocess.run([sys.executable, "-m", "doit", "-r", "zero", *words], cwd=ROOT, check=True)
+        made, expected = _files(ours), _files(theirs)
         different[case] = sorted(name for name in {**made, **expected} if made.get(name) != expected.get(name))
     return different
 

@@ -1,0 +1,28 @@
+"""Selected operators: byte for byte what the release's own gen_autograd writes for the same list.
+
+All releases: python -m tests.releases.selected
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.releases import KNOWN
+from releases import Source, selected
+from releases.selected import CASES, Case
+from releases.test_all_releases import source_of
+
+
+def test_the_files_equal_those_of_torchgen_with_the_same_list(torch_specs: Path, tmp_path: Path) -> None:
+    cases = [Case(20, legacy=False, autograd=True), Case(1, legacy=True, autograd=False)]
+    source = Source("torch", torch_specs.parent.parent)
+    assert selected.compare(source, tmp_path, cases) == {case: [] for case in cases}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", KNOWN)
+def test_all_lists_of_all_releases(version: str, tmp_path: Path) -> None:
+    source = source_of(version, tmp_path / "unpacked")
+    assert selected.compare(source, tmp_path) == {case: [] for case in CASES}
