@@ -20,7 +20,7 @@ class Places(Struct, frozen=True):
     folders: dict[str, str] = {}  # the folder of a family's files below the output folder; missing: the latter
 
     def has(self, family: str, name: str) -> bool:
-        """Whether a file of a family is requested."""
+        """Whether a file of a family is requested. `name`: its own or, as descriptions rename files, its template's."""
         return name.startswith(self.only.get(family, ""))
 
     def path(self, family: str, name: str) -> str:

@@ -92,7 +92,9 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
     """The requested files of a family; none if there is an error, which is reported."""
     at = places(db)
     try:
-        planned = [file for file in _planned_files(db, family, layout) if at.has(family, file.name)]
+        planned = [
+            file for file in _planned_files(db, family, layout) if at.has(family, file.made_of.rpartition("/")[2])
+        ]
         return [replace(file, family=family, name=at.path(family, file.name)) for file in planned]
     except SpecError as error:
         # Any other error may be the reason why these lack derivatives.

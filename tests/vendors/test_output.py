@@ -27,6 +27,18 @@ def test_the_template_of_shards_keeps_its_name(tmp_path: Path) -> None:
     assert sorted(vendor.build()) == ["VariableType.h", "templates/VariableType.cpp", "x.cpp"]
 
 
+def test_a_file_with_another_name_is_of_its_subset_and_place(tmp_path: Path) -> None:
+    vendor = Vendor(tmp_path)
+    named = '[base]\nspecs = "core"\n[family.nodes]\n[family.nodes.file."Functions.cpp"]\nname = "Own.cpp"\n'
+    vendor.path("specset.toml").write_text(named)
+    found = vendor.build(families="libtorch", tree="csrc")
+    assert {name for name in found if name.endswith(("Own.cpp", "Functions.h"))} == {
+        "autograd/generated/Own.cpp",
+        "autograd/generated/Functions.h",
+    }
+    assert not any("python" in name for name in found)
+
+
 def test_a_definition_goes_with_the_function_that_is_excluded(tmp_path: Path) -> None:
     vendor = Vendor(tmp_path)
     base = '[base]\nspecs = "core"\nexclude = ["exp", "exp_", "exp.out"]\n[family.nodes]\n'
