@@ -1,0 +1,87 @@
+"""`generate-code` in checkouts of all releases, compared with the release's own torchgen: python -m tests.trees
+
+For each release a checkout is made of its package. There the release's torchgen is run as PyTorch's script runs it, for
+each subset and with each kind of option, and gradmill in another folder; the trees are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+if __name__ == "__main__":  # as pytest has it on the path
+    sys.path.insert(0, str(Path(__file__).parent))
+
+from checkouts import complete, lay_out, run_script
+from project import PACKAGED, files_in
+from releases import WHEELS, Source, Unavailable, find_source, known_versions
+
+from pipeline.front.commands.generate_code import MISSING, SUBSETS
+
+SELECTED = "operators:\n" + "".join(
+    f"  aten::{name}: {{}}\n" for name in ("exp", "add.Tensor", "sum.dim_IntList", "mm")
+)
+OPTIONS = ((), ("--disable-autograd",), ("--operators-yaml-path", "selected.yaml"))
+COMMAND = [sys.executable, "-m", "pipeline", "generate-code"]
+
+
+def trees(version: str, source: Source, folder: Path, subsets: list[str]) -> dict[str, list[str]]:
+    """The files that differ, by the arguments of the command."""
+    packaged, checkout = source.root / "torchgen" / "packaged", folder / "pytorch"
+    lay_out(checkout, lambda name: packaged / PACKAGED[name], version)
+    shutil.copyfile(packaged / "autograd" / "deprecated.yaml", checkout / "tools" / "autograd" / "deprecated.yaml")
+    shutil.copytree(
+        packaged / "ATen" / "templates", checkout / "aten" / "src" / "ATen" / "templates", dirs_exist_ok=True
+    )
+    (checkout / "selected.yaml").write_text(SELECTED)
+    complete(checkout, packaged.parent, "checkout_script.py")
+    found = {}
+    for subset in subsets:
+        for options in OPTIONS if subset in ("libtorch", "") else ((),):
+            arguments = (*(("--subset", subset) if subset else ()), *options)
+            found[" ".join(arguments)] = _different(checkout, folder, arguments)
+    return found
+
+
+def _different(checkout: Path, folder: Path, arguments: tuple[str, ...]) -> list[str]:
+    """The files of the two trees that differ."""
+    ours, upstreams = folder / "gradmill", folder / "script"
+    for tree in (ours, upstreams):
+        shutil.rmtree(tree, ignore_errors=True)
+    run_script(checkout, *arguments, "--gen-dir", str(upstreams))
+    command = [*COMMAND, *arguments, "--gen-dir", str(ours), f"cache={folder}/cache"]
+    subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
+    made, wanted = files_in(ours), files_in(upstreams)
+    if "functionalization" in MISSING:
+        wanted = {name: data for name, data in wanted.items() if "/functionalization/" not in name}
+    return [name for name in sorted({*made, *wanted}) if made.get(name) != wanted.get(name)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
+    parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    options = parser.parse_args()
+    ready = [subset for subset in SUBSETS if subset not in MISSING]
+    subsets = ready if len(ready) < len(SUBSETS) else ["", *ready]
+    equal = True
+    for version in options.versions or known_versions():
+        with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
+            try:
+                source = find_source(version, options.wheels.resolve(), Path(name) / "unpacked")
+            except Unavailable as error:
+                print(f"{version:10}{error}", flush=True)
+                equal = False
+                continue
+            for arguments, wrong in trees(version, source, Path(name), subsets).items():
+                print(f"{version:10}{arguments or 'all':60}{'differ:' if wrong else 'equal'}", *wrong[:10], flush=True)
+                equal = equal and not wrong
+    return 0 if equal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
