@@ -109,6 +109,7 @@ class SqliteStore:
     # ---- opening and closing
 
     def begin(self) -> tuple[Snapshot, bool]:
+        """Opens a read transaction; creates the store if it cannot be read. StoreDamaged if its contents are wrong."""
         is_idle = self._is_open and not self._connection.in_transaction  # else a revision was dropped
         same = is_idle and not self._in_memory and stats_of(self.path) == self._stats
         try:
@@ -135,14 +136,17 @@ class SqliteStore:
         return Snapshot(), False
 
     def is_current(self) -> bool:
+        """Whether the database file is the one that was opened."""
         return self._in_memory or stat_of(self.path) == self._stats[0]
 
     def discard(self) -> None:
+        """Deletes the seal, and continues with a new, empty store."""
         with suppress(OSError):
             os.unlink(self.path + _SEAL)
         self._create()
 
     def close(self) -> None:
+        """Closes both files, without a commit."""
         self._files.close()
         self._is_open = False
         for path in self._new_paths:
@@ -247,23 +251,29 @@ class SqliteStore:
     # ---- reading
 
     def memo(self, row: Row) -> Memo | None:
+        """The memo of a row, None if it has none. StoreDamaged if its checksum is wrong."""
         data = None if self.empty else self._blob("memos", row)
         return None if data is None else decode(_memo_decoder, data)
 
     def past(self, row: Row) -> list[Memo]:
+        """Former memos of a row. StoreDamaged if the checksum is wrong."""
         data = None if self.empty else self._blob("past", row)
         return [] if data is None else decode(_past_decoder, data)
 
     def value(self, key: bytes) -> bytes:
+        """The value with a digest. StoreDamaged if it is missing or has another digest."""
         return self._values.get(key)
 
     def readers(self, row: Row, item: Item) -> Iterable[Row]:
+        """The rows with a memo that depends on an item, and any whose item has the same hash."""
         return self._column("SELECT reader FROM reads WHERE row = ? AND item = ?", row, _hash(item))
 
     def all_readers(self, row: Row) -> Iterable[Row]:
+        """The rows with a memo that depends on a row or any of its items."""
         return set(self._column("SELECT reader FROM reads WHERE row = ?", row))
 
     def rows(self) -> Iterable[Row]:
+        """All rows with a memo."""
         return self._column("SELECT key FROM memos")
 
     def _place(self, value: bytes) -> Place | None:
@@ -292,9 +302,11 @@ class SqliteStore:
     # ---- writing
 
     def put(self, key: bytes, value: bytes) -> None:
+        """Adds a value by its digest; it is in the file after the commit."""
         self._values.add(key, value)
 
     def commit(self, changes: Changes) -> bool:
+        """Writes all changes or none. False if another process committed first, or for `problem`."""
         try:
             self._values.flush()
             if self.problem or self._values.problem is not None:

@@ -30,6 +30,7 @@ class OnTasks:
     options: Any  # of the command line, by name
 
     def parse_execute(self, in_args: list[str]) -> Any:
+        """Parses the words and runs the command; returns its exit status. InvalidCommand for an unknown option."""
         try:
             return super().parse_execute(in_args)  # type: ignore[misc]
         except CmdParseError as error:  # doit's message ends in the repr of all options
@@ -39,6 +40,7 @@ class OnTasks:
             ) from None
 
     def execute(self, params: Any, args: list[str]) -> Any:
+        """Runs the command with parsed options and the names of tasks; returns its exit status."""
         self.options = params
         self.loader = _Loader(self.loader, params)
         try:

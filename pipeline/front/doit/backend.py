@@ -16,9 +16,11 @@ class Codec:
     JSON but makes every start slower."""
 
     def encode(self, value: object) -> str:
+        """The JSON text of a value."""
         return msgspec.json.encode(value).decode()
 
     def decode(self, text: str) -> Any:
+        """The value of a JSON text. msgspec.DecodeError if it is not valid."""
         return msgspec.json.decode(text)
 
 
@@ -40,11 +42,13 @@ class Backend:
         return self._notes
 
     def get(self, task_id: str, dependency: str) -> Any:
+        """What doit stored about a task under a key, None if nothing. Only `IGNORED` outlives the process."""
         if dependency == IGNORED:
             return self.notes.get(task_id, {}).get(dependency)
         return self._values.get(task_id, {}).get(dependency)
 
     def set(self, task_id: str, dependency: str, value: Any) -> None:
+        """Stores a value about a task under a key."""
         if dependency == IGNORED:
             self.notes.setdefault(task_id, {})[dependency] = value
             self._changed = True
@@ -52,17 +56,21 @@ class Backend:
             self._values.setdefault(task_id, {})[dependency] = value
 
     def in_(self, task_id: str) -> bool:
+        """Whether doit knows the task: always true, as the rows have what doit would look up."""
         return True
 
     def remove(self, task_id: str) -> None:
+        """Notes that the next run is to forget a task."""
         self.notes[task_id] = {FORGOTTEN: True}
         self._changed = True
 
     def remove_all(self) -> None:
+        """Notes that the next run is to forget all tasks, and drops all other notes."""
         self._notes = {ALL: {FORGOTTEN: True}}
         self._changed = True
 
     def dump(self) -> None:
+        """Writes the notes if they changed. InvalidCommand if they cannot be written."""
         if self._changed:
             self._changed = False
             write_notes(self.name, self.notes)
