@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.front.commands.command import BuildCommand, check, keep
@@ -12,7 +13,19 @@ from pipeline.front.run.build import Build
 from pipeline.problems.plain import escaped
 from pipeline.problems.problem import SpecError, nearest
 
-FORMATS = ("ninja", "cmake", "cmakedir")
+
+def _ninja(build: Build, variables: Mapping[str, str]) -> str:
+    return ninja.ninja_file(build, ninja.absolute(build, variables))
+
+
+def _cmake(build: Build, variables: Mapping[str, str]) -> str:
+    from pipeline.front.run.cmake import cmake_variables
+
+    return cmake_variables(build)
+
+
+FORMATS: dict[str, Callable[[Build, Mapping[str, str]], str]] = {"ninja": _ninja, "cmake": _cmake}
+_FOLDER = "cmakedir"  # prints a folder, and looks at no spec set
 
 
 class Export(BuildCommand):
@@ -29,10 +42,11 @@ class Export(BuildCommand):
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
         wanted = " ".join(arguments)
-        if wanted not in FORMATS:
+        names = (*FORMATS, _FOLDER)
+        if wanted not in names:
             problem = f"export: no format '{wanted}'" if wanted else "export: name a format"
-            raise SpecError(problem, nearest(wanted, FORMATS) or f"formats: {', '.join(FORMATS)}")
-        if wanted == "cmakedir":
+            raise SpecError(problem, nearest(wanted, names) or f"formats: {', '.join(names)}")
+        if wanted == _FOLDER:
             sys.stdout.write(f"{os.path.dirname(os.path.abspath(ninja.__file__))}\n")
             return 0
         for value in (*ninja.absolute(build, self.variables()).values(), *build.inputs.spec_paths()):
@@ -41,13 +55,6 @@ class Export(BuildCommand):
                     f"export {wanted}: {value}: a name has a control character", "rename the file or folder"
                 )
         check(build, map(build.stages.root, build.stages.analysis))
-        sys.stdout.write(self._text(build, wanted))
+        sys.stdout.write(FORMATS[wanted](build, self.variables()))
         keep(build)
         return 0
-
-    def _text(self, build: Build, wanted: str) -> str:
-        if wanted == "ninja":
-            return ninja.ninja_file(build, ninja.absolute(build, self.variables()))
-        from pipeline.front.run.cmake import cmake_variables
-
-        return cmake_variables(build)
