@@ -53,7 +53,7 @@ def test_the_table_of_families_has_what_each_says_of_itself(family: Family) -> N
 
 def test_the_readme_names_every_family() -> None:
     row = next(line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| `families` |"))
-    assert ", ".join(f"`{name}`" for name in FAMILIES) in row
+    assert [name for name in FAMILIES if f"`{name}`" not in row] == []
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
