@@ -99,7 +99,7 @@ class References:
         same = ["set", "release", "layout", "families", "graphs", "lines"]
         same += ["text"] if case["text"] != "an error" else []
         same += ["shards"] if case["layout"] == "split" else []
-        same += ["place", "generated"] if case["lines"] == "1" else []  # as which files are named
+        same += ["place", "generated", "tree"] if case["lines"] == "1" else []  # as which files are named
         return self._made(_key(_usual(case, same)))
 
     def plain(self, case: Case) -> Made:
@@ -229,7 +229,7 @@ def second_run_does_nothing(found: Outcome) -> Iterator[str]:
 def equal_files_are_not_written(found: Outcome) -> Iterator[str]:
     """A file whose bytes the run before made is the same file still."""
     for name, data in found.files.items():
-        path = str((found.work.generated / name).relative_to(found.work.folder))
+        path = str((found.work.root / name).relative_to(found.work.folder))
         if found.before.get(name) == data and found.earlier[path] != found.tree[path]:
             yield name
 
@@ -293,7 +293,7 @@ def manifest_is_right(found: Outcome) -> Iterator[str]:
 
 def depfiles_name_what_there_is(found: Outcome) -> Iterator[str]:
     paths = [found.work.cache / found.work.name / "manifest.json.d"]
-    paths += [found.work.generated / name for name in found.files if name.endswith(".d")]
+    paths += [found.work.root / name for name in found.files if name.endswith(".d")]
     for path in paths:
         words = re.split(r"(?<!\\)[ \n]+", path.read_text().replace("\\\n", " "))
         for word in (re.sub(r"\\(.)", r"\1", word).removesuffix(":") for word in words if word):

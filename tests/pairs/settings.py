@@ -13,6 +13,7 @@ from allpairspy import AllPairs
 from never_wrong.seed import seeded
 
 from pairs.sets import OF_SETS, SETS
+from pipeline.families.places import TREES
 from pipeline.releases import KNOWN, minor
 
 Case = dict[str, str]  # a value for each setting
@@ -55,6 +56,7 @@ SETTINGS: dict[str, Values] = {
     "generated": Values(tuple(GENERATED)),
     "cache": Values(tuple(CACHE)),
     "stamp": Values(tuple(STAMP)),
+    "tree": Values(("", *TREES)),
     "before": Values(("nothing", "check", "other layout", "other families", "an edit")),
 }
 
@@ -100,6 +102,8 @@ EXCLUDED = (
     ),
     Excluded("the set has no headers for graphs", lambda set, graphs: bool(graphs) and not SETS[set].graphs),
     Excluded("whole graphs are for 2.13 and newer", lambda graphs, release: bool(graphs) and _before(release, "2.13")),
+    Excluded("a tree has the graphs elsewhere", lambda tree, graphs: bool(tree and graphs)),
+    Excluded("in a tree, files of other families stay", lambda tree, before: tree and before == "other families"),
     Excluded("lines=1 is for the split layout", lambda layout, lines: lines == "1" and layout != "split"),
 )
 NAMED = tuple(name for name, each in SETS.items() if each.named)

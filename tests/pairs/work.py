@@ -16,6 +16,7 @@ from small import Small
 
 from pairs.sets import GRAPH, NEWER, SETS
 from pairs.settings import CACHE, GENERATED, JOBS, NEWEST, STAMP, Case
+from pipeline.families.table import FAMILIES
 
 TICK = 0.025  # seconds after which what is written has another time, and is not too new to be relied on
 TEXTS: dict[str, Callable[[str], str]] = {
@@ -68,6 +69,17 @@ class Work:
         """The folder of the generated files."""
         return self.cwd / (self._filled(GENERATED) or f"generated/{self.name}")
 
+    @property
+    def _inner(self) -> str:
+        """The folder of a family's files below the folder of all, with a slash."""
+        tree = self.case["tree"]
+        return f"{getattr(FAMILIES['nodes'].place, tree)}/" if tree else ""
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder of the families' files."""
+        return self.generated / self._inner
+
     @cached_property
     def cache(self) -> Path:
         return self.cwd / (self._filled(CACHE) or "cache")
@@ -88,13 +100,18 @@ class Work:
     def files(self) -> dict[str, bytes]:
         """The generated files; not what else was asked to be put among them."""
         others = [path for path in (self.cache, self.stamp) if path is not None]
-        found = files_in(self.generated) if self.generated.is_dir() else {}
-        return {name: data for name, data in found.items() if not _is_in(self.generated / name, others)}
+        found = files_in(self.root) if self.root.is_dir() else {}
+        return {name: data for name, data in found.items() if not _is_in(self.root / name, others)}
 
     def manifest(self) -> Any:
         """The manifest, None where there is none."""
         path = self.cache / self.name / "manifest.json"
-        return json.loads(path.read_bytes()) if path.exists() else None
+        if not path.exists():
+            return None
+        found = json.loads(path.read_bytes())
+        for each in found["files"]:  # by the names that files have without a tree
+            each["path"] = each["path"].removeprefix(self._inner)
+        return found
 
     def tree(self) -> Tree:
         """Every file and folder, with inode, size and time of change."""
@@ -122,7 +139,7 @@ class Work:
             "generated": self._filled(GENERATED),
             "cache": self._filled(CACHE),
             "stamp": self._filled(STAMP),
-            **{name: case[name] for name in ("shards", "families", "graphs")},
+            **{name: case[name] for name in ("shards", "families", "graphs", "tree")},
         }
         usual = {"strict": "0", "layout": "upstream", "lines": "0", "format": "text"}
         found |= {name: case[name] for name, value in usual.items() if case[name] != value}
