@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from pipeline.cpp.bindings import return_names
 from pipeline.cpp.dispatcher import Signature, signature_of
 from pipeline.families.nodes.plan import NodePlan, plan_node
+from pipeline.graphs.arguments import arguments
 from pipeline.graphs.backward.histories import Histories
 from pipeline.graphs.backward.plan import plan_backward
 from pipeline.graphs.backward.program import Backward, CallBlock
@@ -95,6 +96,7 @@ def plan_graph(function: Function, operators: Mapping[str, Operator], release: R
 
     `operators` has every identity of `operators_of(function)`. Raises a GraphError for what a graph does not support.
     """
+    arguments(function)  # the operator can be registered
     plan = _plan(function, operators, release)
     written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
     variants = tuple(

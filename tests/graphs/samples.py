@@ -41,7 +41,11 @@ def _overlapping() -> Arguments:
     return [base[0:4], base[1:5]]
 
 
-_ALIASED = [_pair, _same, _overlapping]
+def _identical() -> Arguments:
+    return [tensor(*SHAPE)] * 2
+
+
+_ALIASED = [_pair, _same, _identical, _overlapping]
 _LISTED: list[Callable[[], Arguments]] = [lambda: [_pair()]]
 _PERHAPS_ONE: list[Callable[[], Arguments]] = [_one, lambda: [tensor(*SHAPE), 1]]
 _PERHAPS_SMALL: list[Callable[[], Arguments]] = [_one, lambda: [tensor(*SHAPE), 0.1]]
@@ -77,9 +81,10 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     **dict.fromkeys(
         ["one_written", "other_written", "both_written", "written_and_returned", "view_of_other"], _ALIASED
     ),
-    "by_table": [_pair, _same],
+    "by_table": [_pair, _same, _identical],
     "none_written": _ALIASED,
     "metadata_of_one": [_pair, _same],
+    "metadata_of_another": [lambda: [*_pair(), tensor(*SHAPE)], lambda: [(x := _same())[0], tensor(*SHAPE), x[1]]],
     "three": [
         lambda: [*_same(), tensor(*SHAPE), tensor(*SHAPE)],
         lambda: [*_overlapping(), tensor(4, 4), tensor(4, 4)],

@@ -328,3 +328,36 @@ def test_weights_are_not_an_input(small: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "small.pt2", "a") as file:
         file.writestr("small/data/weights/weight_9", b"more")
     assert read(tmp_path / "small.pt2", tmp_path).build.db.input("graph/small.pt2") == first
+
+
+class Deep(nn.Module):
+    """More parameters and buffers than torch's dispatcher takes arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers = [layer for _ in range(16) for layer in (nn.Linear(3, 3), nn.BatchNorm1d(3))]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(x).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_a_model_of_many_tensors_takes_them_as_lists(tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    model, x = Deep().double(), torch.rand(5, 3, dtype=torch.float64)
+    save(export(model, (x,)), tmp_path / "deep.pt2")
+    graph = library.build(tmp_path / "deep.pt2", tmp_path, "many_tensors", "torch").deep
+    assert str(graph.default._schema) == (
+        "many_tensors::deep(Tensor[] parameters, Tensor(a0!)[] buffers, Tensor x) -> Tensor"
+    )
+    parameters, buffers = list(model.parameters()), [buffer.clone() for buffer in model.buffers()]
+    loss = graph(parameters, buffers, x)
+    gradients = torch.autograd.grad(loss, parameters)
+    expected = model(x)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
+    torch.testing.assert_close(buffers, list(model.buffers()))
+    with pytest.raises(RuntimeError, match="deep: 'parameters' has 63 tensors, not 64"):
+        graph(parameters[:-1], buffers, x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 import pstats
+import re
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,23 @@ def test_an_expression_nested_too_deeply_is_an_error_at_its_statement(tmp_path: 
     ended = gradmill(["graphs=constant.py", "families=graphs"], tmp_path)
     assert ended.status == 1
     assert "constant.py:2:1: error: an expression is nested too deeply" in ended.stderr
+
+
+def test_more_inputs_than_the_dispatcher_takes_are_an_error(tmp_path: Path) -> None:
+    inputs = ", ".join(f"x{i}: Tensor" for i in range(65))
+    (tmp_path / "wide.py").write_text(
+        f"from torch import Tensor\n\n\ndef f({inputs}) -> Tensor:\n    return x0 * x64\n"
+    )
+    ended = gradmill(["graphs=wide.py", "families=graphs"], tmp_path)
+    assert ended.status == 1
+    assert "wide.py:4:1: error: f: the operator would have 65 arguments; torch's dispatcher takes 64" in ended.stderr
+
+
+def test_each_input_that_is_written_is_in_an_alias_set_of_its_own(tmp_path: Path) -> None:
+    names = [f"x{i}" for i in range(30)]
+    inputs, body = ", ".join(f"{name}: Tensor" for name in names), "".join(f"    {name}.mul_(2)\n" for name in names)
+    (tmp_path / "wide.py").write_text(f"from torch import Tensor\n\n\ndef f({inputs}):\n{body}")
+    ended = gradmill(["graphs=wide.py", "families=graphs", "generated=g"], tmp_path)
+    assert ended.status == 0, ended.stderr
+    sets = re.findall(r"Tensor\((\w+)!\) x\d+", (tmp_path / "g" / "graphs" / "wide.cpp").read_text())
+    assert len(sets) == len(set(sets)) == 30

@@ -689,18 +689,36 @@ inline void check_apart(
   check_apart(graph, written, a, other, some(b));
 }
 
-// Whether tensors share memory: each with another one.
+// Refuses a list of another length than the graph's list of parameters, buffers or constants.
+inline void check_count(const char* graph, const char* list, at::TensorList tensors, size_t count) {
+  TORCH_CHECK(tensors.size() == count, graph, ": '", list, "' has ", tensors.size(), " tensors, not ", count);
+}
+
+// Whether tensors share memory: each with another one. The same tensor in two places shares memory with itself.
 inline bool meet(std::initializer_list<Tensor> tensors) {
   for (const Tensor& one : tensors) {
     bool any = false;
     for (const Tensor& other : tensors) {
-      any = any || (!one.is_same(other) && overlap(one, other));
+      any = any || (&one != &other && overlap(one, other));
     }
     if (!any) {
       return false;
     }
   }
   return true;
+}
+
+// Refuses the same tensor in two places where only one of the inputs gets other sizes or strides.
+inline void check_distinct(const char* graph, std::initializer_list<Tensor> tensors) {
+  for (const Tensor& one : tensors) {
+    for (const Tensor& other : tensors) {
+      TORCH_CHECK(
+          &one == &other || !one.is_same(other),
+          graph,
+          ": the same tensor is passed for two inputs, and the sizes or strides of one of them are changed in place:"
+          " pass a view, x.view_as(x), for the other");
+    }
+  }
 }
 
 // What tensors that share memory are views of: what autograd knows as their base, or all of their memory.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from pipeline.graphs.functional.program import Shown, names_in
 from pipeline.graphs.model import Constant, Input, Nothing, Ref
@@ -127,16 +127,19 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
     condition = " && ".join(f"graph::meet({{{', '.join(members)}}})" for members in sets)
     shared = {name for members in variant.shared for name in members}
     passed: list[str] = []
+    changed = {name for name, _ in plan.functional.metadata}
+    graph = quoted(plan.functional.function.name)
+    distinct = [f"  graph::check_distinct({graph}, {{{', '.join(each)}}});" for each in sets if changed & {*each}]
     for members in sets:
         passed.append(f'graph::base_of("{plan.functional.function.name}", {{{", ".join(members)}}})')
         passed += [f"{name}.{part}" for name in members for part in ("sizes()", "strides()", "storage_offset()")]
     passed += [names[each.name] for each in plan.functional.function.inputs if each.name not in shared]
     call_ = f"{variant.plan.name}({', '.join(passed)})"
-    back = [f"  {line}" for line in metadata(plan)]
+    back = [f"  {line}" for line in metadata(plan, shared)]  # the variant does it for its own inputs
     outputs = plan.functional.outputs
     if not outputs:
-        return [f"if ({condition}) {{", f"  {call_};", *back, "  return;", "}"]
-    lines = [f"if ({condition}) {{", f"  auto shared_results = {call_};"]
+        return [f"if ({condition}) {{", *distinct, f"  {call_};", *back, "  return;", "}"]
+    lines = [f"if ({condition}) {{", *distinct, f"  auto shared_results = {call_};"]
     for i, each in enumerate(outputs):
         if isinstance(each, Shown) and each.is_input and not each.chain and isinstance(each.base, Ref):
             into = f"std::get<{i}>(shared_results)" if len(outputs) > 1 else "shared_results"
@@ -144,10 +147,13 @@ def _variant(plan: GraphPlan, variant: Variant) -> list[str]:
     return [*lines, *back, "  return shared_results;", "}"]
 
 
-def metadata(plan: GraphPlan) -> list[str]:
-    """The statements that mutate the metadata of inputs, as the source does."""
-    lines = [f"torch::autograd::impl::bump_version({name});" for name in plan.functional.bumped]
+def metadata(plan: GraphPlan, only: Container[str] | None = None) -> list[str]:
+    """The statements that mutate the metadata of inputs, as the source does; of the inputs `only`, None for all."""
+    bumped = (name for name in plan.functional.bumped if only is None or name in only)
+    lines = [f"torch::autograd::impl::bump_version({name});" for name in bumped]
     for name, link in plan.functional.metadata:
+        if only is not None and name not in only:
+            continue
         text = call(plan.original[link.identity], link.all_arguments(Ref(name)), numbers(plan))
         text = text.replace(f"({name}", f"(graph::mutable_({name})", 1)
         lines.append(f"{text};" if link.grad else f"graph::without_grad([&] {{ return {text}; }});")

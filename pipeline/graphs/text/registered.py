@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
+from itertools import count
+
+from pipeline.graphs.arguments import arguments
 from pipeline.graphs.model import Bool, Float, Input, Int, Many, Nothing, Str, Value
 from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.text import guards
 from pipeline.graphs.text.expressions.literals import quoted
 
 
 def registration(plan: GraphPlan, stem: str) -> str:
     """The statement that registers a graph."""
-    return f"m.def({quoted(schema(plan))}, gradmill::graphs::{stem}::{plan.name});"
+    function = f"gradmill::graphs::{stem}::{plan.name}"
+    packed = arguments(plan.functional.function)
+    if not any(argument.role for argument in packed):
+        return f"m.def({quoted(schema(plan))}, {function});"
+    parameters, checks = [], []
+    passed: dict[str, str] = {}
+    for argument in packed:
+        if argument.role:
+            parameters.append(f"at::TensorList {argument.role}")
+            checks.append(
+                f"gradmill::graph::check_count({quoted(plan.functional.function.name)}, "
+                f"{quoted(argument.role)}, {argument.role}, {len(argument.inputs)});"
+            )
+            passed |= {input_.name: f"{argument.role}[{i}]" for i, input_ in enumerate(argument.inputs)}
+        else:
+            (input_,) = argument.inputs
+            name = plan.functional.names[input_.name]
+            parameters.append(f"{guards.passed_type(input_.type)} {name}")
+            passed[input_.name] = name
+    call = f"{function}({', '.join(passed[input_.name] for input_ in plan.functional.function.inputs)})"
+    body = " ".join([*checks, f"return {call};"])
+    return f"m.def({quoted(schema(plan))}, []({', '.join(parameters)}) {{ {body} }});"
 
 
 def schema(plan: GraphPlan) -> str:
     """The schema of a graph, with annotations on the inputs that it writes to."""
     function, names = plan.functional.function, plan.functional.names
     written = {*plan.functional.written, *(name for name, _ in plan.functional.metadata)}
-    letters = iter("abcdefghijklmnopqrstuvwxyz" * 4)
-    arguments, keyword_only = [], False
-    for input_ in function.inputs:
-        if input_.keyword_only and not keyword_only:
+    sets = (f"a{number}" for number in count())  # alias sets: each written argument is in its own
+    texts, keyword_only = [], False
+    for argument in arguments(function):
+        first = argument.inputs[0]
+        if first.keyword_only and not keyword_only:
             keyword_only = True
-            arguments.append("*")
-        type_ = input_.type
-        if names[input_.name] in written:
-            type_ = type_.replace("Tensor", f"Tensor({next(letters)}!)")
-        arguments.append(f"{type_} {input_.name}{_default(input_)}")
+            texts.append("*")
+        type_ = f"{first.type}[]" if argument.role else first.type
+        if any(names[input_.name] in written for input_ in argument.inputs):
+            type_ = type_.replace("Tensor", f"Tensor({next(sets)}!)")
+        texts.append(f"{type_} {argument.role or first.name}{'' if argument.role else _default(first)}")
     returns = ", ".join(output.type for output in function.outputs)
-    return f"{function.name}({', '.join(arguments)}) -> {returns if len(function.outputs) == 1 else f'({returns})'}"
+    return f"{function.name}({', '.join(texts)}) -> {returns if len(function.outputs) == 1 else f'({returns})'}"
 
 
 def _default(input_: Input) -> str:

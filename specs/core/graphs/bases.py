@@ -66,6 +66,13 @@ def none_written(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"
     return x * y
 
 
+def metadata_of_another(x: Annotated[Tensor, "alias:a"], y: Tensor, z: Annotated[Tensor, "alias:a"]) -> Tensor:
+    """Other sizes of an input that shares nothing."""
+    z.mul_(2)
+    y.t_()
+    return x + z
+
+
 def metadata_of_one(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) -> Tensor:
     x.mul_(2)
     y.t_()

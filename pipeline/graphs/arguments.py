@@ -1,0 +1,42 @@
+"""The arguments of the operator that is registered for a function.
+
+torch's dispatcher takes at most 64. A function with more inputs takes the tensors of its model as lists, one for each
+role that the model has: parameters, buffers, constants. The C++ function has one parameter for each input.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.model import Function, Input, Kind
+
+MOST = 64
+_LISTS: dict[Kind, str] = {"parameter": "parameters", "buffer": "buffers", "constant": "constants"}
+
+
+class Argument(Struct, frozen=True):
+    """An argument of the operator: one input, or with `role` a list of inputs."""
+
+    inputs: tuple[Input, ...]
+    role: str = ""
+
+
+def arguments(function: Function) -> list[Argument]:
+    """The arguments of the operator. Raises a GraphError if there are more than the dispatcher takes."""
+    inputs = function.inputs
+    if len(inputs) <= MOST:
+        return [Argument((input_,)) for input_ in inputs]
+    names = {input_.name for input_ in inputs}
+    kinds = dict.fromkeys(input_.kind for input_ in inputs if input_.kind in _LISTS)
+    lists = {kind: _unused(_LISTS[kind], names) for kind in kinds}
+    packed = [Argument(tuple(i for i in inputs if i.kind == kind), role) for kind, role in lists.items()]
+    packed += [Argument((input_,)) for input_ in inputs if input_.kind not in lists]
+    if len(packed) > MOST:
+        what = f"the operator would have {len(packed)} arguments; torch's dispatcher takes {MOST}"
+        raise GraphError(function.place, what, "pass lists of tensors: xs: list[Tensor]")
+    return packed
+
+
+def _unused(name: str, names: set[str]) -> str:
+    return _unused(f"{name}_", names) if name in names else name
