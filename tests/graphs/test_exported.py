@@ -361,3 +361,30 @@ def test_a_model_of_many_tensors_takes_them_as_lists(tmp_path: Path) -> None:
     torch.testing.assert_close(buffers, list(model.buffers()))
     with pytest.raises(RuntimeError, match="deep: 'parameters' has 63 tensors, not 64"):
         graph(parameters[:-1], buffers, x)
+
+
+class Siamese(nn.Module):
+    """Statistics that are updated twice in a forward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.norm = nn.Linear(3, 3), nn.BatchNorm1d(3)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        return (self.norm(self.layer(x)).tanh() * self.norm(self.layer(y))).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_a_norm_that_is_used_twice_trains(tmp_path: Path) -> None:
+    torch.manual_seed(4)
+    model, x, y = Siamese().double(), torch.rand(5, 3, dtype=torch.float64), torch.rand(5, 3, dtype=torch.float64)
+    save(export(model, (x, y)), tmp_path / "siamese.pt2")
+    graph = library.build(tmp_path / "siamese.pt2", tmp_path, "siamese_norms", "torch").siamese
+    parameters, buffers = list(model.parameters()), [buffer.clone() for buffer in model.buffers()]
+    loss = graph(*parameters, *buffers, x, y)
+    gradients = torch.autograd.grad(loss, parameters)
+    expected = model(x, y)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
+    torch.testing.assert_close(buffers, list(model.buffers()))

@@ -68,11 +68,22 @@ class Histories:
         needs = NONE.union(*(self.needs(step.arguments.get(name)) for name in names))
         for i in histories_of(operator, step):
             self._needs[step.results[i].name] = needs
+        written = _written_with_history(operator)
         for name, clone in step.clones:
-            if name in [a.name for a in operator.schema.arguments if a.is_write]:
+            if name in written:
                 self._needs[clone] = needs
             else:
                 self._same[clone] = self.slot(step.arguments[name])
+
+
+def _written_with_history(operator: Operator) -> set[str]:
+    """The written arguments that get the operator's history: with a formula only those that it returns, not updated
+    statistics, as in VariableType."""
+    written = {a.name: a.annotation for a in operator.schema.arguments if a.is_write}
+    if operator.reverse is None:
+        return set(written)
+    returned = {r.annotation for r in operator.schema.returns if r.is_write}
+    return {name for name, annotation in written.items() if annotation in returned}
 
 
 def differentiable(operator: Operator) -> list[str]:
