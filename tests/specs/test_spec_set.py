@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import zipfile
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -29,16 +28,18 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wheel(tmp_path: Path) -> Path:
+    return write_wheel(tmp_path / "torch-2.13.0-cp311.whl", CORE)
+
+
+def write_wheel(path: Path, specs: Path) -> Path:
     """A wheel of a torch that has nothing but a spec set."""
-    path = tmp_path / "torch-2.13.0-cp311.whl"
     with ZipFile(path, "w") as archive:
-        archive.writestr("torch/version.py", "__version__ = '2.13.0'\n")
-        for name, place in (
-            ("native_functions", "ATen/native"),
-            ("tags", "ATen/native"),
-            ("derivatives", "autograd"),
-        ):
-            archive.write(CORE / f"{name}.yaml", f"torchgen/packaged/{place}/{name}.yaml")
+        archive.writestr("torch/version.py", f"__version__ = '{RELEASE}'\n")
+        places = {"native_functions": "ATen/native", "tags": "ATen/native", "derivatives": "autograd"}
+        for name, place in places.items():
+            archive.write(specs / f"{name}.yaml", f"torchgen/packaged/{place}/{name}.yaml")
+        for name in files_in(specs / "templates"):
+            archive.write(specs / "templates" / name, f"torchgen/packaged/autograd/templates/{name}")
     return path
 
 
@@ -157,25 +158,9 @@ def test_a_release_file_of_several_lines_is_refused(built: Project, text: str) -
 
 
 def test_no_command_takes_an_encrypted_wheel(project: Project) -> None:
-    wheel = project.folder / "torch-2.13.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, place in (
-            ("native_functions.yaml", "ATen/native/native_functions.yaml"),
-            ("tags.yaml", "ATen/native/tags.yaml"),
-            ("derivatives.yaml", "autograd/derivatives.yaml"),
-        ):
-            archive.writestr(f"torchgen/packaged/{place}", project.path(name).read_text())
-        for name in files_in(project.specs / "templates"):
-            archive.write(project.specs / "templates" / name, f"torchgen/packaged/autograd/templates/{name}")
-        archive.writestr("torch/version.py", f"__version__ = '{RELEASE}'\n")
+    wheel = write_wheel(project.folder / "torch-2.13.0-py3-none-any.whl", project.specs)
     assert project.run(specs=wheel).status == 0
-    data = bytearray(wheel.read_bytes())
-    for mark, flag in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = data.find(mark)
-        while at >= 0:
-            data[at + flag] |= 1
-            at = data.find(mark, at + 4)
-    wheel.write_bytes(bytes(data))
+    encrypt(wheel)
     for words in ((), ("show", "specs"), ("explain",)):
         run = project.run(*words, specs=wheel)
         assert (run.status != 0, is_plain(run)) == (True, True), run.stderr

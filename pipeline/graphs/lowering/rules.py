@@ -8,7 +8,7 @@ LossNLL.cpp of the release. A rule calls the kernels that the operator itself ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -58,6 +58,15 @@ class Rule(Struct, frozen=True):
 _A = "torch.ops.aten."
 
 
+def _linear(rank: int, matrix: str, result: str) -> Iterator[Rule]:
+    """The rules for inputs of a rank, with and without a bias. `matrix`: the input as a matrix; `result`: the result
+    from the `{product}`."""
+    weight = f"{_A}t(weight)"
+    biased, plain = f"{_A}addmm(bias, {matrix}, {weight})", f"{_A}mm({matrix}, {weight})"
+    yield Rule(lambda s: s.ranks("input", "weight", "bias") == (rank, 2, 1), result.format(product=biased))
+    yield Rule(lambda s: s.ranks("input", "weight") == (rank, 2) and s.is_none("bias"), result.format(product=plain))
+
+
 def _flat_matmul(site: Site) -> bool:
     return site.ranks("self", "other") in ((3, 2), (4, 2))
 
@@ -82,22 +91,8 @@ def _of_no_dtype(site: Site) -> bool:
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "aten::linear": (
-        Rule(
-            lambda s: s.ranks("input", "weight", "bias") == (2, 2, 1),
-            f"{_A}addmm(bias, input, {_A}t(weight))",
-        ),
-        Rule(
-            lambda s: s.ranks("input", "weight") == (2, 2) and s.is_none("bias"),
-            f"{_A}mm(input, {_A}t(weight))",
-        ),
-        Rule(
-            lambda s: s.ranks("input", "weight", "bias") == (3, 2, 1),
-            f"{_A}view({_A}addmm(bias, {_A}reshape(input, [rows, -1]), {_A}t(weight)), sizes)",
-        ),
-        Rule(
-            lambda s: s.ranks("input", "weight") == (3, 2) and s.is_none("bias"),
-            f"{_A}view({_A}mm({_A}reshape(input, [rows, -1]), {_A}t(weight)), sizes)",
-        ),
+        *_linear(2, "input", "{product}"),
+        *_linear(3, f"{_A}reshape(input, [rows, -1])", f"{_A}view({{product}}, sizes)"),
     ),
     "aten::matmul": (
         Rule(lambda s: s.ranks("self", "other") == (2, 2), f"{_A}mm(self, other)"),
