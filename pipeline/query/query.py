@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, get_type_hints
 
 import msgspec
@@ -43,7 +44,8 @@ class Query(Generic[P, V]):
     @cached_property
     def result(self) -> Any:
         """The type of the value: the function's annotation."""
-        return get_type_hints(self.function)["return"]
+        returned = SimpleNamespace(__annotations__={"return": self.function.__annotations__["return"]})
+        return get_type_hints(returned, self.function.__globals__)["return"]
 
     @cached_property
     def decoder(self) -> msgspec.msgpack.Decoder[Any]:

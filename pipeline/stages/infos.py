@@ -18,7 +18,6 @@ from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
 from pipeline.query.query import Table, query, table
-from pipeline.rules.derivatives.info import create_infos
 from pipeline.rules.matching.naming import NodeNames
 from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
@@ -101,7 +100,8 @@ def shape_part(db: Database, items: Items, name: str) -> tuple[tuple[str, bool],
 
 def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none if it has errors, which are reported."""
-    from pipeline.rules.derivatives.suspicion import suspicious  # much code, only needed for formulas that changed
+    from pipeline.rules.derivatives.info import create_infos  # much code, only needed for formulas that changed
+    from pipeline.rules.derivatives.suspicion import suspicious
 
     target = targets.item(db, bucket_of(entry), entry)
     defined = definition(db, entry)
