@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec import Struct
-
 from pipeline.families.family import Place
 from pipeline.families.table import FAMILIES
+from pipeline.model.places import Places
 
 SUBSETS = tuple(dict.fromkeys(subset for family in FAMILIES.values() for subset in family.subsets))
 TREES = Place._fields
-
-
-class Places(Struct, frozen=True):
-    """The requested files and their folders, by family."""
-
-    only: dict[str, tuple[str, ...]] = {}  # the prefixes of the names of the requested files; missing: all files
-    folders: dict[str, str] = {}  # the folder of a family's files below the output folder; missing: the latter
-
-    def has(self, family: str, name: str) -> bool:
-        """Whether a file of a family is requested. `name`: its own or, as descriptions rename files, its template's."""
-        return name.startswith(self.only.get(family, ""))
-
-    def path(self, family: str, name: str) -> str:
-        """The name of a file, with its folder."""
-        folder = self.folders.get(family, "")
-        return f"{folder}/{name}" if folder else name
-
-
-EVERYWHERE = Places()  # all files of the requested families, in one folder
 
 
 def find_places(requested: Iterable[str], tree: str) -> Places:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from pipeline.families.places import EVERYWHERE, Places
 from pipeline.model.layers import Source
+from pipeline.model.places import EVERYWHERE, Places
 from pipeline.problems.problem import Role
 from pipeline.query.database import Database
 from pipeline.query.query import query, unordered

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pipeline.families.places import EVERYWHERE
 from pipeline.families.table import TEMPLATES
 from pipeline.front.output.outputs import Written
 from pipeline.front.run.own_code import OwnCode
 from pipeline.front.settings.config import Config
 from pipeline.io.files import Moment, Stat, evidence, moment, stat_of, unchanged
+from pipeline.model.places import EVERYWHERE
 
 if TYPE_CHECKING:
     from pipeline.front.settings.graph_files import Archive

@@ -6,8 +6,8 @@ import os
 
 from msgspec import Struct
 
-from pipeline.families.places import EVERYWHERE
 from pipeline.front.settings.config import Config
+from pipeline.model.places import EVERYWHERE
 
 _RECORD = "last-"  # the prefix of the names of records
 PAGES = "page"  # the folder of a set's pages, both in the cache and beneath the generated files

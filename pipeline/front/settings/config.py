@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipeline.families.places import EVERYWHERE, SUBSETS, TREES, Places, find_places
+from pipeline.families.places import SUBSETS, TREES, find_places
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
+from pipeline.model.places import EVERYWHERE, Places
 from pipeline.model.regex import regex
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
