@@ -21,6 +21,10 @@ TENSOR_VECTOR = "::std::vector<at::Tensor>"
 TENSOR_LIST_LIKE = (TENSOR_LIST, "const c10::List<::std::optional<at::Tensor>> &", f"const {ITENSOR_LIST} &")
 
 
+# Lists that are passed by reference -> lists that own their members.
+OWNED_LISTS = {"at::IntArrayRef": "::std::vector<int64_t>", "c10::SymIntArrayRef": "::std::vector<c10::SymInt>"}
+
+
 class CppType(Struct, frozen=True, gc=False):
     """A C++ type as passed (`const at::Tensor &`), and without const and reference (`at::Tensor`)."""
 

@@ -63,8 +63,8 @@ class Family(Struct, frozen=True):
     name: str
     label: str  # the plural of its units, for messages
     unit: Literal["Node", "function", "kernel", "graph"]  # all Nodes, functions, kernels of autograd, graphs
-    # Reverse; NativeFunction; Served; Outputs; Structseq; the pieces of text of a graph
-    subject: Literal["reverse", "function", "derivatives", "outputs", "structseq", "graph"]
+    # Reverse; NativeFunction; Served; Outputs; Structseq; ViewGroup; the pieces of text of a graph
+    subject: Literal["reverse", "function", "derivatives", "outputs", "structseq", "view", "graph"]
     plan: Callable[[Any, Release], Any]  # from a subject to all facts that its text needs
     render: Callable[[Any, Release], dict[str, str]]  # from a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]

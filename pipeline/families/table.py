@@ -12,6 +12,7 @@ from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
+from pipeline.families.view_metas.files import VIEW_META_BINDINGS, VIEW_METAS
 from pipeline.specs.spec_set import Templates
 
 FAMILIES: dict[str, Family] = {
@@ -25,6 +26,8 @@ FAMILIES: dict[str, Family] = {
         FACTORIES,
         RETURN_TYPES,
         ENUM_TAG,
+        VIEW_METAS,
+        VIEW_META_BINDINGS,
         GRAPHS,
     )
 }

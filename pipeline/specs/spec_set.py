@@ -61,6 +61,13 @@ _CHECKOUT = {
     "derivatives": "tools/autograd/derivatives.yaml",
 }
 _CHECKOUT_TEMPLATES = "tools/autograd/templates"
+_ATEN = "ATen/"  # templates with a name that begins so are ATen's
+# The folders of ATen's templates, by that of the others.
+_ATEN_TEMPLATES = {
+    "templates": "templates/ATen",
+    "autograd/templates": "ATen/templates",
+    _CHECKOUT_TEMPLATES: "aten/src/ATen/templates",
+}
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
 
 
@@ -268,7 +275,12 @@ def _located(
         return Location(os.path.normpath(os.path.join(folder, *path)))
 
     files = {role: at(path) for role, path in layout.items()}
-    return files, {name: at(templates, name) for name in (*known.main, *known.for_graphs)}
+    return files, {name: at(_template(templates, name)) for name in (*known.main, *known.for_graphs)}
+
+
+def _template(folder: str, name: str) -> str:
+    """The path of a template."""
+    return f"{_ATEN_TEMPLATES[folder]}/{name.removeprefix(_ATEN)}" if name.startswith(_ATEN) else f"{folder}/{name}"
 
 
 def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, ...]) -> SpecSet:
@@ -307,7 +319,8 @@ def _wheel(path: str, known: Templates) -> SpecSet:
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
     files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
-    templates = {t: Location(path, f"{prefix}autograd/templates/{t}") for t in (*known.main, *known.for_graphs)}
+    names = (*known.main, *known.for_graphs)
+    templates = {name: Location(path, prefix + _template("autograd/templates", name)) for name in names}
     name = "-".join(os.path.basename(path).split("-")[:2])
     headers = {MANUAL: Location(path, IN_PACKAGE)} if IN_PACKAGE in members else {}
     version = _version_in(path) if "torch/version.py" in members else ""

@@ -15,7 +15,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
-from pipeline.stages.schemas import function
+from pipeline.stages.schemas import function, view_group
 from pipeline.stages.set import release
 from pipeline.stages.structseqs import structseq
 from pipeline.stages.units import unit
@@ -33,6 +33,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "derivatives": served_function,
     "outputs": outputs,
     "structseq": structseq,
+    "view": view_group,
     "graph": _graph,
 }
 

@@ -19,7 +19,7 @@ from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
-from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order, schema_texts
+from pipeline.stages.schemas import buckets, entry_of, first_of_views, function, heads, in_order, schema_texts
 from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
     asked,
@@ -95,7 +95,8 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
-    return in_order(db, [unit for _, unit in chosen], lambda unit: unit.name)
+    first = first_of_views(db) if kind.subject == "view" else {}
+    return in_order(db, [unit for _, unit in chosen], lambda unit: first.get(unit.name, unit.name))
 
 
 @unkept

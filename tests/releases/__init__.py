@@ -115,6 +115,7 @@ def run_torchgen(source: Source, folder: Path) -> dict[str, dict]:
         "tags": packaged / "ATen" / "native" / "tags.yaml",
         "derivatives": packaged / "autograd" / "derivatives.yaml",
         "templates": packaged / "autograd" / "templates",
+        "aten": packaged / "ATen" / "templates",
         "out": folder / "files",
         "python": folder / "files",
         "match": folder / "match.jsonl",

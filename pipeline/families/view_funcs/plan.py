@@ -10,14 +10,12 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import check_default, passing_of
 from pipeline.cpp.dispatcher import Parameter, signature_of
-from pipeline.cpp.types import argument_type
+from pipeline.cpp.types import OWNED_LISTS, argument_type
 from pipeline.cpp.view_funcs import view_func, view_func_macro
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Argument, Schema, is_tensor_like
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
-
-_OWNED = {"at::IntArrayRef": "::std::vector<int64_t>", "c10::SymIntArrayRef": "::std::vector<c10::SymInt>"}
 
 
 class State(Struct, frozen=True, gc=False, array_like=True):
@@ -92,8 +90,8 @@ def _check_first(schema: Schema) -> None:
 def _member(argument: Argument, function: NativeFunction, release: Release) -> tuple[Parameter, str]:
     """The member for an argument, and its initializer. A reference to a list is copied."""
     value = argument_type(argument.type, passing_of(function, release, symint=True), mutable=False).value
-    if value in _OWNED:
-        return Parameter(argument.name, _OWNED[value]), f"{argument.name}.vec()"
+    if value in OWNED_LISTS:
+        return Parameter(argument.name, OWNED_LISTS[value]), f"{argument.name}.vec()"
     return Parameter(argument.name, value), argument.name
 
 

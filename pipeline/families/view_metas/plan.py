@@ -1,0 +1,81 @@
+"""The plan of a view's ViewMetas: all facts that their text needs.
+
+A ViewMeta replays a view in functionalization. A view has a class, and so has its in-place variant; both call the view.
+Rules: torchgen.gen_functionalization_type and torchgen.api.functionalization.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pipeline.cpp.bindings import passing_of
+from pipeline.cpp.dispatcher import Parameter
+from pipeline.cpp.types import OWNED_LISTS, argument_type
+from pipeline.cpp.view_metas import view_meta
+from pipeline.grammar.names import unambiguous_name
+from pipeline.model.native import NativeFunction
+from pipeline.model.views import ViewGroup
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+from pipeline.rules.native.dispatch import IMPLICIT
+
+
+class ViewMeta(Struct, frozen=True, gc=False, array_like=True):
+    """One class. Parameters and members are those of its own; each class has further ones that are the same in all."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    members: tuple[Parameter, ...]  # of the same names: a list that is passed by reference is copied
+    is_list: bool  # whether the function returns several views; the class replays one
+    is_as_strided: bool
+
+
+class ViewMetasPlan(Struct, frozen=True, gc=False, array_like=True):
+    """The classes of a view. There are none if the view is composed of other functions."""
+
+    bases: tuple[str, ...]  # the base names of the view and its copy
+    struct: str  # of `at::_ops`
+    copy_struct: str
+    arguments: tuple[str, ...]  # of the view and its copy, without the base
+    is_list: bool
+    classes: tuple[ViewMeta, ...]
+
+
+def plan_view_metas(group: ViewGroup, release: Release) -> ViewMetasPlan:
+    """The plan of a view. Raises SpecError for a view that no ViewMeta can replay."""
+    view, copy = group.view, group.copy
+    bases = tuple(each.func.name.base for each in (view, copy) if each is not None)
+    struct, composite = unambiguous_name(view.func.name), IMPLICIT in view.dispatch
+    if composite:
+        return ViewMetasPlan(bases, struct, "", (), is_list=False, classes=())
+    if copy is None:
+        hint = "ViewMetas call it if views are not to be replayed"
+        raise SpecError(f"'{view.func.name}' is a view and has no copy variant", hint, field=("func",))
+    own = (view,) if group.inplace is None else (view, group.inplace)
+    return ViewMetasPlan(
+        bases,
+        struct,
+        unambiguous_name(copy.func.name),
+        tuple(a.name for a in copy.func.arguments[1:]),
+        _is_list(copy),
+        tuple(_class(each, release) for each in own),
+    )
+
+
+def _class(function: NativeFunction, release: Release) -> ViewMeta:
+    schema, how = function.func, passing_of(function, release, symint=True)
+    if not schema.arguments or schema.arguments[0].type != "Tensor":
+        raise SpecError(f"the first argument of view '{schema.name}' is no Tensor", "let it be the base", needle="(")
+    types = {a.name: argument_type(a.type, how, mutable=a.is_write).passed for a in schema.arguments[1:]}
+    return ViewMeta(
+        view_meta(str(schema.name)),
+        tuple(Parameter(name, type_) for name, type_ in types.items()),
+        tuple(Parameter(name, OWNED_LISTS.get(type_, type_)) for name, type_ in types.items()),
+        _is_list(function),
+        str(schema.name) == "as_strided",
+    )
+
+
+def _is_list(function: NativeFunction) -> bool:
+    returns = function.func.returns
+    return len(returns) > 1 or (len(returns) == 1 and "[" in returns[0].type)

@@ -1,0 +1,98 @@
+"""Renders the ViewMetas of a view: the `#include`s of its operators' headers, declarations, definitions, bindings."""
+
+from __future__ import annotations
+
+from pipeline.cpp.dispatcher import Parameter
+from pipeline.families.sections import Text
+from pipeline.families.template import Template
+from pipeline.families.view_metas.plan import ViewMeta, ViewMetasPlan
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+Sections = dict[str, Template]
+
+_TEXT = Text("view_metas/view_metas.cpp")
+_INDEX = Parameter("out_index", "int64_t")
+_SINGLE = ("replay_split_Tensor", "replay_split_with_sizes", "replay_unbind_int")
+# Which operators these call, in the arm that replays views and in the one that copies.
+_VIEWS = {"slice": "slice_Tensor", "select": "select_int"}
+_COPIES = {"slice": "slice_copy_Tensor", "select": "select_copy_int"}
+
+
+def include(plan: ViewMetasPlan, release: Release) -> str:
+    """The `#include`s of the headers of the view and its copy."""
+    return "".join(_TEXT.of(release)["include"].fill({"base": base}) for base in plan.bases)
+
+
+def declaration(plan: ViewMetasPlan, release: Release) -> str:
+    """The classes."""
+    return "".join(_declaration(each, _TEXT.of(release)) for each in plan.classes)
+
+
+def definition(plan: ViewMetasPlan, release: Release) -> str:
+    """The member functions of all classes. Raises SpecError as `_replay` does."""
+    return "".join(_definition(each, plan, _TEXT.of(release)) for each in plan.classes)
+
+
+def binding(names: tuple[str, ...], release: Release) -> str:
+    """The Python bindings of classes."""
+    return "".join(_TEXT.of(release)["binding"].fill({"name": name}) for name in names)
+
+
+def _first(view_meta: ViewMeta) -> tuple[Parameter, ...]:
+    """The first parameters of a class, which are those of its base class."""
+    return (Parameter("has_symbolic_inputs", "bool"), *((_INDEX,) if view_meta.is_list else ()))
+
+
+def _own(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """The other parameters or members of a class."""
+    mode = Parameter("inverse_return_mode", "at::functionalization::InverseReturnMode")
+    return (Parameter("reapply_views", "bool"), mode, *parameters)
+
+
+def _declaration(view_meta: ViewMeta, text: Sections) -> str:
+    first, own, members = _first(view_meta), _own(view_meta.parameters), _own(view_meta.members)
+    values = [p.name if p == m else f"{p.name}.vec()" for p, m in zip(own, members)]
+    return text["declaration"].fill(
+        {
+            "name": view_meta.name,
+            "tuple_types": ",\n".join(f"{p.type} /* {p.name} */" for p in (*first, *members)),
+            "elements": [f"std::get<{i}>(tpl)" for i in range(len(first) + len(own))],
+            "parameters": [f"{p.type} {p.name}" for p in (*first, *own)],
+            "is_multi_output": str(view_meta.is_list).lower(),
+            "is_as_strided": str(view_meta.is_as_strided).lower(),
+            "out_index": _INDEX.name if view_meta.is_list else "0",
+            "initializers": ",\n".join(f"{p.name}({value})" for p, value in zip(own, values)),
+            "to_out_index": text["to_out_index"].fill({}) if view_meta.is_list else "",
+            "names": [p.name for p in (*first, *members)],
+            "members": [f"{p.type} {p.name};" for p in members],
+        }
+    )
+
+
+def _definition(view_meta: ViewMeta, plan: ViewMetasPlan, text: Sections) -> str:
+    index = [_INDEX.name] if plan.is_list else []
+    values = {
+        "name": view_meta.name,
+        "struct": plan.struct,
+        "view": _replay(view_meta, plan, plan.struct, _VIEWS, text),
+        "copy": _replay(view_meta, plan, plan.copy_struct, _COPIES, text),
+        "reverse_arguments": ["base", "mutated_view", "inverse_return_mode", *index, *plan.arguments],
+        "names": [p.name for p in (*_first(view_meta), *_own(view_meta.members))],
+    }
+    return text["definition"].fill(values) + (
+        text["definition_of_to_out_index"].fill(values) if view_meta.is_list else ""
+    )
+
+
+def _replay(view_meta: ViewMeta, plan: ViewMetasPlan, struct: str, called: dict[str, str], text: Sections) -> str:
+    """The call of the view, or of its copy. Since 2.15 a view of several outputs makes one of them alone: SpecError for
+    a function for which upstream does not say how."""
+    single = f"replay_{view_meta.name.removesuffix('_ViewMeta')}"
+    if single in text:
+        return text[single].fill(called)
+    if view_meta.is_list and _SINGLE[0] in text:
+        hint = "torchgen says it for split.Tensor, split_with_sizes and unbind.int only"
+        raise SpecError(f"how '{plan.struct}' makes one of its views alone is not known", hint, field=("func",))
+    index = f"[{_INDEX.name}]" if view_meta.is_list else ""
+    return text["replay"].fill({"struct": struct, "arguments": ["base", *plan.arguments], "index": index})
