@@ -16,9 +16,7 @@ from copies import copy_of
 from cpp import toolchain
 from never_wrong.seed import SEED
 from never_wrong.specset import make_folder, of_families, read_specs
-from project import CORE, ROOT, Project
-
-from pipeline.families.table import TEMPLATES
+from project import CORE, KERNEL_TEMPLATES, ROOT, Project
 
 RELEASE = (CORE / "RELEASE").read_text().strip()
 
@@ -91,7 +89,7 @@ def tiny_built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def kernels_built(small_specs: Path, torch_specs: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A build of the small spec set with all templates, those of torch, to copy."""
     project = Project(tmp_path_factory.mktemp("kernels_built"), small_specs, RELEASE, kernels=True)
-    for name in TEMPLATES.optional:
+    for name in KERNEL_TEMPLATES:
         copyfile(torch_specs / "autograd" / "templates" / name, project.path(f"templates/{name}"))
     return project.build()
 

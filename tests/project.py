@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import forked
 
 from pipeline.families.family import Layout
-from pipeline.families.table import FAMILIES, TEMPLATES
+from pipeline.families.table import FAMILIES
 from pipeline.releases import resolve
 
 ROOT = forked.ROOT
@@ -38,11 +38,16 @@ NODE_FILES = [
     "python_functionsEverything.cpp",
 ]
 SHARDS = [*NODE_FILES, "variable_factories.h"]
-KERNEL_TEMPLATES = tuple(name for name in TEMPLATES.optional if name != "variable_factories.h")
+KERNEL_TEMPLATES = tuple(
+    name
+    for family in FAMILIES.values()
+    if family.by_default and family.needs not in ("", "variable_factories.h")
+    for name in family.templates
+)
 KERNEL_FILES = [  # of torch 2.13.0
     file.name
     for family in FAMILIES.values()
-    if family.by_default and family.needs in KERNEL_TEMPLATES
+    if family.needs in KERNEL_TEMPLATES
     for file in family.files([], Layout(), resolve("2.13"))
 ]
 COMMANDS = entry_points(group="doit.COMMAND").names | {"help", "info", "list", "clean", "forget", "ignore", "dumpdb"}

@@ -33,10 +33,14 @@ def main() -> None:
 def run(options: argparse.Namespace) -> None:
     if options.python:
         write_python(options.native, options.tags, options.derivatives, options.templates, options.python)
-        if options.aten and (Path(options.aten) / "ViewMetaClasses.h").exists():
-            write_view_metas(options.native, options.tags, options.aten, options.python)
-    if not any((options.out, options.match, options.differentiability)):
-        return
+    if any((options.out, options.match, options.differentiability)):
+        compare(options)
+    if options.aten and (Path(options.aten) / "ViewMetaClasses.h").exists():
+        write_view_metas(options.native, options.tags, options.aten, options.python)
+
+
+def compare(options: argparse.Namespace) -> None:
+    """The files of autograd, and what functions are matched with."""
     matched = matched_functions(options.native, options.tags, options.derivatives, options.templates, options.out)
     if options.match:
         lines = [json.dumps(match_line(m), sort_keys=True) for m in matched]

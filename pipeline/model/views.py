@@ -20,3 +20,4 @@ class ViewGroup(Struct, frozen=True, gc=False, array_like=True):
     view: NativeFunction
     inplace: NativeFunction | None
     copy: NativeFunction | None
+    replayed: bool  # whether it has ViewMetas: it is not composed of other functions, and no list selects operators

@@ -1,4 +1,4 @@
-"""Views, and functions with handwritten kernels, by release. All known releases have the same."""
+"""Views, and functions with handwritten kernels, by release."""
 
 from __future__ import annotations
 
@@ -31,8 +31,16 @@ OLDEST: dict[str, object] = {
     "views": {**dict.fromkeys(_VIEWS + _METADATA_VIEWS, "self"), "sparse_coo_tensor_with_dims_and_tensors": "values"},
     "untold_views": ("_unsafe_view",),
     "metadata_views": tuple(_METADATA_VIEWS),
+    "copied_in_views": (),
     "made_of_views": tuple(_MADE_OF_VIEWS),
     "manual_kernels": tuple(_MANUAL),
 }
 
-CHANGES: tuple[Change, ...] = ()
+CHANGES: tuple[Change, ...] = (
+    Change(
+        "2.14",
+        "copied_in_views",
+        "a member that is a reference outlived its argument",
+        add=("Tensor", "Tensor?", "Scalar", "Scalar?"),
+    ),
+)

@@ -15,10 +15,11 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
-from pipeline.stages.schemas import function, view_group
+from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.structseqs import structseq
 from pipeline.stages.units import unit
+from pipeline.stages.views import view_group
 
 
 def _graph(db: Database, name: str) -> Any:

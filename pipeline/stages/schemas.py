@@ -16,7 +16,7 @@ from pipeline.grammar.schema import SchemaParser, parser
 from pipeline.model.layers import layer_of
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind
-from pipeline.model.views import ViewGroup, ViewNames
+from pipeline.model.views import ViewNames
 from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
@@ -245,22 +245,6 @@ def views(db: Database, bucket: str) -> Views:
         if g.view is not None
     ]
     return Views([listed[i][0] for group in view_triples for i in group.members], copies, groups)
-
-
-def view_group(db: Database, name: str) -> ViewGroup | None:
-    """A view with its variants; None if the function is no view."""
-    group = next((each for each in views(db, bucket_of_function(name)).groups if each.view == name), None)
-    view = None if group is None else function(db, name)
-    if group is None or view is None:
-        return None
-    return ViewGroup(view, *(function(db, each) if each else None for each in (group.inplace, group.copy)))
-
-
-@unkept
-def first_of_views(db: Database) -> dict[str, str]:
-    """Views, each with the first of the functions that have its signature: the place of its group in upstream's
-    order."""
-    return {group.view: group.first for bucket in db.names(buckets) for group in views(db, bucket).groups}
 
 
 @query

@@ -19,7 +19,7 @@ from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
-from pipeline.stages.schemas import buckets, entry_of, first_of_views, function, heads, in_order, schema_texts
+from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order, schema_texts
 from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
     asked,
@@ -32,6 +32,7 @@ from pipeline.stages.set import (
     spec_set,
 )
 from pipeline.stages.specs import fields, files_of, keys_of
+from pipeline.stages.views import first_of_views
 
 
 def families(db: Database) -> list[str]:

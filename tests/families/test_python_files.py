@@ -3,6 +3,7 @@ edit rebuilds its own entries."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 from project import PACKAGED, ROOT, Project, files_in
 
-FAMILIES = "return_types,enum_tag"
-FILES = ["python_enum_tag.cpp", "python_return_types.cpp", "python_return_types.h"]
+FAMILIES = "return_types,enum_tag,view_metas,view_meta_bindings"
+VIEWS = ["ViewMetaClasses.cpp", "ViewMetaClasses.h", "ViewMetaClassesPythonBinding.cpp"]
+FILES = [*VIEWS, "python_enum_tag.cpp", "python_return_types.cpp", "python_return_types.h"]
 ODD = Path(__file__).parent / "odd_python.yaml"
 PAIR = """
 - func: pair(Tensor self) -> (Tensor first, Tensor second)
@@ -24,6 +26,7 @@ def by_torchgen(project: Project, out: Path) -> dict[str, bytes]:
     """The files that torchgen makes of a set."""
     names = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
     paths = [f"--{name}={project.path(file)}" for name, file in {**names, "templates": "templates"}.items()]
+    paths.append(f"--aten={project.specs / 'ATen' / 'templates'}")
     subprocess.run([sys.executable, ROOT / "tests" / "torchgen_oracle.py", *paths, f"--python={out}"], check=True)
     return files_in(out)
 
@@ -32,13 +35,18 @@ def by_torchgen(project: Project, out: Path) -> dict[str, bytes]:
 def python_set(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
     """The small spec set with torch's templates of Python's files."""
     project = Project(tmp_path, small_specs, "2.13.0")
+    project.path("templates/ATen").mkdir()
     for name in FILES:
-        source = torch_specs / PACKAGED["templates"] / name
-        project.path(f"templates/{name}").write_bytes(source.read_bytes())
+        place = f"ATen/templates/{name}" if name in VIEWS else f"{PACKAGED['templates']}/{name}"
+        target = f"templates/ATen/{name}" if name in VIEWS else f"templates/{name}"
+        project.path(target).write_bytes((torch_specs / place).read_bytes())
     return project
 
 
-def test_the_files_of_torch_with_odd_functions_equal_torchgens(torch_kernels: Project, tmp_path: Path) -> None:
+def test_the_files_of_torch_with_odd_functions_equal_torchgens(
+    torch_kernels: Project, torch_specs: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(torch_specs / "ATen" / "templates", torch_kernels.specs / "ATen" / "templates")
     torch_kernels.append("native_functions.yaml", ODD.read_text())
     made = torch_kernels.build(families=FAMILIES).files()
     expected = by_torchgen(torch_kernels, tmp_path / "out")
@@ -66,6 +74,52 @@ def test_a_function_with_named_results_runs_its_own_class(python_set: Project) -
     run = python_set.run(families=FAMILIES)
     assert (run.units, run.shards) == (["return_types.pair"], ["python_return_types.cpp"])
     assert python_set.files() == python_set.clean_build(families=FAMILIES)
+
+
+VIEW = """
+- func: seen(Tensor(a) self, int[] dims, Tensor? weight=None) -> Tensor(a)
+  dispatch:
+    CompositeExplicitAutograd: seen
+
+- func: seen_copy(Tensor self, int[] dims, Tensor? weight=None) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: seen_copy
+  tags: view_copy
+"""
+
+
+def test_a_view_runs_its_own_classes(python_set: Project) -> None:
+    python_set.append("native_functions.yaml", VIEW)
+    python_set.build(families=FAMILIES)
+    python_set.set_formula("exp", "self", "grad * result")
+    run = python_set.run(families=FAMILIES)
+    assert (run.status, run.units, run.shards) == (0, [], [])
+    text = python_set.path("native_functions.yaml").read_text()
+    python_set.path("native_functions.yaml").write_text(text.replace("int[] dims, Tensor?", "SymInt[] dims, Tensor?"))
+    run = python_set.run(families=FAMILIES)
+    assert (run.units, run.shards) == (["seen_ViewMeta", "functionalization.seen_ViewMeta"], ["ViewMetaClasses.h"])
+    header = python_set.files()["ViewMetaClasses.h"].decode()
+    assert "  ::std::vector<c10::SymInt> dims;\n  const ::std::optional<at::Tensor> & weight;\n};" in header
+    assert python_set.files() == python_set.clean_build(families=FAMILIES)
+
+
+def test_a_list_of_operators_leaves_no_view_to_functionalization(python_set: Project, tmp_path: Path) -> None:
+    (tmp_path / "operators.yaml").write_text("operators:\n  aten::exp:\n    is_used_for_training: true\n")
+    made = python_set.build(families="functionalization").files()
+    assert b"create_binding_with_pickle<at::functionalization::view_ViewMeta>" in made[VIEWS[2]]
+    made = python_set.build(families="functionalization", operators=tmp_path / "operators.yaml").files()
+    assert b"create_binding_with_pickle" not in made[VIEWS[2]]
+
+
+def test_since_2_15_one_of_several_views_is_made_alone(python_set: Project) -> None:
+    text = VIEW.replace("Tensor(a) self", "Tensor(a -> *) self").replace("-> Tensor\n", "-> Tensor[]\n")
+    python_set.append("native_functions.yaml", text.replace("-> Tensor(a)\n", "-> Tensor(a)[]\n"))
+    python_set.build(families=FAMILIES)
+    assert b"return at::_ops::seen::call(base, dims, weight)[out_index];" in python_set.files()["ViewMetaClasses.cpp"]
+    (python_set.specs / "RELEASE").write_text("2.15.0")
+    run = python_set.run(families=FAMILIES)
+    assert run.status != 0
+    assert "how 'seen' makes one of its views alone is not known" in run.stderr
 
 
 def test_a_tag_runs_the_list_of_tags(python_set: Project) -> None:

@@ -194,7 +194,13 @@ def test_an_error_is_shown_at_its_line_and_nothing_is_written(checkout: Checkout
 
 def test_other_commands_know_the_tree_by_the_same_variables(checkout: Checkout) -> None:
     checkout.generate()
-    variables = ("specs=.", "generated=.", "cache=build/gradmill", "families=libtorch", "tree=checkout")
+    variables = (
+        "specs=.",
+        "generated=.",
+        "cache=build/gradmill",
+        "families=libtorch,functionalization",
+        "tree=checkout",
+    )
     listed = checkout.run("list", "--all", "--status", *variables)
     assert (listed.status, listed.stderr) == (0, "")
     assert "U shard:torch/csrc/autograd/generated/Functions.h" in listed.stdout

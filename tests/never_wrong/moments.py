@@ -99,7 +99,8 @@ class Trials:
             name, edited = self.edited_code(state)
             return f"{what} {name}", edited
         if what == "template":
-            name = self._random.choice([f"set/templates/{template}" for template in TEMPLATES.main])
+            names = (f"set/templates/{template}" for template in TEMPLATES.main)
+            name = self._random.choice([name for name in names if name in state])
             lines = re.sub(rb"(?m)^// edit \d{5}\n", b"", state[name])
             return what, {**state, name: b"// edit %05d\n" % self._count + lines}
         specs = read_specs(self._folder / "set")

@@ -10,10 +10,8 @@ import forked
 import pytest
 from checkouts import PLACES, build, compare, headers_in, lay_out
 from copies import copy_of
-from project import CORE, PACKAGED, Project, Run, files_in
+from project import CORE, KERNEL_TEMPLATES, PACKAGED, Project, Run, files_in
 from releases.test_all_releases import source_of
-
-from pipeline.families.table import TEMPLATES
 
 VERSION = f"{(CORE / 'RELEASE').read_text().strip()}a0"
 
@@ -35,7 +33,7 @@ def checkout(project: Project, tmp_path: Path) -> Path:
 
 def test_every_file_is_what_the_build_of_the_checkout_writes(checkout: Path, torch_specs: Path, tmp_path: Path) -> None:
     templates = checkout / PLACES["templates"]
-    for name in TEMPLATES.optional:
+    for name in (*KERNEL_TEMPLATES, "variable_factories.h"):
         shutil.copyfile(torch_specs / "autograd" / "templates" / name, templates / name)
     run = gradmill(tmp_path, "specs=pytorch", "generated=out")
     assert (run.status, run.stderr) == (0, "")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.cpp.view_metas import view_meta
-from pipeline.families.family import Family, Layout
+from pipeline.families.family import Family, Layout, in_csrc
 from pipeline.families.file import File
 from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
@@ -88,8 +88,9 @@ def binding_files(views: Sequence[Unit], layout: Layout, release: Release) -> li
 
 
 def class_names(group: ViewGroup, release: Release) -> tuple[str, ...]:
-    """The names of the classes of a view."""
-    return tuple(view_meta(str(each.func.name)) for each in (group.view, group.inplace) if each is not None)
+    """The names of the classes of a view; none if no ViewMeta replays it."""
+    own = (group.view, group.inplace) if group.replayed else ()
+    return tuple(view_meta(str(each.func.name)) for each in own if each is not None)
 
 
 def render_bindings(names: tuple[str, ...], release: Release) -> dict[str, str]:
@@ -111,6 +112,8 @@ VIEW_META_BINDINGS = Family(
     (BINDING,),
     templates=(_ATEN + BINDINGS,),
     by_default=False,
+    subsets={"functionalization": ""},
+    place=in_csrc("functionalization/generated"),
     needs=_ATEN + BINDINGS,
     selects=lambda head, release: head.view_kind == "aliasing" and not head.implicit,
     titled=lambda names: f"functionalization.{view_meta(names.name)}",

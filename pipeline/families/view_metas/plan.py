@@ -10,14 +10,13 @@ from msgspec import Struct
 
 from pipeline.cpp.bindings import passing_of
 from pipeline.cpp.dispatcher import Parameter
-from pipeline.cpp.types import OWNED_LISTS, argument_type
+from pipeline.cpp.types import OWNED_LISTS, CppType, argument_type
 from pipeline.cpp.view_metas import view_meta
 from pipeline.grammar.names import unambiguous_name
 from pipeline.model.native import NativeFunction
 from pipeline.model.views import ViewGroup
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
-from pipeline.rules.native.dispatch import IMPLICIT
 
 
 class ViewMeta(Struct, frozen=True, gc=False, array_like=True):
@@ -31,7 +30,7 @@ class ViewMeta(Struct, frozen=True, gc=False, array_like=True):
 
 
 class ViewMetasPlan(Struct, frozen=True, gc=False, array_like=True):
-    """The classes of a view. There are none if the view is composed of other functions."""
+    """The classes of a view. There are none if no ViewMeta replays it."""
 
     bases: tuple[str, ...]  # the base names of the view and its copy
     struct: str  # of `at::_ops`
@@ -45,8 +44,8 @@ def plan_view_metas(group: ViewGroup, release: Release) -> ViewMetasPlan:
     """The plan of a view. Raises SpecError for a view that no ViewMeta can replay."""
     view, copy = group.view, group.copy
     bases = tuple(each.func.name.base for each in (view, copy) if each is not None)
-    struct, composite = unambiguous_name(view.func.name), IMPLICIT in view.dispatch
-    if composite:
+    struct = unambiguous_name(view.func.name)
+    if not group.replayed:
         return ViewMetasPlan(bases, struct, "", (), is_list=False, classes=())
     if copy is None:
         hint = "ViewMetas call it if views are not to be replayed"
@@ -66,14 +65,20 @@ def _class(function: NativeFunction, release: Release) -> ViewMeta:
     schema, how = function.func, passing_of(function, release, symint=True)
     if not schema.arguments or schema.arguments[0].type != "Tensor":
         raise SpecError(f"the first argument of view '{schema.name}' is no Tensor", "let it be the base", needle="(")
-    types = {a.name: argument_type(a.type, how, mutable=a.is_write).passed for a in schema.arguments[1:]}
+    types = {a: argument_type(a.type, how, mutable=a.is_write) for a in schema.arguments[1:]}
     return ViewMeta(
         view_meta(str(schema.name)),
-        tuple(Parameter(name, type_) for name, type_ in types.items()),
-        tuple(Parameter(name, OWNED_LISTS.get(type_, type_)) for name, type_ in types.items()),
+        tuple(Parameter(a.name, type_.passed) for a, type_ in types.items()),
+        tuple(Parameter(a.name, _member(a.type, type_, release)) for a, type_ in types.items()),
         _is_list(function),
         str(schema.name) == "as_strided",
     )
+
+
+def _member(type_: str, cpp: CppType, release: Release) -> str:
+    """The C++ type of a member: of a list of integers a copy, and since 2.14 of a tensor and a scalar."""
+    copied = type_ in release.copied_in_views and cpp.passed.startswith("const ")
+    return OWNED_LISTS.get(cpp.passed) or (cpp.value if copied else cpp.passed)
 
 
 def _is_list(function: NativeFunction) -> bool:

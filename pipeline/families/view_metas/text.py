@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.cpp.dispatcher import Parameter
+from pipeline.cpp.types import OWNED_LISTS
 from pipeline.families.sections import Text
 from pipeline.families.template import Template
 from pipeline.families.view_metas.plan import ViewMeta, ViewMetasPlan
@@ -52,7 +53,7 @@ def _own(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
 
 def _declaration(view_meta: ViewMeta, text: Sections) -> str:
     first, own, members = _first(view_meta), _own(view_meta.parameters), _own(view_meta.members)
-    values = [p.name if p == m else f"{p.name}.vec()" for p, m in zip(own, members)]
+    values = [f"{p.name}.vec()" if p.type in OWNED_LISTS else p.name for p in own]
     return text["declaration"].fill(
         {
             "name": view_meta.name,

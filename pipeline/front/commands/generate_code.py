@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -18,7 +17,6 @@ from pipeline.front.commands.run import Run
 from pipeline.front.doit.loader import PackageLoader, variables_of
 from pipeline.front.settings.config import FILES
 from pipeline.front.settings.hints import two_lines
-from pipeline.problems.plain import lines
 from pipeline.problems.problem import nearest
 
 SUBSETS = ("libtorch", "pybindings", "python")
@@ -28,13 +26,12 @@ CACHE = "build/gradmill"
 MISSING = {
     "pybindings": "python_torch_functions*.cpp and the other bindings of operators",
     "python": "annotated_fn_args.py",
-    "functionalization": "torch/csrc/functionalization/generated",
     "lazy": "torch/csrc/lazy/generated",
 }
 _NATIVE = "aten/src/ATen/native/native_functions.yaml"
 _TAGS = "aten/src/ATen/native/tags.yaml"
 _DERIVATIVES = "tools/autograd/derivatives.yaml"
-_VIEWS = "aten/src/ATen/templates/ViewMetaClasses.h"
+_VIEWS = "aten/src/ATen/templates/ViewMetaClassesPythonBinding.cpp"
 _ROOT = "run the command in the root of a PyTorch checkout"
 _HELP = "generate-code --help lists the arguments"
 _PATHS = {
@@ -130,9 +127,8 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     if options.gen_lazy_ts_backend:
         problem = f"--gen-lazy-ts-backend: gradmill does not generate {MISSING['lazy']}"
         _refuse(problem, "leave it out, and let PyTorch's script make these files")
-    if os.path.isfile(os.path.join(root, _VIEWS)):  # the script writes them for any subset
-        sys.stderr.write(lines([f"warning: gradmill does not generate {MISSING['functionalization']}"]))
-    return subsets
+    views = ["functionalization"] if os.path.isfile(os.path.join(root, _VIEWS)) else []
+    return subsets + views  # the script writes these for any subset
 
 
 def _checkout(options: argparse.Namespace) -> str:
