@@ -12,7 +12,8 @@ from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE
 from pipeline.families.variable_type.files import VARIABLE_TYPE
 from pipeline.families.view_funcs.files import VIEW_FUNCS
-from pipeline.families.view_metas.files import VIEW_META_BINDINGS, VIEW_METAS
+from pipeline.families.view_meta_bindings.files import VIEW_META_BINDINGS
+from pipeline.families.view_metas.files import VIEW_METAS
 from pipeline.specs.spec_set import Templates
 
 FAMILIES: dict[str, Family] = {

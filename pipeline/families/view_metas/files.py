@@ -1,7 +1,6 @@
-"""Families: the ViewMetas, classes that replay views in functionalization, and their Python bindings.
+"""Family: the ViewMetas, classes that replay views in functionalization. Upstream writes them among ATen's files.
 
-A unit is a view; its in-place variant has a class, too. Upstream's torchgen.gen writes the classes among ATen's files,
-generate_code.py writes the bindings.
+A unit is a view; its in-place variant has a class, too.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.cpp.view_metas import view_meta
-from pipeline.families.family import Family, Layout, in_csrc
+from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.model.native import FunctionHead
 from pipeline.model.units import Unit
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from pipeline.families.view_metas.plan import ViewMetasPlan
 
 FILES = HEADER, SOURCE = "ViewMetaClasses.h", "ViewMetaClasses.cpp"
-BINDINGS = "ViewMetaClassesPythonBinding.cpp"
-INCLUDE, DECLARATION, DEFINITION, BINDING = "include", "declaration", "definition", "binding"
+INCLUDE, DECLARATION, DEFINITION = "include", "declaration", "definition"
 
 _ATEN = "ATen/"  # the folder of these templates
 _SLOTS = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DEFINITION, "op_headers": INCLUDE}
@@ -78,43 +76,4 @@ VIEW_METAS = Family(
     selects=selects,
     homes=dict(zip(_SLOTS, (_ATEN + HEADER, _ATEN + SOURCE, _ATEN + SOURCE))),
     titled=lambda names: view_meta(names.name),
-)
-
-
-def binding_files(views: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The one file."""
-    names = tuple(unit.name for unit in views)
-    return [File(BINDINGS, _ATEN + BINDINGS, {}, {"view_meta_bindings": BINDING}, names)]
-
-
-def class_names(group: ViewGroup, release: Release) -> tuple[str, ...]:
-    """The names of the classes of a view; none if no ViewMeta replays it."""
-    own = (group.view, group.inplace) if group.replayed else ()
-    return tuple(view_meta(str(each.func.name)) for each in own if each is not None)
-
-
-def render_bindings(names: tuple[str, ...], release: Release) -> dict[str, str]:
-    """The one piece of the text."""
-    from pipeline.families.view_metas import text
-
-    return {BINDING: text.binding(names, release)}
-
-
-VIEW_META_BINDINGS = Family(
-    "view_meta_bindings",
-    "Python bindings of ViewMetas",
-    "function",
-    "view",
-    class_names,
-    render_bindings,
-    binding_files,
-    BINDINGS.__eq__,
-    (BINDING,),
-    templates=(_ATEN + BINDINGS,),
-    by_default=False,
-    subsets={"functionalization": ""},
-    place=in_csrc("functionalization/generated"),
-    needs=_ATEN + BINDINGS,
-    selects=lambda head, release: head.view_kind == "aliasing" and not head.implicit,
-    titled=lambda names: f"functionalization.{view_meta(names.name)}",
 )

@@ -1,4 +1,4 @@
-"""Renders the ViewMetas of a view: the `#include`s of its operators' headers, declarations, definitions, bindings."""
+"""Renders the ViewMetas of a view: the `#include`s of its operators' headers, declarations, definitions."""
 
 from __future__ import annotations
 
@@ -33,11 +33,6 @@ def declaration(plan: ViewMetasPlan, release: Release) -> str:
 def definition(plan: ViewMetasPlan, release: Release) -> str:
     """The member functions of all classes. Raises SpecError as `_replay` does."""
     return "".join(_definition(each, plan, _TEXT.of(release)) for each in plan.classes)
-
-
-def binding(names: tuple[str, ...], release: Release) -> str:
-    """The Python bindings of classes."""
-    return "".join(_TEXT.of(release)["binding"].fill({"name": name}) for name in names)
 
 
 def _first(view_meta: ViewMeta) -> tuple[Parameter, ...]:

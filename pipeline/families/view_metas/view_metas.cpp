@@ -60,5 +60,3 @@ for (int64_t i = 0; i < out_index; ++i) {
 return at::_ops::${slice}::call(base, dim, start, start + split_sizes[out_index], 1);
 //// replay_unbind_int, since 2.15
 return at::_ops::${select}::call(base, dim, out_index);
-//// binding, since 2.9
-  create_binding_with_pickle<at::functionalization::${name}>(functionalization);
