@@ -7,6 +7,7 @@ folder that holds an unpacked `torchgen/`.
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -113,6 +114,8 @@ def write_view_metas(native: str, tags: str, templates: str, out: str) -> None:
         FileManager.write_with_template = write_view_metas_only
         FileManager.write_sharded = FileManager.write_sharded_with_template = lambda *arguments, **named: None
         sys.modules["__main__"].__file__ = gen.__file__
+        out = str(Path(out).resolve())
+        os.chdir(name)  # some folders are made below the current one
         sys.argv = ["gen.py", "-s", str(source), "-d", name, "--generate", "sources", "--per-operator-headers"]
         gen.main()
         for file in source.glob("ViewMetaClasses.*"):
