@@ -11,6 +11,7 @@ from msgspec import Struct
 from pipeline.families.file import CUT, File
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
+from pipeline.problems.problem import Role
 from pipeline.releases.model import Release
 
 ATEN = "aten"  # the namespace of PyTorch's functions
@@ -62,9 +63,10 @@ class Family(Struct, frozen=True):
 
     name: str
     label: str  # the plural of its units, for messages
-    unit: Literal["Node", "function", "kernel", "graph"]  # all Nodes, functions, kernels of autograd, graphs
-    # Reverse; NativeFunction; Served; Outputs; Structseq; ViewGroup; the pieces of text of a graph
-    subject: Literal["reverse", "function", "derivatives", "outputs", "structseq", "view", "graph"]
+    # all Nodes, functions, kernels of autograd, Python names, graphs
+    unit: Literal["Node", "function", "kernel", "binding", "graph"]
+    # Reverse; NativeFunction; Served; Outputs; Binding; Structseq; ViewGroup; the pieces of text of a graph
+    subject: Literal["reverse", "function", "derivatives", "outputs", "binding", "structseq", "view", "graph"]
     plan: Callable[[Any, Release], Any]  # from a subject to all facts that its text needs
     render: Callable[[Any, Release], dict[str, str]]  # from a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]
@@ -77,6 +79,7 @@ class Family(Struct, frozen=True):
     # The subsets of PyTorch's generate_code.py that write its files, with the prefix of these files' names; "": all.
     subsets: dict[str, str] = {}
     place: Place = in_csrc("autograd/generated")  # if it has subsets
+    reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
     needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function

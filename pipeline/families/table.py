@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
@@ -25,6 +26,7 @@ FAMILIES: dict[str, Family] = {
         TRACE_TYPE,
         VIEW_FUNCS,
         FACTORIES,
+        BINDINGS,
         RETURN_TYPES,
         ENUM_TAG,
         VIEW_METAS,

@@ -98,6 +98,8 @@ class FunctionHead(FunctionNames, frozen=True, gc=False, array_like=True):
     returns_tensors: bool
     callable: bool  # as a function, not only as a method
     has_options: bool  # dtype, layout, device, pin_memory
+    method: bool  # callable as a method of Tensor
+    python_module: str | None
     abstract: bool  # has a kernel for some device: it is not composed of other functions
 
     @property

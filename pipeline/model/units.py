@@ -17,3 +17,4 @@ class Unit(Struct, frozen=True, gc=False, array_like=True):
     dispatch_key: str = ""
     synthesized: bool = False  # a foreach Node without its own entry: the entry is that of its reference
     function: str = ""
+    functions: tuple[str, ...] = ()  # all of them, if the unit is of several

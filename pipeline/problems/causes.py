@@ -14,6 +14,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
 
     - An entry that cannot be read makes its variants miss each other, and makes its definition miss its function.
     - A definition that cannot be read leaves it unknown what derivatives.yaml requires of the function.
+    - A deprecated form that cannot be read leaves its variants without each other.
     - A suspicious field makes what is derived from the field suspicious, too.
     - Checks between entries have ranks: the first failing check has the cause.
     - Problems of rank `LAST` may follow from any error, so they are dropped if there is another error.
@@ -30,6 +31,7 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
     whole = any(p.role in ("native", "tags") and not p.entry and not p.warning for p in unique)  # lookups are unsafe
     # "" stands for any function: an error of the whole file, or of an entry without a name.
     unread = {_base(p.op) if p.entry else "" for p in unique if p.role == "derivatives" and not p.warning}
+    forms = {_base(p.op) for p in unique if p.role == "deprecated" and not p.warning and not p.rank}
     suspected = {_field(p) for p in unique if p.warning and not p.derived}
     wrong = {_field(p) for p in unique if p.field and not p.warning}
     first: dict[_Field, int] = {}
@@ -46,6 +48,8 @@ def causes(problems: Iterable[Problem]) -> list[Problem]:
         served = problem.role == "native" and problem.entry and problem.rank == SERVED
         if served and not unread.isdisjoint(("", _base(problem.op))):
             return False
+        if problem.role == "deprecated" and problem.rank and _base(problem.op) in forms:
+            return False
         return not _follows(problem, unreadable, broken, whole=whole)
 
     return list(filter(is_worth_it, unique))
@@ -58,7 +62,7 @@ def _field(problem: Problem) -> _Field:
 def _follows(problem: Problem, unreadable: set[str], broken: set[str], *, whole: bool) -> bool:
     if problem.role == "native":
         return bool(problem.entry) and (whole or (problem.derived and _base(problem.op) in unreadable))
-    if problem.role == "derivatives" and problem.entry and problem.derived:
+    if problem.role in ("derivatives", "deprecated") and problem.entry and problem.derived:
         return whole or _base(problem.op) in broken
     return False
 

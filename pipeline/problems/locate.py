@@ -19,7 +19,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from pipeline.problems.problem import Problem, Role
 
 # The order of files in a report.
-ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "template", "graph", "operators", "set")
+ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated", "template", "graph", "operators", "set")
 
 
 class Sources(Protocol):

@@ -14,18 +14,18 @@ from pipeline.problems.names import Hint, nearest
 
 __all__ = ["Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of", "problems_of"]
 
-Role = Literal["native", "tags", "derivatives", "template", "graph", "operators", "set"]
+Role = Literal["native", "tags", "derivatives", "deprecated", "template", "graph", "operators", "set"]
 
 
 class SpecError(Exception):
     """An author's error, as a rule reports it.
 
     `field` is the path of YAML keys inside the entry. `needle` is the piece of the field's text to point at; `at_key`
-    points at the key instead. `others` are further errors of the same rule. `role` is set if the error is in another
-    file than the one the rule checks. `follows` is set if the error may follow from any other one. `rule` is the
-    name of this kind of error for programs. `fix` is the text at the place and its replacement, set only if that is
-    certain; a `Hint` that is certain of a name brings its own. `see` is a related function, and the text to point at in
-    its entry. `rendered` means that `problem` is a finished report.
+    points at the key instead. `others` are further errors of the same rule. `role`, `entry` and `op` are set if the
+    error is in another entry than the one the rule checks. `follows` is set if the error may follow from any other one.
+    `rule` is the name of this kind of error for programs. `fix` is the text at the place and its replacement, set only
+    if that is certain; a `Hint` that is certain of a name brings its own. `see` is a related function, and the text to
+    point at in its entry. `rendered` means that `problem` is a finished report.
     """
 
     rendered = False
@@ -52,6 +52,8 @@ class SpecError(Exception):
         self.others: list[SpecError] = []
         self.see: tuple[str, ...] = ()
         self.role: Role | None = None
+        self.entry = ""
+        self.op = ""
         self.follows = False
 
 
@@ -70,8 +72,9 @@ def all_of(errors: list[SpecError]) -> SpecError:
     return errors[0]
 
 
-# Ranks of problems: a function contradicts its derivatives; a problem that may follow from any error.
-SERVED, LAST = 8, 9
+# Ranks of problems: between the overloads of a Python name; a function contradicts its derivatives; a problem that may
+# follow from any error.
+BETWEEN, SERVED, LAST = 7, 8, 9
 
 
 class Problem(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -29,6 +29,7 @@ from pipeline.stages.specs import entries
 from pipeline.stages.units import families, schema_of, units
 
 _MANY = 20  # more units than this are counted, not listed
+_ROLES = ("derivatives", "native", "deprecated")  # in this order, the entries that a unit is made from
 UnitKey = tuple[str, str]  # family, name
 
 
@@ -192,7 +193,8 @@ class Explainer:
         served_units = [
             at
             for at, unit in self._units.items()
-            if unit.function == pair.function or (unit.function in served and unit.role == "derivatives")
+            if pair.function in (unit.function, *unit.functions)
+            or (unit.function in served and unit.role == "derivatives")
         ]
         places = self._places_of(self._ends_of(pair))
         reasons = (
@@ -216,10 +218,10 @@ class Explainer:
             yield from self._trail.made_from(name)
 
     def _places_of(self, names: Iterable[Name]) -> list[str]:
-        """The texts of the ends worth naming: graph files, entries (derivatives first), gradmill's code."""
+        """The texts of the ends worth naming: graph files, entries, gradmill's code."""
         ends = dict.fromkeys(names)
         files = [end for end in ends if end[0] == INPUT and end[1].startswith(graph_label(""))]
-        entered = [end for role in ("derivatives", "native") for end in ends if end[0] == ITEM and end[2] == role]
+        entered = [end for role in _ROLES for end in ends if end[0] == ITEM and end[2] == role]
         return [*map(self._place, (*files, *entered)), *([self._place(CODE)] if CODE in ends else [])]
 
     def _place(self, end: Name) -> str:

@@ -19,6 +19,7 @@ from pipeline.specs.spec_set import ROLES
 from pipeline.stages.derivatives import definitions
 from pipeline.stages.foreach import synthesized
 from pipeline.stages.infos import infos_of
+from pipeline.stages.python_names import forms
 from pipeline.stages.schemas import declared, entry_of, variants
 from pipeline.stages.set import (
     DESCRIBED,
@@ -162,7 +163,8 @@ def end_of(name: Name) -> Name | None:
     return None
 
 
-_ENTRIES: dict[str, Role] = {declared.name: "native", definitions.name: "derivatives"}  # tables by entry
+# Tables by entry.
+_ENTRIES: dict[str, Role] = {declared.name: "native", definitions.name: "derivatives", forms.name: "deprecated"}
 
 
 def entry_end(role: Role, entry: str) -> Name:

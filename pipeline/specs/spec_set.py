@@ -49,16 +49,23 @@ class Templates(Struct, frozen=True):
 
 
 _ENCRYPTED = 1  # a flag of a zip file's member
-_FLAT = {"native": "native_functions.yaml", "tags": "tags.yaml", "derivatives": "derivatives.yaml"}
+_FLAT = {
+    "native": "native_functions.yaml",
+    "tags": "tags.yaml",
+    "derivatives": "derivatives.yaml",
+    "deprecated": "deprecated.yaml",
+}
 _PACKAGED = {
     "native": "ATen/native/native_functions.yaml",
     "tags": "ATen/native/tags.yaml",
     "derivatives": "autograd/derivatives.yaml",
+    "deprecated": "autograd/deprecated.yaml",
 }
 _CHECKOUT = {
     "native": "aten/src/ATen/native/native_functions.yaml",
     "tags": "aten/src/ATen/native/tags.yaml",
     "derivatives": "tools/autograd/derivatives.yaml",
+    "deprecated": "tools/autograd/deprecated.yaml",
 }
 _CHECKOUT_TEMPLATES = "tools/autograd/templates"
 _ATEN = "ATen/"  # templates with a name that begins so are ATen's
@@ -68,7 +75,8 @@ _ATEN_TEMPLATES = {
     "autograd/templates": "ATen/templates",
     _CHECKOUT_TEMPLATES: "aten/src/ATen/templates",
 }
-ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
+ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
+OPTIONAL: tuple[Role, ...] = ("deprecated",)  # a spec set may lack these files, and only some families read them
 
 
 class SpecSet(Struct, frozen=True):
@@ -260,7 +268,7 @@ def _set(
         located,
         version,
         version_file=version_file,
-        looked_for=(*looked_for, *near, *headers.looked_for),
+        looked_for=(*looked_for, *_optional(folder, layout), *near, *headers.looked_for),
         headers=headers.by_name,
         whole=headers.whole,
     )
@@ -275,12 +283,18 @@ def _located(
         return Location(os.path.normpath(os.path.join(folder, *path)))
 
     files = {role: at(path) for role, path in layout.items()}
+    files = {role: each for role, each in files.items() if role not in OPTIONAL or os.path.exists(each.path)}
     return files, {name: at(_template(templates, name)) for name in (*known.main, *known.for_graphs)}
 
 
 def _template(folder: str, name: str) -> str:
     """The path of a template."""
     return f"{_ATEN_TEMPLATES[folder]}/{name.removeprefix(_ATEN)}" if name.startswith(_ATEN) else f"{folder}/{name}"
+
+
+def _optional(folder: str, layout: dict[str, str]) -> list[str]:
+    """The paths of the YAML files that a set may lack."""
+    return [os.path.normpath(os.path.join(folder, layout[role])) for role in OPTIONAL]
 
 
 def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, ...]) -> SpecSet:
@@ -297,7 +311,7 @@ def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, .
         templates,
         version or "",
         version_file="" if version is None else version_file,
-        looked_for=(*looked_for, version_file, *headers.looked_for),
+        looked_for=(*looked_for, *_optional(folder, _CHECKOUT), version_file, *headers.looked_for),
         headers=headers.by_name,
         whole=headers.whole,
         template_comment=CHECKOUT_TEMPLATES,
@@ -318,7 +332,8 @@ def _wheel(path: str, known: Templates) -> SpecSet:
         raise SpecError(f"{path}: the wheel does not contain torchgen/packaged", "name a wheel of torch")
     if any(members.values()):
         raise SpecError(f"{path}: the wheel is encrypted", "name a wheel as pip downloads it")
-    files = {role: Location(path, prefix + member) for role, member in _PACKAGED.items()}
+    known_files = {role: prefix + member for role, member in _PACKAGED.items()}
+    files = {role: Location(path, at) for role, at in known_files.items() if role not in OPTIONAL or at in members}
     names = (*known.main, *known.for_graphs)
     templates = {name: Location(path, prefix + _template("autograd/templates", name)) for name in names}
     name = "-".join(os.path.basename(path).split("-")[:2])

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from pipeline.families.table import FAMILIES
 from pipeline.families.template import tidy
-from pipeline.problems.problem import SERVED, Problem, Role, SpecError, problems_of
+from pipeline.problems.problem import BETWEEN, SERVED, Problem, Role, SpecError, problems_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
+from pipeline.stages.python_names import binding
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.structseqs import structseq
@@ -33,6 +34,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "function": function,
     "derivatives": served_function,
     "outputs": outputs,
+    "binding": binding,
     "structseq": structseq,
     "view": view_group,
     "graph": _graph,
@@ -82,6 +84,8 @@ def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False
 
 def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role, str, str]:
     """The place of an error in a unit: the role of the file, the entry, and the operator's name."""
+    if error.role is not None and error.entry:
+        return error.role, error.entry, error.op
     member = unit(db, family, name)
     assert member is not None
     place = definition_of(db, member.function) if error.role == "derivatives" else None
@@ -93,6 +97,8 @@ def _ranked(problem: Problem, subject: str) -> Problem:
     subject."""
     if problem.role == "derivatives":
         return replace(problem, derived=True)
+    if subject == "binding":
+        return replace(problem, derived=True, rank=problem.rank or BETWEEN)
     if problem.role != "native" or problem.rank or subject not in ("derivatives", "outputs"):
         return problem
     return replace(problem, rank=SERVED)

@@ -7,6 +7,8 @@ from msgspec import Struct
 
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
+from pipeline.grammar.buckets import bucket_of
+from pipeline.grammar.names import parse_operator_name
 from pipeline.model.layers import entry_operator
 from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
@@ -19,6 +21,7 @@ from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
+from pipeline.stages.python_names import bound, checked
 from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order, schema_texts
 from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
@@ -93,6 +96,8 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         return [_graph(db, file, name) for file, name in all_names(db)]
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
+    if kind.unit == "binding":
+        return _bindings(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -109,7 +114,7 @@ def from_entries(db: Database) -> dict[str, int]:
     for family in families(db):
         kind = FAMILIES[family]
         for each in units(db, family):
-            natives = {entry_of(each.function)} if each.function else set()
+            natives = {entry_of(name) for name in each.functions or [each.function] if name}
             defined = {each.entry} if kind.unit == "Node" else definitions.get(each.function, set())
             if kind.subject == "outputs" and release(db).viewed(each.op.partition(".")[0]) is None:
                 defined = set()
@@ -135,6 +140,8 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
         return None if row is None else _node(name, row)
     if FAMILIES[family].unit == "graph":
         return _graph(db, *name.rsplit(":", 1))
+    if FAMILIES[family].unit == "binding":
+        return _binding(db, name)
     native = function(db, name)
     return None if native is None else _function(FAMILIES[family], name, names_of(native))
 
@@ -198,6 +205,32 @@ def _graph(db: Database, file: str, name: str) -> Unit:
     from pipeline.stages.graphs import stem
 
     return Unit(f"{file}:{name}", name, stem(file), name, "graph", name, function="")
+
+
+def _bindings(db: Database) -> list[Unit]:
+    """The Python names, in the order of their first functions. Validates the deprecated forms of calls, too."""
+    db.digest(checked)
+    functions: dict[str, list[str]] = {}
+    for bucket in db.names(buckets):
+        for listed in bound(db, bucket).values():
+            for function_, names in listed:
+                for name in names:
+                    functions.setdefault(name, []).append(function_)
+    return in_order(db, [_named(name, each) for name, each in functions.items()], lambda unit: unit.function)
+
+
+def _binding(db: Database, name: str) -> Unit | None:
+    plain = name.rpartition(".")[2]
+    listed = bound.item(db, bucket_of(plain), plain) or []
+    functions = [function_ for function_, names in listed if name in names]
+    return _named(name, functions) if functions else None
+
+
+def _named(name: str, functions: list[str]) -> Unit:
+    """A Python name as a unit. Its entry is that of its first function."""
+    plain = name.rpartition(".")[2]
+    base, first = parse_operator_name(plain).base, functions[0]
+    return Unit(name, name, base, plain, "native", entry_of(first), function=first, functions=tuple(functions))
 
 
 def _node(name: str, row: NodeRow) -> Unit:

@@ -11,6 +11,7 @@ from pipeline.cpp.dispatcher import Signature, declared_results, returned_result
 from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema, is_tensor_like, modifies, schema_kind
 from pipeline.releases.model import Release
+from pipeline.rules.native.tracing import is_recorded
 
 _TAKES_OPTIONS = ("normal",)  # base names: upstream treats all their out variants as factories, because some are
 
@@ -51,15 +52,7 @@ def plan_trace(function: NativeFunction, release: Release) -> TracePlan:
         signature_of(function, release),
         f"{declared_results(schema)} = " if makes_results else "",
         returned_results(schema),
-        _recording(function, release) if _is_recorded(schema, release) else None,
-    )
-
-
-def _is_recorded(schema: Schema, release: Release) -> bool:
-    return (
-        schema.name.base not in release.unrecorded
-        and any(is_tensor_like(r.type) for r in schema.returns)
-        and not any(a.type in release.unrecorded_types for a in schema.arguments)
+        _recording(function, release) if is_recorded(schema, release) else None,
     )
 
 

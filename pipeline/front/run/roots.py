@@ -25,7 +25,17 @@ _GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `gra
 
 # The modules with queries. Those for described sets, graphs or pages are only loaded with these.
 _UNITS = ("selection", "kernels", "units", "emit", "shard", "manifest")
-_OTHERS = ("set", "tags", "structseqs", "views", "formulas.vocabulary", "layered.files", "layered.taking", *_UNITS)
+_OTHERS = (
+    "set",
+    "tags",
+    "python_names",
+    "structseqs",
+    "views",
+    "formulas.vocabulary",
+    "layered.files",
+    "layered.taking",
+    *_UNITS,
+)
 _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(
     f"pipeline.stages.layered.{name}" for name in ("texts", "keys", "choosing", "asking", "unmatched", "checks")

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from pipeline.families.places import SUBSETS, TREES, find_places
 from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
+from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
 from pipeline.model.regex import regex
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import OPERATORS, Location
-from pipeline.specs.spec_set import SpecSet, find_spec_set
+from pipeline.specs.spec_set import OPTIONAL, SpecSet, find_spec_set
 
 VARIABLES = (
     "specs",
@@ -132,8 +133,9 @@ def read_config(variables: Mapping[str, str]) -> Config:
     operators = _operators(variables.get("operators", ""))
     if operators:
         specs = replace(specs, files={**specs.files, OPERATORS: Location(operators)})
+    families = _generated(variables, specs)
     return Config(
-        specs,
+        _with_files(specs, families),
         release,
         variables.get("generated") or os.path.join("generated", specs.name),
         variables.get("cache") or "cache",
@@ -144,7 +146,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         warning=warning,
         graphs=find_graphs(variables.get("graphs", "")),
         namespace=read_namespace(variables.get("namespace", "gradmill")),
-        families=_generated(variables, specs),
+        families=families,
         operators=operators,
         places=_places(variables.get("families", ""), variables.get("tree", "")),
         format=_format(variables.get("format", "text")),
@@ -276,6 +278,15 @@ def _places(requested: str, tree: str) -> Places:
         raise SpecError(f"tree={tree}", nearest(tree, TREES) or f"write one of {', '.join(TREES)}")
     words = [*FAMILIES] if requested == ALL else requested.split(",") if requested else []
     return find_places(words, tree)
+
+
+def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:
+    """The set without the files that no requested family reads."""
+    described = specs.described.description if specs.described is not None else None
+    wanted = families or (described.families or tuple(described.family) if described is not None else ())
+    read = {role for name, each in FAMILIES.items() if name in wanted for role in each.reads}
+    files = {key: at for key, at in specs.files.items() if (role := role_of(key)) not in OPTIONAL or role in read}
+    return replace(specs, files=files)
 
 
 def _format(value: str) -> str:

@@ -51,5 +51,7 @@ def head_of(parsed: NativeFunction) -> FunctionHead:
         any(is_tensor_like(r.type) for r in schema.returns),
         "function" in parsed.variants,
         schema.options_index is not None,
+        "method" in parsed.variants,
+        parsed.python_module,
         parsed.is_abstract,
     )

@@ -15,7 +15,7 @@ from pipeline.specs.layers.reading import Diagnostic, description_error, read_de
 from pipeline.specs.layers.validation import files_of, minor_of, validate
 from pipeline.specs.location import DESCRIPTION, DIFF, PACKAGED_TEMPLATES, Location
 
-_ROLES: tuple[Role, ...] = ("native", "tags", "derivatives")
+_ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
 
 
 class BaseSet(Struct, frozen=True):

@@ -11,7 +11,8 @@ from pipeline.query.query import unkept
 from pipeline.specs.entries import read_text
 from pipeline.stages.set import spec_label, unreadable
 
-KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name"}  # the key that names an entry
+# The key that names an entry.
+KEYS: dict[Role, str] = {"native": "func", "tags": "tag", "derivatives": "name", "deprecated": "name"}
 
 Named = tuple[str, Raw]  # an entry's name, its value
 Chosen = tuple[int, str, Raw]  # the place of an entry in its group, its name, its value

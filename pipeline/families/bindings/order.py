@@ -1,0 +1,122 @@
+"""The overloads of a binding, grouped and in the order in which the parser of arguments tries them.
+
+A function and its out variant share a signature, with `out=` optional. A number may be passed for a tensor and the
+reverse, so an overload that would accept what another one is meant for is tried after that one. Rules:
+torchgen.packaged.autograd.gen_python_functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pipeline.families.bindings.signature import PythonSignature, signature_of
+from pipeline.model.bindings import Binding, Overload
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+
+class Group(Struct, frozen=True):
+    """A signature and what it calls: a function, and its out variant if it has one."""
+
+    signature: PythonSignature
+    text: str
+    base: Overload
+    out: Overload | None
+
+
+@contextmanager
+def blamed(overload: Overload) -> Iterator[None]:
+    """Adds the entry of an overload to an error."""
+    try:
+        yield
+    except SpecError as error:
+        form = overload.form
+        error.role = "native" if form is None else "deprecated"
+        error.entry = overload.form_entry or overload.entry
+        error.op = str(overload.function.func.name if form is None else form.schema.name)
+        error.field = error.field or ("func" if form is None else "name",)
+        raise
+
+
+def groups(binding: Binding, release: Release) -> list[Group]:
+    """The groups of a binding, in the order of parsing. SpecError if two overloads cannot be told apart."""
+    method = binding.module == "Tensor"
+    bases: dict[str, tuple[PythonSignature, Overload]] = {}
+    outs: dict[str, tuple[PythonSignature, Overload]] = {}
+    for overload in binding.overloads:
+        with blamed(overload):
+            signature = signature_of(overload, release, method=method)
+            text = signature.text(out=False)
+            signature.text()
+            found = outs if overload.function.func.out else bases
+            if text in found:
+                other = found[text][1]
+                problem = f"its Python signature {text} is that of '{other.function.func.name}' too"
+                raise SpecError(problem, "change an argument, or remove one of them")
+            found[text] = signature, overload
+    for text, (_, overload) in outs.items():
+        if text not in bases:
+            with blamed(overload):
+                raise SpecError(f"no variant without `out` has the Python signature {text}", _near(bases))
+    grouped = [_group(*bases[text], outs.get(text)) for text in bases]
+    return _ordered(sorted(grouped, key=lambda group: group.text))
+
+
+def _group(signature: PythonSignature, base: Overload, out: tuple[PythonSignature, Overload] | None) -> Group:
+    """A group with the signature of the out variant if there is one, and with the options of the other."""
+    if out is None:
+        return Group(signature, signature.text(), base, None)
+    whole = replace(out[0], options=signature.options)
+    return Group(whole, whole.text(), base, out[1])
+
+
+def _near(bases: dict[str, tuple[PythonSignature, Overload]]) -> str:
+    listed = [text for text, (signature, _) in bases.items() if not signature.deprecated]
+    return f"those without: {'; '.join(listed)}" if listed else "add one"
+
+
+def _ordered(listed: Sequence[Group]) -> list[Group]:
+    """The groups so that each follows those that take precedence over it."""
+    before = {
+        i: {j for j, other in enumerate(listed) if _yields(group.signature, other.signature)}
+        for i, group in enumerate(listed)
+    }
+    order = [i for i in before if not before[i]]
+    waiting = {i: others for i, others in before.items() if others}
+    for i in order:  # grows
+        for j in [*waiting]:
+            waiting[j].discard(i)
+            if not waiting[j]:
+                del waiting[j]
+                order.append(j)
+    return [listed[i] for i in order]
+
+
+def _yields(one: PythonSignature, other: PythonSignature) -> bool:
+    """Whether another signature takes precedence."""
+    pairs = [(a.type, b.type) for a, b in zip(one.inputs, other.inputs)]
+    if len(one.inputs) != len(other.inputs) or all(a == b for a, b in pairs):
+        return False
+    return all(a == b or _type_yields(a, b) for a, b in pairs)
+
+
+_YIELDS = {
+    "Scalar": ("Tensor",),
+    "Scalar?": ("Tensor?",),
+    "int[]": ("int", "int?"),
+    "SymInt[]": ("int[]",),
+    "SymInt": ("Tensor",),
+    "int": ("Tensor",),
+}
+
+
+def _type_yields(one: str, other: str) -> bool:
+    return (
+        other in _YIELDS.get(one, ())
+        or (one == "Tensor[]" and "[]" in other)
+        or ("Dimname" in one and "Dimname" not in other)
+    )

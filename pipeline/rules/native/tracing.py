@@ -1,0 +1,15 @@
+"""Which functions the tracer records."""
+
+from __future__ import annotations
+
+from pipeline.model.schema import Schema, is_tensor_like
+from pipeline.releases.model import Release
+
+
+def is_recorded(schema: Schema, release: Release) -> bool:
+    """Whether the tracer records calls of a function. Rules: torchgen.packaged.autograd.gen_trace_type."""
+    return (
+        schema.name.base not in release.unrecorded
+        and any(is_tensor_like(r.type) for r in schema.returns)
+        and not any(a.type in release.unrecorded_types for a in schema.arguments)
+    )

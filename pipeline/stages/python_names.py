@@ -1,0 +1,91 @@
+"""Python bindings: the functions that share a name, and the deprecated forms of their calls.
+
+This is no stage: the families that print bindings depend on it, and only they read deprecated.yaml.
+"""
+
+from pipeline.grammar.buckets import bucket_of
+from pipeline.grammar.schema import parser
+from pipeline.model.bindings import Binding, DeprecatedForm, Overload
+from pipeline.problems.problem import Role, SpecError, problem_of
+from pipeline.query.database import Database
+from pipeline.query.query import query, table
+from pipeline.rules.native.python_names import is_bound, parse_form, python_names, stands_for, uncalled
+from pipeline.stages.schemas import entry_of, function, heads
+from pipeline.stages.set import release
+from pipeline.stages.specs import entries, title, value
+
+ROLE: Role = "deprecated"
+
+Bound = list[tuple[str, tuple[str, ...]]]  # functions by identity, each with its Python names
+
+
+@table
+def bound(db: Database, bucket: str) -> dict[str, Bound]:
+    """The bound functions of a bucket by name, without overload, in their order."""
+    named: dict[str, Bound] = {}
+    facts = release(db)
+    for function_, head in heads(db, bucket):
+        if is_bound(head, facts):
+            named.setdefault(head.unqualified, []).append((function_, python_names(head)))
+    return named
+
+
+@table
+def forms(db: Database) -> dict[str, DeprecatedForm]:
+    """The deprecated forms by entry. Reports errors."""
+    parsed = {}
+    schemas = parser(frozenset(release(db).base_types))
+    for entry in db.names(entries, ROLE):
+        raw = value(db, ROLE, entry)
+        try:
+            parsed[entry] = parse_form(raw, schemas)
+        except SpecError as error:
+            db.report(problem_of(error, ROLE, entry, title(raw, "name")))
+    return parsed
+
+
+@table
+def calling(db: Database) -> dict[str, list[str]]:
+    """The entries of the deprecated forms that call the functions of each name."""
+    named: dict[str, list[str]] = {}
+    for entry, form in forms(db).items():
+        named.setdefault(form.operator, []).append(entry)
+    return named
+
+
+@query
+def called(db: Database, name: str) -> list[tuple[str, str]]:
+    """The bound functions of a name that deprecated forms call, each with the entry of a form. Reports forms that call
+    none."""
+    calls = []
+    listed = [each for each, _ in bound.item(db, bucket_of(name), name) or []]
+    schemas = {each: own.func for each in listed if (own := function(db, each)) is not None}
+    for entry in calling.item(db, name) or []:
+        form = forms.item(db, entry)
+        assert form is not None
+        of_form = [each for each, schema in schemas.items() if stands_for(form, schema)]
+        calls += [(each, entry) for each in of_form]
+        if not of_form:
+            error = uncalled(form, list(schemas.values()), () if schemas else db.names(calling))
+            db.report(problem_of(error, ROLE, entry, str(form.schema.name), derived=True))
+    return calls
+
+
+@query
+def checked(db: Database) -> int:
+    """Validates all deprecated forms; returns the number of functions that they call."""
+    return len([db.digest(called, name) for name in db.names(calling)])
+
+
+@query
+def binding(db: Database, name: str) -> Binding | None:
+    """The overloads of a Python name: its functions, then the deprecated forms. None if there is none."""
+    module, _, plain = name.rpartition(".")
+    listed = bound.item(db, bucket_of(plain), plain) or []
+    functions = {each: own for each, names in listed if name in names and (own := function(db, each)) is not None}
+    overloads = [Overload(own, entry_of(each)) for each, own in functions.items()]
+    for each, entry in called(db, plain):
+        form = forms.item(db, entry)
+        if each in functions and form is not None:
+            overloads.append(Overload(functions[each], entry_of(each), form, entry))
+    return Binding(module, plain, tuple(overloads)) if overloads else None
