@@ -1,7 +1,7 @@
 """Family: the Python bindings of functions and methods. A unit is a name of a module, or a method of Tensor.
 
 deprecated.yaml adds signatures to them. The number of shards is fixed by handwritten code, which gathers their tables,
-so every layout has the same files.
+so every layout has the same sources.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def files(units: Sequence[Unit], layout: Layout, release: Release) -> list[File]
     for unit in units:
         modules.setdefault(unit.name.rpartition(".")[0], []).append(unit.name)
     listed = []
-    for shard, names in _shards(units).items():
+    for shard, names in _shards(units, layout).items():
         name = SHARDED.replace(".", f"{shard}.")
         listed.append(File(name, SHARDED, {"shard_id": shard}, dict(_SLOTS), names, shard=shard))
     for template, module in _FILES.items():
@@ -49,14 +49,14 @@ def files(units: Sequence[Unit], layout: Layout, release: Release) -> list[File]
     return listed
 
 
-def _shards(units: Sequence[Unit]) -> dict[str, tuple[str, ...]]:
-    """The names of the module torch by shard, and all of them together, which no build compiles."""
+def _shards(units: Sequence[Unit], layout: Layout) -> dict[str, tuple[str, ...]]:
+    """The names of the module torch by shard. Upstream's layout adds all of them together, which no build compiles."""
     own = [unit for unit in units if unit.name.rpartition(".")[0] == "torch"]
     members: list[list[str]] = [[] for _ in range(SHARDS)]
     for unit in own:
         members[shard_of(unit.operator, SHARDS)].append(unit.name)
     shards = {f"_{i}": tuple(names) for i, names in enumerate(members)}
-    return {**shards, "Everything": tuple(unit.name for unit in own)}
+    return shards if layout.name == "split" else {**shards, "Everything": tuple(unit.name for unit in own)}
 
 
 def owns(name: str) -> bool:

@@ -1,0 +1,220 @@
+"""Python bindings of functions and methods: they equal torchgen's, an edit rebuilds the names that it concerns, and
+errors in deprecated.yaml are reported at their own lines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from project import PACKAGED, Project
+
+from families.test_python_files import ODD, by_torchgen
+from pipeline.families.bindings.files import BINDINGS
+
+FILES = sorted(
+    [
+        *(f"python_torch_functions{shard}.cpp" for shard in ("_0", "_1", "_2", "Everything")),
+        *(name for name in BINDINGS.templates if name != BINDINGS.needs),
+    ]
+)
+MORE_ODD = """
+- func: odd_order(Tensor self, Scalar other, int[] dims) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: odd_order
+
+- func: odd_order.dim(Tensor self, Tensor other, int dims) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: odd_order_dim
+
+- func: odd_order.lists(Tensor[] self, Tensor other, SymInt[] dims) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: odd_order_lists
+
+- func: odd_order.plain(Tensor self, Tensor other, int[] dims) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: odd_order_plain
+
+- func: odd_default(Tensor self, Scalar eps=0.00001, str mode='a"b', int[2] size=[1,2], bool on=True) -> Tensor
+  variants: function, method
+  dispatch:
+    CompositeExplicitAutograd: odd_default
+
+- func: odd_make(SymInt n, *, ScalarType dtype=long, Layout? layout, Device? device, bool? pin_memory) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: odd_make
+
+- func: odd_make.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CompositeExplicitAutograd: odd_make_out
+
+- func: odd_nothing() -> Tensor
+  category_override: dummy
+  dispatch:
+    CompositeExplicitAutograd: odd_nothing
+
+- func: odd_two.out(Tensor self, *, Tensor(a!) one, Tensor(b!) two) -> (Tensor(a!), Tensor(b!))
+  python_module: fft
+  dispatch:
+    CompositeExplicitAutograd: odd_two_out
+
+- func: odd_two(Tensor self) -> (Tensor, Tensor)
+  python_module: fft
+  dispatch:
+    CompositeExplicitAutograd: odd_two
+
+- func: odd_alone_(Tensor(a!) self) -> Tensor(a!)
+  variants: method
+  dispatch:
+    CompositeExplicitAutograd: odd_alone_
+
+- func: odd_elsewhere(Tensor self) -> Tensor
+  python_module: elsewhere
+  dispatch:
+    CompositeExplicitAutograd: odd_elsewhere
+"""
+FORMS = """
+- name: odd_default(str mode, Tensor self) -> Tensor
+  aten: odd_default(self, 1, mode)
+
+- name: mul(Tensor other, *, Tensor self) -> Tensor
+  aten: mul(self, other)
+"""
+DEPRECATED = """
+# Old ways to call functions.
+- name: mv(Tensor vec, *, Tensor self) -> Tensor
+  aten: mv(self, vec)
+
+- name: mv(Tensor vec, *, Tensor self, Tensor(a!) out) -> Tensor(a!)
+  aten: mv_out(out, self, vec)
+"""
+PAIR = """
+- func: pair(Tensor self, int dim=0) -> Tensor
+  variants: function, method
+  dispatch:
+    CompositeExplicitAutograd: pair
+"""
+ALONE = PAIR.replace(", method", "")
+
+
+@pytest.fixture
+def bound(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
+    """The small spec set with torch's templates of bindings, one more function, and deprecated forms of `mv`."""
+    project = Project(tmp_path, small_specs, "2.13.0")
+    for name in BINDINGS.templates:
+        source = torch_specs / PACKAGED["templates"] / name
+        project.path(f"templates/{name}").write_bytes(source.read_bytes())
+    project.append("native_functions.yaml", PAIR)
+    (project.specs / "deprecated.yaml").write_text(DEPRECATED)
+    return project
+
+
+def test_the_files_of_torch_with_odd_functions_equal_torchgens(
+    torch_kernels: Project, torch_specs: Path, tmp_path: Path
+) -> None:
+    torch_kernels.append("native_functions.yaml", ODD.read_text() + MORE_ODD)
+    deprecated = torch_kernels.specs / "autograd" / "deprecated.yaml"
+    deprecated.write_text((torch_specs / "autograd" / "deprecated.yaml").read_text() + FORMS)
+    made = torch_kernels.build(families="bindings").files()
+    expected = by_torchgen(torch_kernels, tmp_path / "out")
+    assert sorted(made) == FILES
+    assert {name for name in made if made[name] != expected[name]} == set()
+
+
+def test_bindings_are_generated_only_when_named(bound: Project) -> None:
+    assert not {*FILES} & {*bound.build().files()}
+    (bound.specs / "deprecated.yaml").write_text("an error")
+    assert bound.run().ran == []  # a run without bindings does not read it
+    (bound.specs / "deprecated.yaml").unlink()
+    assert {*FILES} <= {*bound.build(families="all").files()}
+
+
+def test_an_edit_rebuilds_the_names_that_it_concerns(bound: Project) -> None:
+    bound.build(families="bindings")
+
+    def runs(name: str = "", shard: str = "") -> None:
+        run = bound.run(families="bindings")
+        units = [f"torch.{name}", f"Tensor.{name}"] if name else []
+        files = [f"python_torch_functions{each}.cpp" for each in (shard, "Everything")] if name else []
+        assert (run.status, run.units) == (0, units), run.stderr
+        assert run.shards == [*files, *(["python_variable_methods.cpp"] if name else [])]
+
+    bound.replace("native_functions.yaml", "pair(Tensor self, int dim=0)", "pair(Tensor self, int dim=1)")
+    runs("pair", "_1")
+    bound.set_formula("exp", "self", "grad * result")
+    runs()
+    bound.append("native_functions.yaml", "# A comment.")
+    runs()
+    deprecated = bound.specs / "deprecated.yaml"
+    deprecated.write_text(DEPRECATED.replace("vec", "vector"))
+    runs("mv", "_2")
+    deprecated.write_text("# Another comment.\n" + deprecated.read_text())
+    runs()
+    bound.append("native_functions.yaml", PAIR.replace("pair", "another"))
+    runs("another", "_2")
+    assert bound.files() == bound.clean_build(families="bindings")
+
+
+def test_a_new_file_of_deprecated_forms_is_read(bound: Project) -> None:
+    (bound.specs / "deprecated.yaml").unlink()
+    bound.build(families="bindings")
+    (bound.specs / "deprecated.yaml").write_text(DEPRECATED)
+    assert bound.run(families="bindings").units == ["torch.mv", "Tensor.mv"]
+
+
+def test_every_layout_has_the_same_sources(bound: Project) -> None:
+    files = bound.build(families="bindings").files()
+    assert bound.run(families="bindings", layout="split").status == 0
+    del files["python_torch_functionsEverything.cpp"]
+    assert {name: data for name, data in bound.files().items() if not name.endswith(".d")} == files
+
+
+def test_bindings_are_explained_by_all_entries_that_they_are_made_from(bound: Project) -> None:
+    bound.build(families="bindings")
+    text = bound.run("explain", "torch.mv", families="bindings").stdout
+    assert text.count("deprecated.yaml:") == text.count("native_functions.yaml:") == 2
+    assert "torch.mv, in python_torch_functions_" in bound.run("explain", "mv.out", families="bindings").stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "message"),
+    [
+        ("aten: mv(self, vec)", "atn: mv(self, vec)", "3:9", "aten: no 'aten'"),
+        ("aten: mv(self, vec)", "aten: mv(self, vek)", "4:18", "unknown argument 'vek'\\n.*\\n.*\\n.*'vec'"),
+        ("aten: mv(self, vec)", "aten: mw(self, vec)", "4:9", "no function 'mw' with a"),
+        ("aten: mv(self, vec)", "aten: mv(self)", "4:9", "no function 'mv' takes and returns"),
+        ("aten: mv(self, vec)", "aten: mv", "4:9", "not a call: 'mv'"),
+        ("Tensor self) -> Tensor", "Tensr self) -> Tensor", "3:27", "unrecognized type 'Tensr'"),
+        (DEPRECATED[:102], "", "2:9", "no variant without `out`"),
+        ("mv_out(out, self, vec)", "mv(self, vec)", "7:9", "no function 'mv' takes and returns"),
+    ],
+)  # fmt: skip
+def test_errors_in_deprecated_forms_are_reported_at_their_lines(
+    bound: Project, old: str, new: str, place: str, message: str
+) -> None:
+    assert DEPRECATED.count(old) == 1
+    (bound.specs / "deprecated.yaml").write_text(DEPRECATED.replace(old, new))
+    run = bound.run(families="bindings")
+    assert run.status != 0
+    assert f"deprecated.yaml:{place}: error: mv: " in run.stderr
+    assert re.search(message, run.stderr), run.stderr
+    assert run.stderr.count("error: ") == 1, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        (PAIR.replace("pair(", "pair.other(").replace("int dim", "Symbol dim"), "unrecognized type 'Symbol'"),
+        (PAIR.replace("pair(", "pair.other(").replace("=0", "=0, bool requires_grad=False"), "'requires_grad'"),
+        (ALONE.replace("pair(", "pair.other(").replace("self", "input"), "is that of 'pair' too"),
+        (ALONE.replace("pair(", "make(").replace("Tensor self, ", ""), "category_override: dummy"),
+        (PAIR.replace("-> Tensor", "-> (Tensor, int, bool)"), "cannot return ::std::tuple<at::Tensor,int64_t,bool>"),
+        (PAIR.replace("int dim", "QScheme scheme"), "cannot read type 'QScheme'"),
+    ],
+)  # fmt: skip
+def test_functions_that_python_cannot_call_are_errors(bound: Project, functions: str, message: str) -> None:
+    functions = functions.replace("pair(", "couple(") if ": pair(" in functions else functions
+    bound.append("native_functions.yaml", functions)
+    run = bound.run(families="bindings")
+    assert (run.status != 0, message in run.stderr) == (True, True), run.stderr
+    assert re.search(r"native_functions.yaml:\d+:\d+: error: (pair|couple|make)", run.stderr), run.stderr
