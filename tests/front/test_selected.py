@@ -11,6 +11,9 @@ from conftest import copy_of
 from pairs.sets import GRAPH
 from project import Project, assert_clean
 
+from pipeline.problems.problem import TextError
+from pipeline.specs.operators import read_operators
+
 KERNELS = ("VariableType", "ADInplaceOrViewType", "TraceType")
 
 
@@ -37,23 +40,23 @@ def project(tmp_path: Path, kernels_built: Project) -> Project:
     return copy_of(kernels_built, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "selected"),
-    [
-        ("operators: {}\n", set()),
-        ("[]\n", set()),
-        ("- aten::exp\n", {"exp", "exp.out"}),
-        ("- aten::exp.out\n", {"exp", "exp.out"}),
-        (operators("aten::exp: {}", "aten::exp_: {is_used_for_training: false}"), {"exp", "exp.out"}),
-        (operators("aten::exp.out: {}"), {"exp.out"}),
-        (operators("aten::exp: {include_all_overloads: false}"), {"exp"}),
-    ],
-)
-def test_a_list_selects_operators(project: Project, text: str, selected: set[str]) -> None:
+SELECTED = [
+    ("operators: {}\n", set()),
+    ("[]\n", set()),
+    ("- aten::exp\n", {"exp", "exp.out"}),
+    ("- aten::exp.out\n", {"exp", "exp.out"}),
+    (operators("aten::exp: {}", "aten::exp_: {is_used_for_training: false}"), {"exp", "exp.out"}),
+    (operators("aten::exp.out: {}"), {"exp.out"}),
+    (operators("aten::exp: {include_all_overloads: false}"), {"exp"}),
+]
+
+
+def test_a_list_selects_operators(project: Project) -> None:
     assert {"exp", "exp_", "exp.out"} < kernels(project)
-    run = project.gradmill(operators=listing(project, text))
-    assert (run.status, run.stderr) == (0, "")
-    assert kernels(project) == selected
+    for text, selected in SELECTED:
+        run = project.gradmill(operators=listing(project, text))
+        assert (run.status, run.stderr) == (0, "")
+        assert kernels(project) == selected, text
 
 
 def test_all_operators_are_those_without_a_list(project: Project) -> None:
@@ -130,58 +133,67 @@ def test_the_reports_name_the_list(project: Project) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ":1:1: error: the file is empty"),
-        ("aten::add\n", ":1:1: error: the file is neither a mapping nor a list of names"),
-        ("operators: [\n", ":2:1: error: not YAML"),
-        ("- aten::exp\n- 3\n", ":2:3: error: 3 is no name of an operator"),
-        ("operators:\n- aten::exp\n", ":2:1: error: operators is not a mapping"),
-        ("operater: {}\n", ":1:1: error: unknown key 'operater'"),
-        (operators("aten::exp:"), ":2:3: error: 'aten::exp' needs a mapping"),
-        (operators("aten::exp: {name: aten::mul}"), ":2:3: error: 'aten::exp' has another name, 'aten::mul'"),
-        (operators("aten::exp: {is_root: true}"), ":2:15: error: unknown key 'is_root'"),
-        (operators("aten::exp: {is_root_operator: 1}"), ":2:33: error: is_root_operator is not true or false"),
-        (operators("aten::exp: {}", "aten::exp: {}"), ":3:3: error: duplicate key 'aten::exp'"),
-        ("operators: {}\ndebug_info: model\n", ":2:13: error: debug_info is not a list"),
-        ("kernel_metadata: {add: 3}\n", ":1:18: error: kernel_metadata is not a mapping of lists"),
-        ("build_features: 3\n", ":1:17: error: build_features is not a list of names"),
+        ("", "1:1: the file is empty"),
+        ("aten::add\n", "1:1: the file is neither a mapping nor a list of names"),
+        ("operators: [\n", "2:1: not YAML"),
+        ("- aten::exp\n- 3\n", "2:3: 3 is no name of an operator"),
+        ("operators:\n- aten::exp\n", "2:1: operators is not a mapping"),
+        ("operater: {}\n", "1:1: unknown key 'operater'"),
+        (operators("aten::exp:"), "2:3: 'aten::exp' needs a mapping"),
+        (operators("aten::exp: {name: aten::mul}"), "2:3: 'aten::exp' has another name, 'aten::mul'"),
+        (operators("aten::exp: {is_root: true}"), "2:15: unknown key 'is_root'"),
+        (operators("aten::exp: {is_root_operator: 1}"), "2:33: is_root_operator is not true or false"),
+        (operators("aten::exp: {}", "aten::exp: {}"), "3:3: duplicate key 'aten::exp'"),
+        ("operators: {}\ndebug_info: model\n", "2:13: debug_info is not a list"),
+        ("kernel_metadata: {add: 3}\n", "1:18: kernel_metadata is not a mapping of lists"),
+        ("build_features: 3\n", "1:17: build_features is not a list of names"),
     ],
 )
-def test_an_error_has_its_line(project: Project, text: str, expected: str) -> None:
+def test_an_error_has_its_line(text: str, expected: str) -> None:
+    with pytest.raises(TextError) as raised:
+        read_operators(text)
+    error = raised.value
+    assert f"{error.line}:{error.column}: {error.problem}".startswith(expected)
+
+
+def test_all_errors_are_reported_at_once_and_nothing_is_written(project: Project) -> None:
     before = project.files()
-    run = project.gradmill(operators=listing(project, text))
-    assert run.status != 0
-    assert f"selected_operators.yaml{expected}" in run.stderr
-    assert "Traceback" not in run.stderr
+    path = listing(project, operators("aten::exp: {a: 1}", "aten::mul.Tensor: {b: 2}"))
+    for command in ((), ("check",)):
+        run = project.gradmill(*command, operators=path)
+        assert run.status != 0
+        assert f"{path}:2:15: error: unknown key 'a'" in run.stderr + run.stdout
+        assert f"{path}:3:22: error: unknown key 'b'" in run.stderr + run.stdout
     assert project.files() == before
 
 
-def test_all_errors_are_reported_at_once(project: Project) -> None:
-    path = listing(project, operators("aten::exp: {a: 1}", "aten::mul.Tensor: {b: 2}"))
-    for command in ((), ("check",)):
-        assert "2 errors" in "".join(map(str, project.gradmill(*command, operators=path)))
+UNKNOWN = [
+    ("aten::epx: {}", "'aten::exp'"),
+    ("'aten::epx_': {is_used_for_training: false}", "'aten::exp_'"),
+    ("exp: {}", "write 'aten::exp'"),
+    ("aten::mul: {include_all_overloads: false}", "include_all_overloads: true"),
+    ("aten::mul.Tenser: {}", "its overloads: aten::mul.Scalar"),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem", "hint"),
-    [
-        (operators("aten::epx: {}"), ":2:3: warning: no function is called 'aten::epx'", "'aten::exp'"),
-        ("- 'aten::epx'\n", ":1:4: warning: no function is called 'aten::epx'", "'aten::exp'"),
-        ("- exp\n", ":1:3: warning: no function is called 'exp'", "write 'aten::exp'"),
-        (operators("aten::mul: {include_all_overloads: false}"), ":2:3: warning", "include_all_overloads: true"),
-        (operators("aten::mul.Tenser: {}"), ":2:3: warning", "its overloads: aten::mul.Scalar"),
-        (operators("aten::epx: {is_used_for_training: false}"), ":2:3: warning", "'aten::exp'"),
-    ],
-)
-def test_an_operator_that_no_function_is_called_is_a_warning(
-    project: Project, text: str, problem: str, hint: str
-) -> None:
-    path = listing(project, text)
+def test_an_operator_that_no_function_is_called_is_a_warning(project: Project) -> None:
+    path = listing(project, operators(*(line for line, _ in UNKNOWN)))
     for _ in range(2):  # the second run reports it, too
         run = project.gradmill(operators=path)
         assert run.status == 0
-        assert f"selected_operators.yaml{problem}" in run.stderr
-        assert hint in run.stderr
+        reports = run.stderr.split(path)[1:]
+        for number, (report, (line, hint)) in enumerate(zip(reports, UNKNOWN, strict=True)):
+            name = line.partition(": ")[0].strip("'")
+            column = 4 if line.startswith("'") else 3
+            assert report.startswith(f":{number + 2}:{column}: warning: no function is called '{name}'")
+            assert hint in report
     assert project.gradmill(operators=path, strict="1").status != 0
+
+
+def test_fix_mends_the_name_of_an_operator(project: Project) -> None:
+    path = listing(project, "- aten::pixel_shufle\n- 'aten::pixel_shufle'\n")
+    run = project.gradmill("check", operators=path, fix="1")
+    assert Path(path).read_text() == "- aten::pixel_shuffle\n- 'aten::pixel_shuffle'\n", run
 
 
 def test_a_missing_file_is_refused(project: Project) -> None:

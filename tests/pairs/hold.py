@@ -19,7 +19,7 @@ from project import tasks_in
 
 from pairs.reading import Report, compiled, definitions, includes, is_compiled, kind, registrations, report
 from pairs.sets import SETS
-from pairs.settings import SETTINGS, Case
+from pairs.settings import KERNELS, SETTINGS, Case
 from pairs.work import Programs, Tree, Work
 from pipeline.families.table import FAMILIES
 
@@ -80,7 +80,8 @@ class Outcome:
         """The families that are made."""
         form, graphs = self.work.form, {"graphs"} if self.case["graphs"] else set()
         asked = {*self.case["families"].split(",")} - {""}
-        return (asked or {*(form.by_default or form.families)}) | graphs
+        without = KERNELS if self.case["autograd"] == "0" else set()
+        return (asked or {*(form.by_default or form.families)}) - without | graphs
 
 
 # ---- running
@@ -96,7 +97,7 @@ class References:
 
     def clean(self, case: Case) -> Made:
         """A clean build in another cache, by the usual command."""
-        same = ["set", "release", "layout", "families", "graphs", "lines"]
+        same = ["set", "release", "layout", "families", "operators", "autograd", "graphs", "lines"]
         same += ["text"] if case["text"] != "an error" else []
         same += ["shards"] if case["layout"] == "split" else []
         same += ["place", "generated", "tree"] if case["lines"] == "1" else []  # as which files are named
@@ -106,11 +107,11 @@ class References:
         """A clean build of all families, in upstream's layout."""
         form = SETS[case["set"]]
         families = ",".join(form.families) if form.by_default else ""
-        return self._made(_key({**_usual(case, ["set", "release", "graphs"]), "families": families}))
+        return self._made(_key({**_usual(case, ["set", "release", "operators", "graphs"]), "families": families}))
 
     def checked(self, case: Case) -> Report:
         """What `check` reports in a folder where nothing was ever built."""
-        same = ["set", "release", "release is in", "text", "graphs"]
+        same = ["set", "release", "release is in", "text", "operators", "graphs"]
         return self._checked(_key(_usual(case, same)))
 
     def _build(self, key: tuple[tuple[str, str], ...]) -> Made:

@@ -14,6 +14,7 @@ from never_wrong.seed import seeded
 
 from pairs.sets import OF_SETS, SETS
 from pipeline.families.places import TREES
+from pipeline.families.table import FAMILIES
 from pipeline.releases import KNOWN, minor
 
 Case = dict[str, str]  # a value for each setting
@@ -31,6 +32,11 @@ class Values(NamedTuple):
 GENERATED = {"default": "", "relative": "my out", "absolute": "{folder}/absolute/out", "in the set": "{set}/generated"}
 CACHE = {"default": "", "elsewhere": "{folder}/else where", "in generated": "{generated}/cache"}
 STAMP = {"none": "", "elsewhere": "{folder}/stamp", "in generated": "{generated}/stamp"}
+LISTS = {
+    "": "",
+    "mapping": "operators:\n  aten::exp: {}\n  aten::add.Tensor: {include_all_overloads: false}\n",
+    "list": "- aten::exp\n",
+}  # of selected operators, which all sets have
 JOBS = {"1": (), "processes": ("-n", "2", "-P", "process"), "threads": ("-n", "2", "-P", "thread")}
 
 SETTINGS: dict[str, Values] = {
@@ -46,6 +52,8 @@ SETTINGS: dict[str, Values] = {
     "layout": Values(("upstream", "split")),
     "shards": Values(("", "1", "23")),
     "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3)))),
+    "operators": Values(("", *filter(None, LISTS))),
+    "autograd": Values(("1", "0")),
     "graphs": Values(("", "graphs")),
     "lines": Values(("0", "1")),
     "program": Values(("gradmill", "doit", "doit -f")),
@@ -100,6 +108,14 @@ EXCLUDED = (
         "the set has no templates of the families",
         lambda set, families: not {*families.split(",")} <= {"", *SETS[set].families},
     ),
+    Excluded(
+        "autograd=0 leaves out families with kernels",
+        lambda families, autograd: autograd == "0" and not KERNELS.isdisjoint(families.split(",")),
+    ),
+    Excluded(
+        "autograd=0 leaves out all families of the set",
+        lambda set, autograd: autograd == "0" and {*(SETS[set].by_default or SETS[set].families)} <= KERNELS,
+    ),
     Excluded("the set has no headers for graphs", lambda set, graphs: bool(graphs) and not SETS[set].graphs),
     Excluded("whole graphs are for 2.13 and newer", lambda graphs, release: bool(graphs) and _before(release, "2.13")),
     Excluded("a tree has the graphs elsewhere", lambda tree, graphs: bool(tree and graphs)),
@@ -108,6 +124,7 @@ EXCLUDED = (
 )
 NAMED = tuple(name for name, each in SETS.items() if each.named)
 NEWEST = KNOWN[-1]
+KERNELS = {name for name, family in FAMILIES.items() if family.registered is not None}  # without autograd=0
 
 
 def _before(release: str, other: str) -> bool:

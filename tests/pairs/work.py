@@ -15,9 +15,10 @@ from project import ROOT, files_in
 from small import Small
 
 from pairs.sets import GRAPH, NEWER, SETS
-from pairs.settings import CACHE, GENERATED, JOBS, NEWEST, STAMP, Case
+from pairs.settings import CACHE, GENERATED, JOBS, LISTS, NEWEST, STAMP, Case
 from pipeline.families.table import FAMILIES
 
+LIST = "selected_operators.yaml"
 TICK = 0.025  # seconds after which what is written has another time, and is not too new to be relied on
 TEXTS: dict[str, Callable[[str], str]] = {
     "a warning": lambda line: f"{line} * mistyped",
@@ -48,6 +49,8 @@ class Work:
         if case["graphs"]:
             (self.cwd / "graphs").mkdir()
             (self.cwd / "graphs" / "model.py").write_text(GRAPH)
+        if case["operators"]:
+            (self.cwd / LIST).write_text(LISTS[case["operators"]])
         if case["program"] != "gradmill":
             shutil.copyfile(ROOT / "dodo.py", self.cwd / "dodo.py")
 
@@ -139,9 +142,10 @@ class Work:
             "generated": self._filled(GENERATED),
             "cache": self._filled(CACHE),
             "stamp": self._filled(STAMP),
+            "operators": LIST if case["operators"] else "",
             **{name: case[name] for name in ("shards", "families", "graphs", "tree")},
         }
-        usual = {"strict": "0", "layout": "upstream", "lines": "0", "format": "text"}
+        usual = {"strict": "0", "autograd": "1", "layout": "upstream", "lines": "0", "format": "text"}
         found |= {name: case[name] for name, value in usual.items() if case[name] != value}
         return [f"{name}={value}" for name, value in found.items() if value]
 
