@@ -27,6 +27,7 @@ from pipeline.stages.layered.keys import missing_lists, unused
 from pipeline.stages.layered.taking import all_participants, qualified
 from pipeline.stages.layered.templates import holes, template_texts, templates_of
 from pipeline.stages.schemas import all_heads
+from pipeline.stages.selection import is_selective
 from pipeline.stages.set import RELEASE, release, sources
 from pipeline.stages.specs import keys_of_file
 from pipeline.stages.tags import tags
@@ -116,6 +117,14 @@ def _selections(rules: Family) -> Iterator[tuple[Path, Words]]:
 
 
 def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
+    if not is_selective(db):  # else a rule may be about functions that are not selected
+        yield from _rules_of_units(db, at, family, rules)
+    yield from _keys(db, at, family, rules)
+    yield from _templates(db, at, family, rules)
+
+
+def _rules_of_units(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
+    """Selections, replacements and wraps that match no unit."""
     none = set(empty(db, family))
     for path in sorted(none):
         of = dict(_selections(rules))[path]
@@ -131,8 +140,6 @@ def _rules(db: Database, at: Path, family: str, rules: Family) -> Iterator[Findi
             hint = "compare it with what is printed (show emit): this release may print something else"
             path = (*at, kind, place, "from" if text else "pieces")
             yield Finding(path, problem, hint, text, follows=True, suspected=True)
-    yield from _keys(db, at, family, rules)
-    yield from _templates(db, at, family, rules)
 
 
 def _templates(db: Database, at: Path, family: str, rules: Family) -> Iterator[Finding]:
