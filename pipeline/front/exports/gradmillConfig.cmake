@@ -2,7 +2,7 @@
 #
 #   gradmill_generate(TARGET <target> [SPECS <core, torch, or a path>] [RELEASE <X.Y.Z>]
 #                     [FAMILIES <family>...] [LAYOUT split|upstream] [SHARDS <number>]
-#                     [GRAPHS <path>] [NAMESPACE <name>] [STRICT] [LINES] [PYTHON])
+#                     [OPERATORS <file>] [GRAPHS <path>] [NAMESPACE <name>] [STRICT] [LINES] [PYTHON])
 #
 # adds the generated sources to the target, and puts the folder of generated files before its other include folders.
 # FAMILIES defaults to nodes, LAYOUT to split: an edit of a formula changes one source (docs/consumers.md). With LINES a
@@ -27,7 +27,7 @@ endif()
 
 # Translates the arguments of gradmill_generate into the variables of gradmill's command line.
 function(_gradmill_words result)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STRICT;LINES;PYTHON" "TARGET;SPECS;RELEASE;LAYOUT;SHARDS;GRAPHS;NAMESPACE" "FAMILIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STRICT;LINES;PYTHON" "TARGET;SPECS;RELEASE;LAYOUT;SHARDS;OPERATORS;GRAPHS;NAMESPACE" "FAMILIES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gradmill_generate: '${arg_UNPARSED_ARGUMENTS}' is not expected")
   endif()
@@ -42,12 +42,14 @@ function(_gradmill_words result)
   elseif(NOT arg_SPECS MATCHES "^(core|torch)$")
     get_filename_component(arg_SPECS "${arg_SPECS}" ABSOLUTE)
   endif()
-  if(arg_GRAPHS)
-    get_filename_component(arg_GRAPHS "${arg_GRAPHS}" ABSOLUTE)
-  endif()
+  foreach(name OPERATORS GRAPHS)
+    if(arg_${name})
+      get_filename_component(arg_${name} "${arg_${name}}" ABSOLUTE)
+    endif()
+  endforeach()
   list(JOIN arg_FAMILIES "," arg_FAMILIES)
   set(words)
-  foreach(name SPECS RELEASE FAMILIES LAYOUT SHARDS GRAPHS NAMESPACE)
+  foreach(name SPECS RELEASE FAMILIES LAYOUT SHARDS OPERATORS GRAPHS NAMESPACE)
     if(NOT "${arg_${name}}" STREQUAL "")
       string(TOLOWER "${name}" variable)
       list(APPEND words "${variable}=${arg_${name}}")
