@@ -129,6 +129,21 @@ def test_with_lines_a_generated_source_says_where_a_formula_is_from(cmake: Cmake
 
 
 @pytest.mark.slow
+def test_an_edit_of_the_list_of_operators_is_one_step(cmake: Cmake) -> None:
+    path = cmake.folder / "list.yaml"
+    path.write_text("- aten::exp\n")
+    status, text = cmake.configure(f"{ARGUMENTS} OPERATORS list.yaml")
+    assert status == 0, text
+    cmake.make()
+    generated = cmake.folder / "build" / "gradmill" / "mine" / "generated"
+    assert not any(b"ForeachExpBackward0" in data for data in files_in(generated).values())
+    path.write_text("- aten::_foreach_exp\n")
+    cmake.make()
+    assert any(b"ForeachExpBackward0" in data for data in files_in(generated).values())
+    assert "no work to do" in cmake.make()
+
+
+@pytest.mark.slow
 def test_cmake_says_what_is_wrong(cmake: Cmake) -> None:
     for arguments, wanted in {
         "TARGET nobody": "TARGET 'nobody': there is no such target",

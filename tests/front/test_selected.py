@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from conftest import copy_of
+from lsp.editor import Editor
 from pairs.sets import GRAPH
 from project import Project, assert_clean
+from watching import Watching
 
 from pipeline.problems.problem import TextError
 from pipeline.specs.operators import read_operators
@@ -210,3 +212,28 @@ def test_a_family_that_autograd_leaves_out_cannot_be_named(project: Project) -> 
     assert run.status != 0
     assert "autograd=0 leaves out 'trace_type'" in run.stderr
     assert project.gradmill(families="nodes", autograd="0").status == 0
+
+
+def test_watch_follows_the_list(project: Project) -> None:
+    path = listing(project, operators("aten::exp: {}"))
+    assert project.run(operators=path).status == 0
+    watching = Watching(project, operators=path)
+    try:
+        watching.wait_for("watching")
+        listing(project, operators("aten::exp: {}", "aten::mul.Tensor: {}"))
+        assert "VariableType" in watching.wait_for("ms:")
+    finally:
+        watching.stop()
+    assert project.files() == project.clean_build(operators=path)
+
+
+@pytest.mark.asyncio
+async def test_an_editor_shows_errors_in_the_list(project: Project) -> None:
+    path = Path(listing(project, operators("aten::exp: {}")))
+    editor = await Editor.of(project, f"operators={path}")
+    assert await editor.open(path) == []
+    (shown,) = await editor.edit(path, "aten::exp", "aten::epx")
+    assert "no function is called 'aten::epx'" in shown.message
+    assert shown.range.start.line == 1
+    assert await editor.edit(path, "aten::epx", "aten::exp") == []
+    await editor.end_in_peace()
