@@ -388,3 +388,33 @@ def test_a_norm_that_is_used_twice_trains(tmp_path: Path) -> None:
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
     torch.testing.assert_close(buffers, list(model.buffers()))
+
+
+class Normed(nn.Module):
+    """Calls with out=, as in every spectral norm, which updates its vectors so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x).tanh().sum()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+def test_a_spectral_norm_trains(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    model, x = Normed().double(), torch.rand(5, 3, dtype=torch.float64)
+    program = export(model, (x,))
+    save(program, tmp_path / "normed.pt2")
+    graph = library.build(tmp_path / "normed.pt2", tmp_path, "spectral_norms", "torch").normed
+    own = {**dict(model.named_parameters()), **{name: each.clone() for name, each in model.named_buffers()}}
+    names = [spec.target for spec in program.graph_signature.input_specs if spec.target is not None]
+    parameters = list(model.parameters())
+    loss = graph(*(own[name] for name in names), x)
+    gradients = torch.autograd.grad(loss, parameters)
+    expected = model(x)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(gradients, torch.autograd.grad(expected, parameters))
+    torch.testing.assert_close([own[name] for name, _ in model.named_buffers()], list(model.buffers()))

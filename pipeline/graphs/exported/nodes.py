@@ -10,7 +10,7 @@ from pipeline.graphs.model import Item, Place, Ref
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong
-from pipeline.graphs.resolve.overloads import filled
+from pipeline.graphs.resolve.overloads import Match, filled, with_out
 from pipeline.problems.problem import SpecError, TextError, nearest
 
 _OPS = "torch.ops."
@@ -64,7 +64,7 @@ class Run:
         if node.target == _DETACH and set(_names([each.arg for each in node.inputs])) <= self.copied:
             scope.update(dict.fromkeys(_names(node.outputs), *arguments.values()))  # detached already
             return
-        match = filled(op, arguments, numbers=True)
+        match = self._filled(op, arguments)
         if isinstance(match, str):
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
         hints = [_name(each) or name for each in node.outputs] if _is_flat(op) else [name]
@@ -74,8 +74,17 @@ class Run:
             self.builder.set_facts([self.facts.get(_name(each) or "") for each in node.outputs])
         _bind(node.outputs, results, scope, self.builder)
 
+    @staticmethod
+    def _filled(op: Op, arguments: dict[str, Operand]) -> Match | str:
+        """The arguments of an operator, with its out arguments, or why it does not take them."""
+        slots = [slot.name for slot in op.native.func.out]
+        match = filled(op, {name: each for name, each in arguments.items() if name not in slots}, numbers=True)
+        if isinstance(match, str) or not slots:
+            return match
+        return with_out(match, Several(tuple(arguments[name] for name in slots if name in arguments)))
+
     def _operand(self, op: Op, named: NamedArgument, scope: dict[str, Operand]) -> Operand:
-        names = [argument.name for argument in op.native.func.inputs]
+        names = [argument.name for argument in op.native.func.arguments]
         if named.name not in names:
             hint = nearest(named.name, names) or f"its schema is {op.native.func}"
             raise SpecError(f"'{op.name}' has no argument '{named.name}'", hint)

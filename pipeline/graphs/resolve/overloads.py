@@ -53,7 +53,7 @@ def choose(
     for op in ordered(bound):
         match = _match(op, args, inputs, method=method)
         if isinstance(match, Match) and out != NONE:
-            match = _with_out(match, out)
+            match = with_out(match, out)
         if isinstance(match, Match):
             return match
         reasons.append(match)
@@ -65,7 +65,7 @@ def choose(
     raise SpecError(f"no overload of '{name}' takes ({written})", f"there are {'; '.join(shown)}{more}")
 
 
-def _with_out(match: Match, out: Operand) -> Match | str:
+def with_out(match: Match, out: Operand) -> Match | str:
     """The match with its out arguments, one tensor or several in a tuple; or why `out` does not fit."""
     slots = match.op.native.func.out
     operands = out.items if isinstance(out, Several) else (out,)
