@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.families.annotated_args.files import ANNOTATED_ARGS
 from pipeline.families.bindings.files import BINDINGS
 from pipeline.families.enum_tag.files import ENUM_TAG
 from pipeline.families.factories.files import FACTORIES
@@ -27,6 +28,7 @@ FAMILIES: dict[str, Family] = {
         VIEW_FUNCS,
         FACTORIES,
         BINDINGS,
+        ANNOTATED_ARGS,
         RETURN_TYPES,
         ENUM_TAG,
         VIEW_METAS,

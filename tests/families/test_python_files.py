@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from project import PACKAGED, ROOT, Project, files_in
 
-FAMILIES = "return_types,enum_tag,view_metas,view_meta_bindings"
+FAMILIES = "annotated_args,return_types,enum_tag,view_metas,view_meta_bindings"
 VIEWS = ["ViewMetaClasses.cpp", "ViewMetaClasses.h", "ViewMetaClassesPythonBinding.cpp"]
-FILES = [*VIEWS, "python_enum_tag.cpp", "python_return_types.cpp", "python_return_types.h"]
+ANNOTATED = "annotated_fn_args.py"
+FILES = [*VIEWS, ANNOTATED, "python_enum_tag.cpp", "python_return_types.cpp", "python_return_types.h"]
 ODD = Path(__file__).parent / "odd_python.yaml"
 PAIR = """
 - func: pair(Tensor self) -> (Tensor first, Tensor second)
@@ -37,8 +38,9 @@ def python_set(tmp_path: Path, small_specs: Path, torch_specs: Path) -> Project:
     project = Project(tmp_path, small_specs, "2.13.0")
     project.path("templates/ATen").mkdir()
     for name in FILES:
-        place = f"ATen/templates/{name}" if name in VIEWS else f"{PACKAGED['templates']}/{name}"
-        target = f"templates/ATen/{name}" if name in VIEWS else f"templates/{name}"
+        template = f"{name}.in" if name == ANNOTATED else name
+        place = f"ATen/templates/{name}" if name in VIEWS else f"{PACKAGED['templates']}/{template}"
+        target = f"templates/ATen/{name}" if name in VIEWS else f"templates/{template}"
         project.path(target).write_bytes((torch_specs / place).read_bytes())
     return project
 
@@ -68,12 +70,12 @@ def test_a_function_with_named_results_runs_its_own_class(python_set: Project) -
     run = python_set.run(families=FAMILIES)
     assert (run.status, run.units, run.shards) == (0, [], [])
     python_set.replace("native_functions.yaml", "pair(Tensor self) ->", "pair(Tensor self, int dim=0) ->")
-    run = python_set.run(families=FAMILIES)
+    run = python_set.run(families="return_types")
     assert (run.status, run.units, run.shards) == (0, [], [])
     python_set.replace("native_functions.yaml", "Tensor first, Tensor second)", "Tensor values, Tensor second)")
-    run = python_set.run(families=FAMILIES)
+    run = python_set.run(families="return_types")
     assert (run.units, run.shards) == (["return_types.pair"], ["python_return_types.cpp"])
-    assert python_set.files() == python_set.clean_build(families=FAMILIES)
+    assert python_set.files() == python_set.clean_build(families="return_types")
 
 
 VIEW = """
@@ -90,17 +92,18 @@ VIEW = """
 
 def test_a_view_runs_its_own_classes(python_set: Project) -> None:
     python_set.append("native_functions.yaml", VIEW)
-    python_set.build(families=FAMILIES)
+    views = "view_metas,view_meta_bindings"
+    python_set.build(families=views)
     python_set.set_formula("exp", "self", "grad * result")
-    run = python_set.run(families=FAMILIES)
+    run = python_set.run(families=views)
     assert (run.status, run.units, run.shards) == (0, [], [])
     text = python_set.path("native_functions.yaml").read_text()
     python_set.path("native_functions.yaml").write_text(text.replace("int[] dims, Tensor?", "SymInt[] dims, Tensor?"))
-    run = python_set.run(families=FAMILIES)
+    run = python_set.run(families=views)
     assert (run.units, run.shards) == (["seen_ViewMeta", "functionalization.seen_ViewMeta"], ["ViewMetaClasses.h"])
     header = python_set.files()["ViewMetaClasses.h"].decode()
     assert "  ::std::vector<c10::SymInt> dims;\n  const ::std::optional<at::Tensor> & weight;\n};" in header
-    assert python_set.files() == python_set.clean_build(families=FAMILIES)
+    assert python_set.files() == python_set.clean_build(families=views)
 
 
 def test_a_list_of_operators_leaves_no_view_to_functionalization(python_set: Project, tmp_path: Path) -> None:
@@ -120,6 +123,27 @@ def test_since_2_15_one_of_several_views_is_made_alone(python_set: Project) -> N
     run = python_set.run(families=FAMILIES)
     assert run.status != 0
     assert "how 'seen' makes one of its views alone is not known" in run.stderr
+
+
+def test_a_required_argument_runs_the_rows_of_its_name(python_set: Project) -> None:
+    python_set.append("native_functions.yaml", PAIR.replace("self)", "self, SymInt[2] size, *, bool? flag)"))
+    family = "annotated_args"
+    text = python_set.build(families=family).files()[ANNOTATED].decode()
+    rows = text.partition("    torch._C._VariableFunctions.pair: [")[2].partition("],\n")[0]
+    assert rows == (
+        "{'is_kwarg_only': 'False', 'name': 'self', 'simple_type': 'Tensor'}, "
+        "{'is_kwarg_only': 'False', 'name': 'size', 'simple_type': 'SymIntArrayRef', 'size': 2}, "
+        "{'is_kwarg_only': 'True', 'name': 'flag', 'simple_type': 'bool?'}"
+    )
+    python_set.set_formula("exp", "self", "grad * result")
+    run = python_set.run(families=family)
+    assert (run.status, run.units, run.shards) == (0, [], [])
+    python_set.replace("native_functions.yaml", "*, bool? flag) ->", "*, bool? flag=None) ->")
+    run = python_set.run(families=family)
+    assert (run.units, run.shards) == (["torch.pair"], [ANNOTATED])
+    python_set.replace("native_functions.yaml", "flag=None) ->", "flag=True) ->")
+    assert python_set.run(families=family).shards == []
+    assert python_set.files() == python_set.clean_build(families=family)
 
 
 def test_a_tag_runs_the_list_of_tags(python_set: Project) -> None:
