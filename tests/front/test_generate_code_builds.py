@@ -76,10 +76,13 @@ class Build(NamedTuple):
     def times(self) -> dict[str, int]:
         return {path.name.removesuffix(".o"): path.stat().st_mtime_ns for path in self.folder.glob("*.o")}
 
+    def paths(self) -> list[Path]:
+        """The files of the tree that are compiled."""
+        found = sorted((self.checkout.root / "torch").rglob("*.cpp"))
+        return [path for path in found if "Everything" not in path.name and path.parent.name != "templates"]
+
     def sources(self) -> dict[str, bytes]:
-        """The compiled files of the tree."""
-        found = sorted((self.checkout.root / GENERATED).glob("*.cpp"))
-        return {path.name: path.read_bytes() for path in found if "Everything" not in path.name}
+        return {path.name: path.read_bytes() for path in self.paths()}
 
     def objects(self) -> dict[str, bytes]:
         return {path.name.removesuffix(".o"): path.read_bytes() for path in self.folder.glob("*.o")}
@@ -97,7 +100,7 @@ def with_ninja(checkout: Checkout, folder: Path) -> Build:
     command, outputs = shlex.join(GRADMILL), " ".join(str(checkout.root / "torch" / name) for name in checkout.files())
     listed = " ".join(map(str, inputs(checkout.root)))
     text = NINJA.format(root=checkout.root, command=command, build=folder, outputs=outputs, inputs=listed)
-    objects = [f"build {name}.o: compile {checkout.root / GENERATED / name}\n" for name in build.sources()]
+    objects = [f"build {path.name}.o: compile {path}\n" for path in build.paths()]
     (folder / "build.ninja").write_text(text + "".join(objects))
     shutil.rmtree(checkout.root / "torch")  # else Ninja, which has no dependencies yet, runs the command twice
     return build
