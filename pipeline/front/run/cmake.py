@@ -36,8 +36,9 @@ def cmake_variables(build: Build) -> str:
 
 def _template_folders(build: Build) -> list[str]:
     """The folders of the spec set's templates, which may also hold its own headers."""
-    own = [at.path for at in build.config.specs.templates.values() if not at.member]
-    return list(dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in own))
+    own = (at.path for at in build.config.specs.templates.values() if not at.member)
+    folders = dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in own)
+    return [folder for folder in folders if os.path.isdir(folder)]  # a set may lack one, with all templates in it
 
 
 def _decides_files(build: Build) -> list[str]:

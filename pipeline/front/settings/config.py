@@ -286,6 +286,9 @@ def _with_files(specs: SpecSet, families: tuple[str, ...]) -> SpecSet:
     wanted = families or (described.families or tuple(described.family) if described is not None else ())
     read = {role for name, each in FAMILIES.items() if name in wanted for role in each.reads}
     files = {key: at for key, at in specs.files.items() if (role := role_of(key)) not in OPTIONAL or role in read}
+    if specs.described is not None:
+        sources = tuple(source for source in specs.described.sources if source.key in files)
+        specs = replace(specs, described=replace(specs.described, sources=sources))
     return replace(specs, files=files)
 
 
