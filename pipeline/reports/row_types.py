@@ -8,6 +8,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Raw, Struct, defstruct
 
+from pipeline.families.bindings.plan import BindingPlan
 from pipeline.families.file import File
 from pipeline.graphs.model import Function
 from pipeline.model.autograd import Definition, ForwardDerivative, Info
@@ -84,6 +85,15 @@ ROWS: dict[str, tuple[Any, ...]] = {
             func=str,
             dispatch_strategy=Strategy,
             differentiable_outputs=dict[str, tuple[plain(DifferentiableOutput), ...]],  # type: ignore[misc]
+        ),
+    ),
+    "python": (
+        row(
+            "PythonBinding",
+            BindingPlan,
+            binding=str,
+            functions=list[str],
+            deprecated=list[row("Deprecated", entry=str, schema=str, calls=str, arguments=list[str])],  # type: ignore[misc]
         ),
     ),
     "emit": (row("Printed", unit=str, family=str, func=str, dispatch_key=str, entry=str, pieces=dict[str, str]),),

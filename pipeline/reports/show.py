@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from pipeline.families.bindings.plan import plan_binding
 from pipeline.model.autograd import Info
+from pipeline.model.bindings import DeprecatedForm, Overload
 from pipeline.model.native import FunctionHead
 from pipeline.model.nodes import NodeRow, Pair
 from pipeline.model.units import Unit
@@ -21,7 +23,7 @@ from pipeline.rules.kernels.derivative import differentiability_of
 from pipeline.rules.matching.differentiability import differentiable_outputs, dispatch_strategy
 from pipeline.specs.entries import Piece
 from pipeline.specs.spec_set import ROLES
-from pipeline.stages import derivatives, foreach, graphs, infos, match, schemas, shard, specs, units
+from pipeline.stages import derivatives, foreach, graphs, infos, match, python_names, schemas, shard, specs, units
 from pipeline.stages.emit import text
 from pipeline.stages.set import release
 
@@ -202,6 +204,28 @@ def _graph(db: Database, file: str, name: str) -> Row:
     return {"file": file, "schema": graphs.signature(db, file, name), **msgspec.to_builtins(graph)}
 
 
+def _bindings(db: Database, layout: Layout) -> Iterator[Listed]:
+    """What Python parses and calls for each name. This is no stage: the family of bindings computes it."""
+    texts = schemas.schema_texts(db)
+    for unit in units.python_units(db):
+        called = (name for function in unit.functions for name in op_names(texts[function]))
+        yield {unit.name, unit.op, *called}, partial(_binding, db, unit.name)
+
+
+def _binding(db: Database, name: str) -> Row:
+    binding = python_names.binding(db, name)
+    assert binding is not None
+    functions = [str(each.function.func) for each in binding.overloads if each.form is None]
+    deprecated = [_deprecated(each, each.form) for each in binding.overloads if each.form is not None]
+    planned = plain(plan_binding(binding, release(db)))
+    return {"binding": name, "functions": functions, "deprecated": deprecated, **planned}
+
+
+def _deprecated(overload: Overload, form: DeprecatedForm) -> Row:
+    called = {"calls": str(overload.function.func), "arguments": plain(form.call)}
+    return {"entry": overload.form_entry, "schema": str(form.schema), **called}
+
+
 def _emit(db: Database, layout: Layout) -> Iterator[Listed]:
     for family in units.families(db):
         listed = units.units(db, family)
@@ -228,6 +252,7 @@ STAGES = {
     "match": Shown("match", _match),
     "graphs": Shown("graphs", _graphs),
     "differentiability": Shown("match", _differentiability),
+    "python": Shown("python_names", _bindings),
     "emit": Shown("match", _emit),
     "shard": Shown("match", _shard),
 }

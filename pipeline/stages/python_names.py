@@ -72,7 +72,7 @@ def called(db: Database, name: str) -> list[tuple[str, str]]:
 
 
 @query
-def checked(db: Database) -> int:
+def stage(db: Database) -> int:
     """Validates all deprecated forms; returns the number of functions that they call."""
     return len([db.digest(called, name) for name in db.names(calling)])
 

@@ -21,7 +21,8 @@ from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
-from pipeline.stages.python_names import bound, checked
+from pipeline.stages.python_names import bound
+from pipeline.stages.python_names import stage as deprecated_forms
 from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order, schema_texts
 from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
@@ -97,7 +98,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
     if kind.unit == "binding":
-        return _bindings(db)
+        return python_units(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -207,9 +208,9 @@ def _graph(db: Database, file: str, name: str) -> Unit:
     return Unit(f"{file}:{name}", name, stem(file), name, "graph", name, function="")
 
 
-def _bindings(db: Database) -> list[Unit]:
+def python_units(db: Database) -> list[Unit]:
     """The Python names, in the order of their first functions. Validates the deprecated forms of calls, too."""
-    db.digest(checked)
+    db.digest(deprecated_forms)
     functions: dict[str, list[str]] = {}
     for bucket in db.names(buckets):
         for listed in bound(db, bucket).values():

@@ -218,3 +218,21 @@ def test_functions_that_python_cannot_call_are_errors(bound: Project, functions:
     run = bound.run(families="bindings")
     assert (run.status != 0, message in run.stderr) == (True, True), run.stderr
     assert re.search(r"native_functions.yaml:\d+:\d+: error: (pair|couple|make)", run.stderr), run.stderr
+
+
+def test_show_prints_signatures_lambdas_and_deprecated_forms(bound: Project) -> None:
+    rows = {row["binding"]: row for row in bound.run("show", "python", "mv", families="bindings").rows}
+    assert {*rows} == {"torch.mv", "Tensor.mv"}
+    row = rows["torch.mv"]
+    assert [case["signature"] for case in row["cases"]] == [
+        "mv(Tensor input, Tensor vec, *, Tensor out=None)",
+        "mv(Tensor vec, *, Tensor input, Tensor out=None)|deprecated",
+    ]
+    assert row["cases"][0]["call"]["target"] == "self.mv"
+    assert [each["type"] for each in row["cases"][0]["call"]["parameters"]] == ["const at::Tensor &"] * 2
+    assert [each["entry"] for each in row["deprecated"]] == ["mv", "mv#2"]
+    run = bound.run("show", "python", "mv")
+    assert (run.status != 0, "write families=bindings" in run.stderr) == (True, True)
+    (bound.specs / "deprecated.yaml").write_text(DEPRECATED.replace("aten: mv(self, vec)", "aten: mv(self, vek)"))
+    run = bound.run("show", "python", "mv", families="bindings")
+    assert (run.status != 0, "unknown argument 'vek'" in run.stderr) == (True, True)

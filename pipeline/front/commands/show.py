@@ -19,12 +19,14 @@ class Show(BuildCommand):
     doc_purpose = "print the rows of a stage as JSON, one object per line"
     doc_usage = "STAGE [NAME] [specs=SET …]"
     doc_description = (
-        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard, or differentiability:"
-        " how autograd handles each function. NAME is an operator, with or without overload, a schema, a Node, a"
+        "STAGE is one of specs, schemas, derivatives, infos, foreach, match, graphs, emit, shard, or"
+        " differentiability: how autograd handles each function; or, with the family of bindings, python: what Python"
+        " parses and calls. NAME is an operator, with or without overload, a schema, a Node, a"
         " graph or a file. Stages are brought up to date first; generated files are not touched."
     )
 
     def work(self, build: Build, options: dict[str, Any], arguments: list[str]) -> int:
+        from pipeline.families.bindings.files import BINDINGS
         from pipeline.reports.show import STAGES, rows
 
         stage, _, rest = (arguments or [""])[0].partition(":")
@@ -35,6 +37,8 @@ class Show(BuildCommand):
             )
         if stage == "graphs" and not build.config.graphs.root:
             raise SpecError("show: there are no graphs", "write graphs=PATH: a .py or .pt2 file or a folder of them")
+        if stage == "python" and BINDINGS.name not in build.config.families:
+            raise SpecError("show: the bindings of Python are not requested", f"write families={BINDINGS.name}")
         check(build, [build.stages.root(STAGES[stage].stage)])
         name = arguments[1] if len(arguments) == 2 else rest
         encoder = msgspec.json.Encoder()
