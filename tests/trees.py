@@ -20,7 +20,7 @@ from checkouts import complete, lay_out, run_script
 from project import PACKAGED, files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
 
-from pipeline.front.commands.generate_code import MISSING, SUBSETS
+from pipeline.front.commands.generate_code import SUBSETS
 
 SELECTED = "operators:\n" + "".join(
     f"  aten::{name}: {{}}\n" for name in ("exp", "add.Tensor", "sum.dim_IntList", "mm")
@@ -64,8 +64,7 @@ def main() -> int:
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
     options = parser.parse_args()
-    ready = [subset for subset in SUBSETS if subset not in MISSING]
-    subsets = ready if len(ready) < len(SUBSETS) else ["", *ready]
+    subsets = ["", *SUBSETS]
     equal = True
     for version in options.versions or known_versions():
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pipeline.releases.model import Change
 
+_ALPHA = ", Scalar alpha=1"
+
 OLDEST: dict[str, object] = {
     # Patterns of C++ names. These functions have handwritten bindings, or Python does not see them.
     "unbound": tuple(
@@ -22,15 +24,10 @@ OLDEST: dict[str, object] = {
         """.split()
     ),
     # Python parses a number as a tensor here: the overload for tensors takes it.
-    "unbound_schemas": (
-        "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-        "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
-        "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-        "sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
-        "mul.Scalar(Tensor self, Scalar other) -> Tensor",
-        "mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-        "div.Scalar(Tensor self, Scalar other) -> Tensor",
-        "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+    "unbound_schemas": tuple(
+        f"{name}{inplace}.Scalar(Tensor{written} self, Scalar other{alpha}) -> Tensor{written}"
+        for name, alpha in (("add", _ALPHA), ("sub", _ALPHA), ("mul", ""), ("div", ""))
+        for inplace, written in (("", ""), ("_", "(a!)"))
     ),
 }
 

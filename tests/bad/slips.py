@@ -1,6 +1,6 @@
 """About 550 mistakes that hands make, over all kinds of files: what is edited, and nothing else.
 
-What is said of each stands in `slips.txt`, in the same order: tests/problems/test_slips.py compares, and writes it anew.
+What is said of each stands in `slips.txt`, in the same order: tests/problems/test_slips.py compares, and can rewrite it.
 """
 
 from __future__ import annotations

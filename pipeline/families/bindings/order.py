@@ -43,7 +43,7 @@ def blamed(overload: Overload) -> Iterator[None]:
 
 
 def groups(binding: Binding, release: Release) -> list[Group]:
-    """The groups of a binding, in the order of parsing. SpecError if two overloads cannot be told apart."""
+    """The groups of a binding, in the order of parsing. SpecError if two overloads have the same signature."""
     method = binding.module == "Tensor"
     bases: dict[str, tuple[PythonSignature, Overload]] = {}
     outs: dict[str, tuple[PythonSignature, Overload]] = {}

@@ -12,13 +12,11 @@ _TEXT = Text("bindings/bindings.cpp")
 # Modules -> the C++ variable with the module, for functions that Python code overrides.
 _OWNERS = {
     "torch": "THPVariableFunctionsModule",
-    "torch.nn": "THPNNVariableFunctionsModule",
-    "torch.fft": "THPFFTVariableFunctionsModule",
-    "torch.linalg": "THPLinalgVariableFunctionsModule",
-    "torch.nested": "THPNestedVariableFunctionsModule",
-    "torch.sparse": "THPSparseVariableFunctionsModule",
-    "torch.special": "THPSpecialVariableFunctionsModule",
     TENSOR: "THPVariableClass",
+    **{
+        f"torch.{name.lower()}": f"THP{name}VariableFunctionsModule"
+        for name in ("NN", "FFT", "Linalg", "Nested", "Sparse", "Special")
+    },
 }
 _ESCAPES = {ord(raw): f"\\{name}" for raw, name in zip('\\"\a\b\f\n\v\t', '\\"abfnvt')}
 

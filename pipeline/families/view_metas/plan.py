@@ -20,7 +20,7 @@ from pipeline.releases.model import Release
 
 
 class ViewMeta(Struct, frozen=True, gc=False, array_like=True):
-    """One class. Parameters and members are those of its own; each class has further ones that are the same in all."""
+    """One class. Parameters and members are those that differ between classes."""
 
     name: str
     parameters: tuple[Parameter, ...]

@@ -22,10 +22,7 @@ from pipeline.problems.problem import nearest
 SUBSETS = ("libtorch", "pybindings", "python")
 CACHE = "build/gradmill"
 
-# What the script writes and gradmill does not, by subset.
-MISSING = {
-    "lazy": "torch/csrc/lazy/generated",
-}
+LAZY = "torch/csrc/lazy/generated"  # the script writes it on request; gradmill does not
 _NATIVE = "aten/src/ATen/native/native_functions.yaml"
 _TAGS = "aten/src/ATen/native/tags.yaml"
 _DERIVATIVES = "tools/autograd/derivatives.yaml"
@@ -59,7 +56,7 @@ _FIXED = {  # variables that options or the checkout determine -> what to write 
     "stamp": "write --stamp FILE",
     "depfile": "write --depfile FILE",
     "outputs": "write --outputs FILE",
-    "layout": "generate-code writes PyTorch's files; for others say gradmill specs=. layout=…",
+    "layout": "generate-code writes PyTorch's files; for others write gradmill specs=. layout=…",
 }
 
 
@@ -118,12 +115,8 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     if options.subset not in ("", *SUBSETS):
         _refuse(f"--subset {options.subset}", nearest(options.subset, SUBSETS) or f"write one of {', '.join(SUBSETS)}")
     subsets = [options.subset] if options.subset else list(SUBSETS)
-    for subset in subsets:
-        if subset in MISSING:
-            known = " or ".join(each for each in SUBSETS if each not in MISSING)
-            _refuse(f"gradmill does not generate {MISSING[subset]}", f"write --subset {known}")
     if options.gen_lazy_ts_backend:
-        problem = f"--gen-lazy-ts-backend: gradmill does not generate {MISSING['lazy']}"
+        problem = f"--gen-lazy-ts-backend: gradmill does not generate {LAZY}"
         _refuse(problem, "leave it out, and let PyTorch's script make these files")
     views = ["functionalization"] if os.path.isfile(os.path.join(root, _VIEWS)) else []
     return subsets + views  # the script writes these for any subset
@@ -135,15 +128,11 @@ def _checkout(options: argparse.Namespace) -> str:
     root = os.path.normpath(native).removesuffix(_NATIVE) or os.curdir
     for path, place, option in ((native, _NATIVE, "native-functions"), (tags, _TAGS, "tags")):
         if not os.path.isfile(path):
-            _refuse(
-                f"--{option}-path {path}: there is no such file", "run the command in the root of a PyTorch checkout"
-            )
+            _refuse(f"--{option}-path {path}: there is no such file", _ROOT)
         if os.path.realpath(path) != os.path.realpath(os.path.join(root, place)):
             _refuse(f"--{option}-path {path}: this is not the checkout's {place}", "docs/vendors.md: files of your own")
     if not os.path.isfile(os.path.join(root, _DERIVATIVES)):
-        _refuse(
-            f"{os.path.join(root, _DERIVATIVES)}: there is no such file", "run the command in the root of a checkout"
-        )
+        _refuse(f"{os.path.join(root, _DERIVATIVES)}: there is no such file", _ROOT)
     return root
 
 
