@@ -24,7 +24,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     before: str = ""  # text that precedes the template's
     part: str = ""  # the part of the template that the file contains; "": all. The rest is in another file
     family: str = ""  # the name of the family; the stage fills it in
-    comment: str = ""  # the generated comment; "": upstream's
+    comment: str = ""  # the generated comment; "": upstream's, which the stage fills in
     raw: bool = False  # whether pieces are neither trimmed nor indented
     between: dict[str, str] = {}  # of a raw file: the text between the pieces of a hole
     edits: tuple[tuple[str, str], ...] = ()  # pairs of old and new text in the template

@@ -95,7 +95,16 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
         planned = [
             file for file in _planned_files(db, family, layout) if at.has(family, file.made_of.rpartition("/")[2])
         ]
-        return [replace(file, family=family, name=at.path(family, file.name)) for file in planned]
+        templates = spec_set(db).comment
+        return [
+            replace(
+                file,
+                family=family,
+                name=at.path(family, file.name),
+                comment=file.comment or generated_comment(templates, file.made_of),
+            )
+            for file in planned
+        ]
     except SpecError as error:
         # Any other error may be the reason why these lack derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
@@ -179,8 +188,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         at = (problem, f"write ${{{hole}}} on its own line", (), hole)
         db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
     kind = FAMILIES[file.family]
-    comment = file.comment or generated_comment(spec_set(db).comment, file.template or file.name)
-    values: dict[str, Value] = {"generated_comment": comment, **file.constants}
+    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
     blocks = {hole for hole in file.slots if _is_block(template, hole)}
     for hole in file.slots:
         inline = hole in template.names and hole not in blocks

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from copies import copy_of
-from project import Project
+from project import Project, files_in
 
 from pipeline.families.nodes.parts import formulas
+from pipeline.families.table import FAMILIES
 
 SPLIT = {"layout": "split"}
 DECLARED = re.compile(r"^struct (?:TORCH_API )?(\w+) : ", re.MULTILINE)
@@ -51,6 +52,11 @@ def written(project: Project, before: dict[str, int]) -> set[str]:
     return {name for name in now if before.get(name) != now[name] and not name.endswith(".d")}
 
 
+def sources(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Without depfiles, which name the folder."""
+    return {name: data for name, data in files.items() if not name.endswith(".d")}
+
+
 def test_every_node_is_in_one_shard_as_upstream_writes_it(project: Project, tmp_path: Path) -> None:
     build(project)
     split = project.files()
@@ -76,6 +82,14 @@ def test_a_definition_says_which_entry_it_is_from(project: Project) -> None:
         lines = found[name].split("\n")
         at = next(i for i, line in enumerate(lines) if "ForeachExpBackward0_apply_functional(" in line)
         assert lines[at - 1] == "// derivatives.yaml: - name: exp(…)"
+
+
+@pytest.mark.parametrize("tree", ["checkout", "csrc"])
+def test_files_are_the_same_in_the_folders_of_a_checkout(project: Project, tmp_path: Path, tree: str) -> None:
+    build(project, generated=tmp_path / "tree", tree=tree, families="nodes")
+    build(project, families="nodes")
+    inner = getattr(FAMILIES["nodes"].place, tree)
+    assert sources(files_in(tmp_path / "tree" / inner)) == sources(project.files())
 
 
 def test_formulas_do_without_compiled_autograd(project: Project) -> None:

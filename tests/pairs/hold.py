@@ -100,7 +100,7 @@ class References:
         same = ["set", "release", "layout", "families", "operators", "autograd", "graphs", "lines"]
         same += ["text"] if case["text"] != "an error" else []
         same += ["shards"] if case["layout"] == "split" else []
-        same += ["place", "generated", "tree"] if case["lines"] == "1" else []  # as which files are named
+        same += ["place", "generated", "tree", "install"] if case["lines"] == "1" else []  # as which files are named
         return self._made(_key(_usual(case, same)))
 
     def plain(self, case: Case) -> Made:
