@@ -66,11 +66,16 @@ class OwnCode:
 
     def _check_running(self, new: Set[str]) -> None:
         """CodeChanged if a file changed since the process started, or Python loaded older bytecode for a new one."""
-        from pipeline.code.bytecode import runs_as_older
+        from pipeline.code.bytecode import loaded_stale
 
         if not all(stat is None or is_settled(stat, Moment(STARTED)) for stat in self.stats.values()):
             raise CodeChanged
-        if [path for path in self._paths.values() if path in new and path.endswith(".py") and runs_as_older(path)]:
+        modules = [path for path in self._paths.values() if path in new and path.endswith(".py")]
+        if not modules:
+            return
+        files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+        loaded = {os.path.abspath(file) for file in files if file}
+        if loaded_stale(modules, loaded, os.path.dirname(PACKAGE)):
             raise CodeChanged
 
     def is_unchanged(self) -> bool:

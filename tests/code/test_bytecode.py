@@ -1,0 +1,119 @@
+"""Bytecode that Python accepts although its source is newer is found, at the cost of what is loaded."""
+
+from __future__ import annotations
+
+import os
+import py_compile
+import time
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+from importlib.util import cache_from_source
+from pathlib import Path
+
+import pytest
+
+from pipeline.code import bytecode
+from pipeline.code.bytecode import loaded_stale
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths that are compared, in order."""
+    paths: list[str] = []
+    is_stale = bytecode._is_stale
+
+    def noted(path: str) -> bool:
+        paths.append(path)
+        return is_stale(path)
+
+    monkeypatch.setattr(bytecode, "_is_stale", noted)
+    return paths
+
+
+def _module(folder: Path, text: str = "A = 1\n", later: str = "") -> Path:
+    """A module with bytecode of `text`; then, if given, with a `later` text of the same size and second."""
+    path = folder / "pipeline" / "module.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    second = time.time() // 1
+    os.utime(path, (second, second))
+    time.sleep(0.03)  # the clock of the file system ticks
+    py_compile.compile(str(path))
+    if later:
+        path.write_text(later)
+        os.utime(path, (second, second))
+    return path
+
+
+def _record(folder: Path, text: str) -> None:
+    digest = urlsafe_b64encode(sha256(text.encode()).digest()).decode().rstrip("=")
+    (folder / "gradmill-1.0.dist-info").mkdir()
+    (folder / "gradmill-1.0.dist-info" / "RECORD").write_text(
+        f"pipeline/module.py,sha256={digest},{len(text)}\ngradmill-1.0.dist-info/RECORD,,\n"
+    )
+
+
+def _has_bytecode(path: Path) -> bool:
+    return Path(cache_from_source(str(path))).exists()
+
+
+def test_loaded_bytecode_of_an_older_source_is_reported_and_deleted(tmp_path: Path) -> None:
+    path = _module(tmp_path, later="A = 2\n")
+    assert loaded_stale([str(path)], {str(path)}, str(tmp_path))
+    assert not _has_bytecode(path)
+
+
+def test_loaded_bytecode_of_the_source_is_kept(tmp_path: Path) -> None:
+    path = _module(tmp_path)
+    assert not loaded_stale([str(path)], {str(path)}, str(tmp_path))
+    assert _has_bytecode(path)
+
+
+@pytest.mark.parametrize("later", ["", "A = 2\n"])
+def test_what_is_not_loaded_loses_young_bytecode_without_a_comparison(
+    tmp_path: Path, compared: list[str], later: str
+) -> None:
+    path = _module(tmp_path, later=later)
+    assert not loaded_stale([str(path)], set(), str(tmp_path))
+    assert not _has_bytecode(path)
+    assert compared == []
+
+
+def test_bytecode_that_cannot_be_deleted_is_compared(
+    tmp_path: Path, compared: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a folder that belongs to another user."""
+    path = _module(tmp_path, later="A = 2\n")
+
+    def refuse(_: str) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    assert loaded_stale([str(path)], set(), str(tmp_path))
+    assert compared == [str(path)]
+
+
+def test_bytecode_of_an_installed_source_is_not_compared(tmp_path: Path, compared: list[str]) -> None:
+    path = _module(tmp_path)
+    _record(tmp_path, "A = 1\n")
+    assert not loaded_stale([str(path)], {str(path)}, str(tmp_path))
+    assert _has_bytecode(path)
+    assert compared == []
+
+
+@pytest.mark.parametrize("installed", ["A = 1\n", "A = 2\n"])
+def test_bytecode_of_a_source_that_was_edited_where_it_is_installed_is_compared(tmp_path: Path, installed: str) -> None:
+    """The installer wrote the older text, or the later one: an edit was compiled and undone."""
+    path = _module(tmp_path, later="A = 2\n")
+    _record(tmp_path, installed)
+    assert loaded_stale([str(path)], {str(path)}, str(tmp_path))
+    assert not _has_bytecode(path)
+
+
+def test_old_bytecode_is_not_compared(tmp_path: Path, compared: list[str]) -> None:
+    path = _module(tmp_path)
+    later = time.time() + 10
+    os.utime(cache_from_source(str(path)), (later, later))
+    assert not loaded_stale([str(path)], {str(path)}, str(tmp_path))
+    assert _has_bytecode(path)
+    assert compared == []
