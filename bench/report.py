@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from bench.rows import Row, Spread, growth_rows, memory_rows, speed_rows
 from bench.scenarios import Measured
 from pipeline import __version__
+from pipeline.code.bytecode import suspects
+from pipeline.front.run.own_code import PACKAGE, own_files
 
 FORMAT = "gradmill-bench/1"
 _LIBRARIES = ("torch", "doit", "msgspec", "pyyaml", "xxhash")
@@ -23,6 +25,7 @@ class Result(NamedTuple):
     machine: dict[str, str | int]
     versions: dict[str, str]
     load: tuple[float, float]  # of the machine, at the start and at the end
+    suspects: int  # modules of gradmill whose bytecode each cold build compares, or compiles
     scales: Sequence[int]
     speed: Sequence[Row]
     memory: Sequence[Row]
@@ -40,6 +43,7 @@ def result_of(measured: Sequence[Measured], scales: Sequence[int], load: tuple[f
             **{name: metadata.version(name) for name in _LIBRARIES},
         },
         load,
+        len(suspects((path for path in own_files().values() if path.endswith(".py")), os.path.dirname(PACKAGE))),
         scales,
         [row for scale in scales for row in speed_rows(measured, scale)],
         memory_rows(measured, scales),
@@ -67,6 +71,7 @@ def table(result: Result) -> str:
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']};"
         f" load {result.load[0]:.1f} at the start, {result.load[1]:.1f} at the end",
         ", ".join(f"{name} {version}" for name, version in result.versions.items()),
+        f"gradmill in {PACKAGE}; modules whose bytecode a cold build compares: {result.suspects}",
         "whole processes, in pairs that alternate, after one warm-up; median (min to max); equal files every time",
     ]
     for scale in result.scales:

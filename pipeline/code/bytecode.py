@@ -21,11 +21,15 @@ def loaded_stale(paths: Iterable[str], loaded: Set[str], folder: str) -> bool:
     to compile those that are loaded later than to compare all. `folder` holds the package: bytecode that was compiled
     after an installer wrote the source there, as its RECORD states, is not compared.
     """
-    suspects = [path for path in paths if _may_be_stale(path)]
-    recorded = _recorded(folder) if suspects else {}
-    suspects = [path for path in suspects if not _is_installed(path, recorded.get(os.path.relpath(path, folder)))]
-    compared = [path for path in suspects if path in loaded or not _delete(cache_from_source(path))]
+    compared = [path for path in suspects(paths, folder) if path in loaded or not _delete(cache_from_source(path))]
     return bool([path for path in compared if _is_stale(path)])
+
+
+def suspects(paths: Iterable[str], folder: str) -> list[str]:
+    """The modules whose bytecode may be stale by its times and header, except that of an installed source."""
+    young = [path for path in paths if _may_be_stale(path)]
+    recorded = _recorded(folder) if young else {}
+    return [path for path in young if not _is_installed(path, recorded.get(os.path.relpath(path, folder)))]
 
 
 def _may_be_stale(path: str) -> bool:
