@@ -66,13 +66,13 @@ class OwnCode:
 
     def _check_running(self, new: Set[str]) -> None:
         """CodeChanged if a file changed since the process started, or Python loaded older bytecode for a new one."""
-        from pipeline.code.bytecode import loaded_stale
-
         if not all(stat is None or is_settled(stat, Moment(STARTED)) for stat in self.stats.values()):
             raise CodeChanged
         modules = [path for path in self._paths.values() if path in new and path.endswith(".py")]
         if not modules:
             return
+        from pipeline.code.bytecode import loaded_stale
+
         files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
         loaded = {os.path.abspath(file) for file in files if file}
         if loaded_stale(modules, loaded, os.path.dirname(PACKAGE)):
