@@ -41,10 +41,13 @@ class Scenario(NamedTuple):
     edit: Callable[[edits.Texts, int], edits.Texts] | None = None
     cold: bool = False  # from nothing
     seen: bool = False  # the edit was built before, and the way back is measured, too
+    restored: str = ""  # gradmill starts with imported results: "run" measures the run, "import" the import, too
 
 
 SCENARIOS = (
     Scenario("cold", "cold build", 2.5, 4, cold=True),
+    Scenario("restored", "first run after an import", cold=True, restored="run"),
+    Scenario("import", "import and first run", cold=True, restored="import"),
     Scenario("nothing", "nothing to do", 15, 25),
     Scenario("formula", "one formula edit", 10, 20, edits.formula),
     Scenario("elementwise", "one that kernels print", edit=edits.elementwise),
@@ -78,6 +81,7 @@ class Bench:
             if scenario.edit:
                 scenario.edit(self.base, 0)
         self._spare = folder / "torchgen-base"
+        self._archive = folder / "results.zip"
         self._edits = 0
 
     def output(self, program: str) -> Path:
@@ -96,6 +100,8 @@ class Bench:
             self._write(scenario.edit(self.base, 0))
             self._run(GRADMILL)
             self._restore()
+        if scenario.restored:
+            self._run(GRADMILL, "cache", "export", str(self._archive))
 
     def pair(self, scenario: Scenario, run: int) -> Measured:
         """Runs both programs in the situation once, in alternating order. Their files must be equal."""
@@ -106,7 +112,10 @@ class Bench:
         if scenario.edit:
             self._edits += 1
             self._write(scenario.edit(self.base, self._edits))
+        imported = self._run(GRADMILL, "cache", "import", str(self._archive)) if scenario.restored else None
         samples = {program: self._run(program) for program in order}
+        if imported is not None and scenario.restored == "import":
+            samples[GRADMILL] = imported.then(samples[GRADMILL])
         self._compare(scenario.title)
         if scenario.seen:
             self._write(self.base)
@@ -127,11 +136,12 @@ class Bench:
         self.specs.write(texts)
         time.sleep(_PAUSE)
 
-    def _run(self, program: str) -> Sample:
+    def _run(self, program: str, *arguments: str) -> Sample:
+        """`arguments`: a command of gradmill's, for another one than a run."""
         specs, output = self.specs.folder, self.output(program)
         if program == GRADMILL:
             places = [f"generated={output}", f"cache={self.folder / 'cache'}"]
-            words = [*self._start, f"specs={specs}", *places, f"families={self.families}"]
+            words = [*self._start, *arguments, f"specs={specs}", *places, f"families={self.families}"]
         else:
             words = [sys.executable, "-m", "bench.torchgen_run", str(specs), str(output), self.families]
         return measure(words, ROOT, self.folder / f"{program}.log")

@@ -101,6 +101,11 @@ class SqliteStore:
         return self.path, self.path + _VALUES
 
     @property
+    def companions(self) -> list[str]:
+        """The seal, and SQLite's own files."""
+        return [self.path + end for end in (_SEAL, *_NEXT_TO)]
+
+    @property
     def _new_paths(self) -> tuple[str, str]:
         """Where they are written before they are moved to their place."""
         database, values = self.paths
@@ -370,10 +375,7 @@ class SqliteStore:
             file.execute("PRAGMA synchronous = OFF")
             file.execute("PRAGMA journal_mode = OFF")
             self._connection.backup(file)
-        for end in _NEXT_TO:  # of the database that it replaces
-            make_way(self.path + end)
-        for new, path in zip(reversed(self._new_paths), reversed(self.paths)):
-            move_file(new, path)
+        _move(self._new_paths, self.path)
         self.close()
         self._in_memory = False
         self._connect()
@@ -395,6 +397,32 @@ def stats_of(path: str) -> tuple[Stat | None, ...]:
 def size_of(path: str) -> int:
     """The bytes that the store at a path takes on the disk."""
     return sum(stat.size for stat in stats_of(path) if stat is not None)
+
+
+def install(new: str, path: str) -> Snapshot:
+    """Moves the store at `new` over the one at `path`, and seals it. StoreDamaged, before anything is moved, if it is
+    damaged or of another format."""
+    store = SqliteStore(new, seals=False)
+    try:
+        snapshot, _ = store.begin()
+        if store.empty:
+            raise StoreDamaged("its format is another one")
+        seal_sum = store._sum
+    finally:
+        store.close()
+    _move(store.paths, path)
+    with suppress(OSError):
+        _set_seal(path, Seal(seal_sum, stats_of(path)))
+    return snapshot
+
+
+def _move(new: tuple[str, str], path: str) -> None:
+    """Moves a database and its values to the place of a store. If only the values get there, the old database lacks its
+    own, and the store is discarded."""
+    for end in _NEXT_TO:  # of the database that is replaced
+        make_way(path + end)
+    for each, place in zip(reversed(new), (path + _VALUES, path)):
+        move_file(each, place)
 
 
 def seal_of(path: str) -> Seal | None:

@@ -1,0 +1,189 @@
+"""A store as one file, to restore it on another machine: a ZIP archive of a description, the database and the values.
+
+What is packed was verified while it was copied. What is unpacked is compared with the sizes and SHA-256 digests in the
+description, and then verified like any store that has no seal, before it replaces anything.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import IO
+
+import msgspec
+from msgspec import Struct
+
+from pipeline.io.files import make_way
+from pipeline.query.collect import copy_live
+from pipeline.query.memo import Name, StoreDamaged
+from pipeline.query.store import Snapshot
+from pipeline.store.sqlite import FORMAT, SqliteStore, install
+
+DESCRIPTION = "gradmill-store.json"  # the first member, in the first bytes of the file
+_NAMES = ("rows", "rows.values")  # of the members that follow: the database, the values
+_FORMAT = "store/1"
+_LARGEST = 100_000  # bytes of a description
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of all members: ZIP has none before
+_PART = 1 << 20
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, MemoryError)
+
+
+class Origin(Struct, frozen=True):
+    """Who made a store, and of what."""
+
+    gradmill: str  # the version
+    specs: str  # the name of the set
+    release: str
+
+
+class Part(Struct, frozen=True):
+    """One of the packed files."""
+
+    size: int
+    sha256: str
+
+
+class _Format(Struct, frozen=True):
+    """What is the same in the descriptions of all versions: their format, and that of the store."""
+
+    format: str
+    store: int
+
+
+class Description(_Format, frozen=True):
+    """What an archive has. `rows`: their number."""
+
+    origin: Origin
+    rows: int
+    parts: dict[str, Part]
+
+
+class Unusable(Exception):
+    """An archive that cannot be unpacked, with the reason."""
+
+
+def is_archive(head: bytes) -> bool:
+    """Whether `head`, the first bytes of a file, begins an archive of a store."""
+    return head.startswith(b"PK\x03\x04") and DESCRIPTION.encode() in head[:64]
+
+
+def pack(path: str, scratch: str, file: str, origin: Origin, is_root: Callable[[Name], bool]) -> Description:
+    """Writes the rows that the roots of the store at `path` depend on to `file`, atomically. `scratch`: where a
+    temporary store may be. StoreDamaged; OSError if there is no store, or something cannot be written."""
+    with _scratch_store(scratch) as new:
+        old = SqliteStore(path, seals=False)
+        copy = SqliteStore(new, seals=False)
+        try:
+            rows = copy_live(old, copy, is_root)
+        finally:
+            old.close()
+            copy.close()
+        if copy.problem or rows is None:
+            raise OSError(None, copy.problem or "it is missing, empty, or cannot be read", path)
+        parts = {name: _part_of(each) for name, each in zip(_NAMES, copy.paths)}
+        description = Description(_FORMAT, FORMAT, origin, rows[1], parts)
+        temporary = f"{file}.{os.getpid()}.tmp"
+        try:
+            with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(_member(DESCRIPTION), msgspec.json.format(msgspec.json.encode(description), indent=1))
+                for name, each in zip(_NAMES, copy.paths):
+                    with open(each, "rb") as source, archive.open(_member(name), "w", force_zip64=True) as target:
+                        for data in _read(source):
+                            target.write(data)
+            os.replace(temporary, file)
+        except OSError as error:
+            error.filename, error.filename2 = file, None
+            raise
+        finally:
+            with suppress(OSError):
+                os.unlink(temporary)
+        return description
+
+
+def unpack(file: str, scratch: str, path: str) -> tuple[Description, Snapshot]:
+    """Replaces the store at `path` by the one in `file`, and seals it. Unusable, before anything is replaced, if that
+    is damaged or of another format; OSError if something cannot be read or written. `scratch`: as for `pack`."""
+    with _scratch_store(scratch) as new:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                description = _description(archive)
+                for name, each in zip(_NAMES, SqliteStore(new).paths):
+                    _extract(archive, name, each, description.parts[name])
+            return description, install(new, path)
+        except _UNREADABLE as error:
+            raise Unusable(f"it is damaged: {error}" if str(error) else "it is damaged") from None
+        except StoreDamaged as damage:
+            raise Unusable(f"the store in it is damaged ({damage})") from None
+
+
+def _description(archive: zipfile.ZipFile) -> Description:
+    """The description of an archive, which has all members and no other. Unusable otherwise."""
+    names = [member.filename for member in archive.infolist()]
+    if not names or names[0] != DESCRIPTION or archive.infolist()[0].file_size > _LARGEST:
+        raise Unusable("it is no archive of a store")
+    try:
+        data = archive.read(DESCRIPTION)
+        if msgspec.json.decode(data, type=_Format) != _Format(_FORMAT, FORMAT):
+            raise Unusable("another version of gradmill made it, with another format of the store")
+        description = msgspec.json.decode(data, type=Description)
+    except msgspec.MsgspecError as error:
+        raise Unusable(f"it is damaged: {error}") from None
+    if tuple(names[1:]) != _NAMES or description.parts.keys() != set(_NAMES):
+        raise Unusable("it has other members than an archive of a store")
+    return description
+
+
+def _extract(archive: zipfile.ZipFile, name: str, path: str, part: Part) -> None:
+    """Writes a member to `path`. Unusable if it is not the described one."""
+    size, digest = 0, sha256()
+    with archive.open(name) as source, open(path, "xb") as target:
+        for data in _read(source):
+            size += len(data)
+            if size > part.size:
+                break
+            digest.update(data)
+            target.write(data)
+    if (size, digest.hexdigest()) != (part.size, part.sha256):
+        raise Unusable(f"it is damaged: {name} has not the digest in its description")
+
+
+@contextmanager
+def _scratch_store(path: str) -> Iterator[str]:
+    """A path at which no files of a store are, before and after."""
+    store = SqliteStore(path)
+    files = [*store.paths, *store.companions]
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    for each in files:
+        make_way(each)
+    try:
+        yield path
+    finally:
+        for each in files:
+            with suppress(OSError):
+                os.unlink(each)
+
+
+def _part_of(path: str) -> Part:
+    size, digest = 0, sha256()
+    with open(path, "rb") as file:
+        for data in _read(file):
+            size += len(data)
+            digest.update(data)
+    return Part(size, digest.hexdigest())
+
+
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    while data := file.read(_PART):
+        yield data
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """A member that is the same whenever and by whomever it is written."""
+    member = zipfile.ZipInfo(name, _EPOCH)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    member.external_attr = 0o644 << 16
+    return member

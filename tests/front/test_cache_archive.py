@@ -1,0 +1,321 @@
+"""`cache export FILE`, `cache import FILE`: an imported store is as good as one that was built in place."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from copies import copy_of
+from never_wrong.seed import REPEAT, SEED, seeded
+from project import Project, is_plain
+
+from pipeline.store.archive import DESCRIPTION
+
+
+@pytest.fixture
+def archive(built: Project) -> Path:
+    """The exported results of a small set."""
+    file = built.folder / "results.zip"
+    run = built.run("cache", "export", str(file))
+    assert (run.status, run.stderr) == (0, "")
+    assert " rows of set, release 2.13, by gradmill " in run.stdout
+    return file
+
+
+@pytest.fixture
+def elsewhere(built: Project, archive: Path, tmp_path: Path) -> Project:
+    """The same set in another folder, with the imported results in a new cache."""
+    other = _moved(built, tmp_path / "another machine")
+    run = other.run("cache", "import", str(archive))
+    assert (run.status, run.stderr) == (0, "")
+    assert " rows of set, release 2.13, by gradmill " in run.stdout
+    return other
+
+
+def _moved(project: Project, folder: Path) -> Project:
+    """A copy of a set in `folder`, without cache and generated files."""
+    folder.mkdir()
+    shutil.copytree(project.specs, folder / "set")
+    return Project.at(folder)
+
+
+def test_after_an_import_a_run_computes_nothing_and_writes_all_files(built: Project, elsewhere: Project) -> None:
+    run = elsewhere.run()
+    assert run.status == 0, run.stderr
+    assert set(run.ran) == {f"shard:{name}" for name in built.files()} | {"manifest"}
+    assert elsewhere.files() == built.files()
+    assert elsewhere.manifest() == built.manifest()
+    assert elsewhere.run().ran == []
+
+
+def test_after_an_import_an_edit_runs_what_it_would_run_where_the_store_was_built(
+    built: Project, elsewhere: Project
+) -> None:
+    elsewhere.build()
+    for project in (built, elsewhere):
+        project.set_formula("exp", "self", "result.conj() * grad")
+    assert elsewhere.run().ran == built.run().ran
+    assert elsewhere.files() == built.files()
+
+
+def test_an_edit_before_the_import_is_reported_and_built(built: Project, archive: Path, tmp_path: Path) -> None:
+    other = _moved(built, tmp_path / "edited")
+    other.set_formula("exp", "self", "result.conj() * grad")
+    run = other.run("cache", "import", str(archive))
+    assert run.status == 0
+    assert run.stderr == (
+        "other inputs than those it was made from: derivatives; the next run rebuilds what depends on them\n"
+    )
+    assert other.build().files() == other.clean_build()
+
+
+def test_a_set_of_another_name_may_import(built: Project, archive: Path, tmp_path: Path) -> None:
+    shutil.copytree(built.specs, tmp_path / "renamed")
+    other = copy_of(built, tmp_path / "spare")
+    other.specs = tmp_path / "renamed"
+    shutil.rmtree(other.cache)
+    shutil.rmtree(other.generated)
+    assert other.run("cache", "import", str(archive)).status == 0
+    run = other.run()
+    assert run.status == 0
+    assert run.units == []
+    assert other.files() == built.files()
+
+
+def test_warnings_are_reported_after_an_import(built: Project, tmp_path: Path) -> None:
+    built.set_formula("exp", "self", "grad * reslt.conj()")
+    warned = built.run()
+    assert "reslt" in warned.stderr
+    file = tmp_path / "warned.zip"
+    assert built.run("cache", "export", str(file)).status == 0
+    other = _moved(built, tmp_path / "other")
+    assert other.run("cache", "import", str(file)).status == 0
+    assert other.run().stderr.replace(str(other.folder), str(built.folder)) == warned.stderr
+
+
+def test_an_import_replaces_the_results_that_the_cache_has(built: Project, archive: Path) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad")
+    built.build()
+    built.set_formula("exp", "self", "grad * result.conj()")
+    assert built.run("cache", "import", str(archive)).status == 0
+    assert built.run().units == []
+
+
+def test_equal_results_are_exported_as_equal_bytes(built: Project, archive: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.zip"
+    assert built.run("cache", "export", str(again)).status == 0
+    assert again.read_bytes() == archive.read_bytes()
+
+
+def test_an_export_has_only_what_runs_need(built: Project, archive: Path, tmp_path: Path) -> None:
+    built.set_formula("exp", "self", "result.conj() * grad * 2")
+    built.build()
+    built.set_formula("exp", "self", "grad * result.conj()")
+    built.build()
+    file = tmp_path / "later.zip"
+    assert built.run("cache", "export", str(file)).status == 0
+    assert _sizes(file) == _sizes(archive)
+    with zipfile.ZipFile(file) as later:
+        assert b"result.conj() * grad * 2" not in later.read("rows.values")
+
+
+def test_an_export_names_nothing_of_the_machine(built: Project, archive: Path) -> None:
+    with zipfile.ZipFile(archive) as members:
+        contents = b"".join(map(members.read, members.namelist()))
+    names = (str(built.folder), str(Path(__file__).parents[2]), f"{os.path.expanduser('~')}/", os.uname().nodename)
+    assert [name for name in names if len(name) > 4 and name.encode() in contents] == []
+
+
+def _sizes(file: Path) -> list[int]:
+    with zipfile.ZipFile(file) as members:
+        return [member.file_size for member in members.infolist()]
+
+
+def test_an_import_that_was_killed_leaves_the_cache_as_it_was(built: Project, archive: Path) -> None:
+    scratch = built.rows.parent / "transfer"  # what a killed process leaves
+    for end in ("", ".values", "-wal", "-shm"):
+        Path(f"{scratch}{end}").write_bytes(b"half of a file")
+    assert built.run().ran == []
+    assert built.run("cache", "import", str(archive)).status == 0
+    assert list(scratch.parent.glob("transfer*")) == []
+    assert built.run().units == []
+
+
+# ---- what is refused
+
+
+def _rewritten(change: Callable[[dict[str, bytes]], object]) -> Callable[[Path], None]:
+    """A change of the members of an archive."""
+
+    def apply(file: Path) -> None:
+        with zipfile.ZipFile(file) as old:
+            members = {name: old.read(name) for name in old.namelist()}
+        change(members)
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+            for name, data in members.items():
+                new.writestr(name, data)
+
+    return apply
+
+
+def _described(**fields: object) -> Callable[[Path], None]:
+    def change(members: dict[str, bytes]) -> None:
+        members[DESCRIPTION] = json.dumps({**json.loads(members[DESCRIPTION]), **fields}).encode()
+
+    return _rewritten(change)
+
+
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no archive": (lambda file: file.write_text("a text"), "it is damaged: File is not a zip file"),
+    "empty": (lambda file: file.write_bytes(b""), "it is damaged: File is not a zip file"),
+    "cut": (lambda file: os.truncate(file, file.stat().st_size // 2), "it is damaged: File is not a zip file"),
+    "another archive": (
+        _rewritten(lambda members: members.pop(DESCRIPTION)),
+        "it is no archive of a store",
+    ),
+    "a member is missing": (
+        _rewritten(lambda members: members.pop("rows.values")),
+        "it has other members than an archive of a store",
+    ),
+    "a member leads out of the folder": (
+        _rewritten(lambda members: members.update({"../../evil": b"x"})),
+        "it has other members than an archive of a store",
+    ),
+    "other values": (
+        _rewritten(lambda members: members.update({"rows.values": members["rows.values"][:-1] + b"?"})),
+        "it is damaged: rows.values has not the digest in its description",
+    ),
+    "longer than described": (
+        _rewritten(lambda members: members.update({"rows": members["rows"] + b"\0" * 5_000_000})),
+        "it is damaged: rows has not the digest in its description",
+    ),
+    "no JSON": (
+        _rewritten(lambda members: members.update({DESCRIPTION: b"{"})),
+        "it is damaged: Input data was truncated",
+    ),
+    "another type": (
+        _described(parts=[]),
+        "it is damaged: Expected `object`, got `array` - at `$.parts`",
+    ),
+    "a later format": (
+        _described(format="store/2", more="fields"),
+        "another version of gradmill made it, with another format of the store",
+    ),
+    "another format of the store": (
+        _described(store=1),
+        "another version of gradmill made it, with another format of the store",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", BAD)
+def test_a_bad_archive_is_refused_and_nothing_changes(built: Project, archive: Path, damage: str) -> None:
+    change, problem = BAD[damage]
+    change(archive)
+    before = built.tree()
+    run = built.run("cache", "import", str(archive))
+    assert run.status == 3
+    assert f"ERROR: {archive}: {problem}\n  nothing was imported; export it again\n" in run.stderr
+    assert is_plain(run)
+    after = built.tree()
+    assert {path for path in after if before.get(path) != after[path] and not path.endswith("/set")} <= {
+        f"{built.rows.parent}/lock"
+    }
+    assert built.run().ran == []
+
+
+def test_one_flipped_byte_is_never_imported(built: Project, archive: Path) -> None:
+    draw, sound = seeded(SEED), archive.read_bytes()
+    files = built.files()
+    for _ in range(8):
+        at = draw.randrange(len(sound))
+        data = bytearray(sound)
+        data[at] ^= 1 << draw.randrange(8)
+        archive.write_bytes(data)
+        run = built.run("cache", "import", str(archive))
+        assert run.status in (0, 3) and "Traceback" not in run.stderr, (REPEAT, at, run.stderr)
+        after = built.run()
+        assert (after.status, after.units, after.stderr) == (0, [], ""), (REPEAT, at)
+        assert built.files() == files
+
+
+def test_a_store_with_wrong_digests_inside_is_refused(built: Project, archive: Path) -> None:
+    import hashlib
+
+    def change(members: dict[str, bytes]) -> None:
+        values = bytearray(members["rows.values"])
+        values[len(values) // 2] ^= 1
+        description = json.loads(members[DESCRIPTION])
+        description["parts"]["rows.values"]["sha256"] = hashlib.sha256(values).hexdigest()
+        members.update({"rows.values": bytes(values), DESCRIPTION: json.dumps(description).encode()})
+
+    _rewritten(change)(archive)
+    run = built.run("cache", "import", str(archive))
+    assert run.status == 3
+    assert "the store in it is damaged (a value is missing, or older than the rest)" in run.stderr
+    assert built.run().ran == []
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "pipe"])
+@pytest.mark.parametrize("word", ["export", "import"])
+def test_places_that_are_no_files_are_refused(built: Project, word: str, kind: str) -> None:
+    place = built.folder / "place"
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    elif word == "export":
+        place = place / "deeper" / "still"
+    run = built.run("cache", word, str(place))
+    assert run.status == 3
+    assert str(place) in run.stderr
+    assert is_plain(run)
+
+
+def test_an_export_overwrites_exports_only(built: Project, archive: Path) -> None:
+    assert built.run("cache", "export", str(archive)).status == 0
+    foreign = built.folder / "notes.txt"
+    foreign.write_text("mine")
+    link = built.folder / "link"
+    link.symlink_to(archive)
+    for place in (foreign, link, built.path("derivatives.yaml"), built.generated / "Functions.h"):
+        before = place.read_bytes()
+        run = built.run("cache", "export", str(place))
+        assert run.status == 3, place
+        assert is_plain(run)
+        assert place.read_bytes() == before
+
+
+def test_a_cache_of_another_set_is_not_replaced(built: Project, archive: Path, tmp_path: Path) -> None:
+    other = _moved(built, tmp_path / "other")
+    run = other.run("cache", "import", str(archive), cache=built.cache)
+    assert run.status == 3
+    assert "belongs to another spec set" in run.stderr
+    assert built.run().ran == []
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "cache: name an action"),
+        (["exprt", "x"], "cache: no action 'exprt'\n  did you mean 'export'?"),
+        (["export"], "cache export: name one file"),
+        (["import", "a", "b"], "cache import: name one file"),
+    ],
+)
+def test_words_that_are_missing_or_misspelt_are_named(built: Project, words: list[str], problem: str) -> None:
+    run = built.run("cache", *words)
+    assert run.status == 3
+    assert problem in run.stderr
+
+
+def test_nothing_is_exported_before_the_first_run(project: Project) -> None:
+    run = project.run("cache", "export", str(project.folder / "file"))
+    assert run.status == 3
+    assert "there are no results to export\n  run gradmill first, with these variables" in run.stderr
+    assert not (project.folder / "file").exists()
