@@ -146,6 +146,12 @@ def find_spec_set(specs: str, known: Templates, release: str = "") -> SpecSet:
     return replace(plain, looked_for=(path, *plain.looked_for)) if path != specs else plain
 
 
+def mark_of_set(folder: str) -> str:
+    """The file that identifies a folder as a spec set, "" if it is none."""
+    places = (NAME, *(layout["native"] for layout in (_FLAT, _PACKAGED, _CHECKOUT)))
+    return next((place for place in places if os.path.isfile(os.path.join(folder, place))), "")
+
+
 def _described(path: str, known: Templates, release: str) -> SpecSet:
     from pipeline.specs.layers.described import find_described
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
@@ -15,6 +16,7 @@ from pipeline.front.run.build import Build
 from pipeline.front.settings.config import VARIABLES, Config, read_config
 from pipeline.problems.plain import message_of
 from pipeline.problems.problem import SpecError
+from pipeline.specs.spec_set import mark_of_set
 
 MISUSED = 3  # doit's exit status for an invalid command line
 
@@ -75,7 +77,12 @@ class PackageLoader(NamespaceTaskLoader):  # type: ignore[misc]
     def setup(self, opt_values: Any) -> None:
         from pipeline.front.doit.namespace import namespace
 
-        self.build = open_build(self._variables())
+        variables = self._variables()
+        mark = "" if "specs" in variables else mark_of_set(os.curdir)
+        if mark:
+            hint = "write specs=. to use it, or specs=core for the included set"
+            raise InvalidDodoFile(f"this folder is a spec set, it has {mark}; specs= names no set\n  {hint}")
+        self.build = open_build(variables)
         self.namespace = namespace(self.build)
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:

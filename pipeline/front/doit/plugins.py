@@ -16,6 +16,7 @@ PLUGINS = {
         "forget": "pipeline.front.commands.forget:Forget",
         "generate-code": "pipeline.front.commands.generate_code:GenerateCode",
         "gc": "pipeline.front.commands.gc:Gc",
+        "help": "pipeline.front.commands.help:Help",
         "ignore": "pipeline.front.commands.ignore:Ignore",
         "info": "pipeline.front.commands.info:Info",
         "list": "pipeline.front.commands.list:List",
@@ -26,6 +27,7 @@ PLUGINS = {
         "schema": "pipeline.front.commands.schema:Schema",
         "show": "pipeline.front.commands.show:Show",
         "strace": "pipeline.front.commands.strace:Strace",
+        "version": "pipeline.front.commands.version:Version",
         "watch": "pipeline.front.commands.watch:Watch",
     },
 }

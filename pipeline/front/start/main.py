@@ -44,6 +44,7 @@ class Main(DoitMain):  # type: ignore[misc]
         return PluginDict(run=PluginEntry("COMMAND", "run", PLAIN_RUN))
 
     def run(self, all_args: list[str]) -> Any:
+        all_args = _without_flags(all_args)
         problem = empty_word(all_args) or unknown_option(all_args, exact=True) or unknown_variable(all_args)
         problem = problem or odd_word(word for word in all_args if word.startswith("-") or "=" not in word)
         if problem:
@@ -51,6 +52,16 @@ class Main(DoitMain):  # type: ignore[misc]
             return 3
         self._plain = is_plain(all_args)
         return super().run(all_args)
+
+
+def _without_flags(words: list[str]) -> list[str]:
+    """The command line, as one of the commands `help` or `version` if it has their flag."""
+    if words == ["--version"]:
+        return ["version"]
+    if "--help" not in words and "-h" not in words:
+        return words
+    first = next((word for word in words if not word.startswith("-") and "=" not in word), "")
+    return ["help", first] if first else ["help"]
 
 
 def prepare() -> None:

@@ -1,0 +1,134 @@
+"""`gradmill --help`: the commands by purpose, the variables, examples; `COMMAND --help`: one command."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from doit.cmd_base import Command
+from doit.cmd_help import Help as DoitHelp
+from doit.exceptions import InvalidCommand
+
+from pipeline import __version__
+from pipeline.front.settings.hints import two_lines
+from pipeline.problems.plain import lines
+from pipeline.problems.problem import nearest
+
+GROUPS = {  # the title of a group of commands -> its commands
+    "generate": ("run", "watch", "check", "generate-code"),
+    "understand": ("explain", "list", "show", "info", "coverage", "diff", "page", "lsp"),
+    "for other builds": ("export", "schema", "cache"),
+    "clean up": ("gc", "clean", "forget", "ignore", "reset-dep", "dumpdb"),
+    "other": ("help", "version", "strace", "tabcompletion"),
+}
+MEANINGS = {  # of the variables
+    "specs": "core (included, the default), torch (the installed one), a checkout, folder, wheel or specset.toml",
+    "release": "the PyTorch release, if the set does not say it",
+    "generated": "the folder of generated files; generated/<set>",
+    "cache": "the folder of results and state; cache",
+    "families": "the outputs to generate: nodes, variable_type, …, a subset such as libtorch, or all",
+    "operators": "a file of selected operators, the only ones with kernels",
+    "autograd": "autograd=0: no kernels",
+    "graphs": "Python or .pt2 files with functions to generate forward and backward C++ for",
+    "namespace": "the namespace of their operators; gradmill",
+    "layout": "layout=split: sources that an edit recompiles one by one",
+    "shards": "their number; 16",
+    "tree": "tree=checkout, tree=csrc: subfolders as PyTorch has them",
+    "lines": "lines=1: #line directives that lead to the YAML",
+    "strict": "strict=1: warnings are errors",
+    "format": "the form of reports: text, json, github, sarif",
+    "stamp": "a file for the digests of the results",
+    "depfile": "a file for a rule with all inputs",
+    "outputs": "a file for the list of generated files, as CMake variables",
+    "against": "for diff and page: the set to compare with",
+    "against_release": "its release",
+    "fix": "for check: fix=1 applies certain fixes",
+}
+_PURPOSES = {  # of commands that doit describes for any project
+    "run": "regenerate what changed; also without the word",
+    "list": "list the stages, units and files, and their state with --status",
+    "info": "show the dependencies of a task, and why it would run",
+    "clean": "delete the generated files",
+    "forget": "drop the results of tasks, so that these run again",
+    "ignore": "skip tasks from now on",
+    "help": "show this page, or that of a command or task",
+    "strace": "refused: `explain` shows what a task reads",
+    "tabcompletion": "print a script for a shell",
+}
+_EXAMPLES = {
+    "gradmill specs=torch": "generate the autograd C++ of the installed torch",
+    "gradmill specs=torch explain exp": "what exp is made from, and why it would run",
+    "gradmill specs=mine against=torch diff": "what an edited copy changes",
+}
+_INTERNAL = ("DB backend", "doit core")  # sections of options that make no difference here
+_WIDTH = 100
+OWN_NAME = "gradmill"  # the program that these pages are about
+
+
+class Help(DoitHelp):  # type: ignore[misc]
+    """doit's command; in `gradmill` with gradmill's pages."""
+
+    def execute(self, params: Any, args: list[str]) -> Any:
+        self._word = args[0] if len(args) == 1 else ""
+        if self.bin_name != OWN_NAME or self._word not in self.cmds:
+            return super().execute(params, args)
+        command = self.cmds[self._word](cmds=self._cmds, **self.init_kwargs)
+        has_page = type(command).help is not Command.help
+        sys.stdout.write(lines(command.help().splitlines() if has_page else page_of(command)))
+        return 0
+
+    def print_usage(self, cmds: Any) -> None:
+        """Called without a word, and for a word that is no task. InvalidCommand then."""
+        if self.bin_name != OWN_NAME:
+            super().print_usage(cmds)
+        elif self._word:
+            hint = nearest(self._word, cmds) or "gradmill help lists the commands, gradmill list --all the tasks"
+            raise InvalidCommand(two_lines(f"there is no command or task '{self._word}'", hint))
+        else:
+            sys.stdout.write(lines(page({name: command.doc_purpose for name, command in cmds.items()})))
+
+
+def page(purposes: dict[str, str]) -> list[str]:
+    """The lines of the page about gradmill. `purposes`: of the commands, by name."""
+    text = [f"gradmill {__version__}: PyTorch's autograd C++ from its YAML, as an incremental build", ""]
+    text += ["usage: gradmill [COMMAND] [NAME …] [variable=value …]"]
+    text += ["       gradmill COMMAND --help", "       gradmill --version"]
+    purposes = {**purposes, **_PURPOSES}
+    grouped = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, "of other packages": tuple(name for name in purposes if name not in grouped)}
+    for title, commands in groups.items():
+        text += ["", title, *_table({name: purposes[name] for name in commands})] if commands else []
+    text += ["", "variables", *_table(MEANINGS)]
+    return [*text, "", "examples", *_table(_EXAMPLES)]
+
+
+def page_of(command: Any) -> list[str]:
+    """The lines of the page about one command."""
+    usage = f"usage: {command.bin_name} {command.name} {command.doc_usage}"
+    text = [
+        *textwrap.wrap(usage, _WIDTH, subsequent_indent=" " * 10),
+        "",
+        *_wrapped(_PURPOSES.get(command.name, command.doc_purpose)),
+    ]
+    if command.doc_description:
+        text += ["", *_wrapped(command.doc_description)]
+    options = [option for option in command.cmdparser.options if option.section not in _INTERNAL]
+    shown = [option for option in options if option.short or option.long]
+    return [*text, "", "options", *(line for option in shown for line in _option(option))] if shown else text
+
+
+def _option(option: Any) -> list[str]:
+    meaning = " ".join((option.help % {"default": option.default}).split())
+    choices = f" ({', '.join(sorted(option.choices))})" if option.choices else ""
+    return [f"  {option.help_param()}", *_wrapped(meaning + choices, 6)]
+
+
+def _wrapped(text: str, indent: int = 2) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * indent)
+
+
+def _table(rows: dict[str, str]) -> Sequence[str]:
+    width = max(map(len, rows))
+    return [f"  {name:{width}}  {meaning}" for name, meaning in rows.items()]

@@ -1,0 +1,80 @@
+"""`gradmill --help`, `COMMAND --help`, `--version`: what a newcomer types first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import forked
+import pytest
+from doit.doit_cmd import DoitMain
+
+from pipeline import __version__
+from pipeline.front.commands.help import GROUPS, MEANINGS
+from pipeline.front.doit.plugins import PLUGINS
+from pipeline.front.settings.config import VARIABLES
+
+COMMANDS = sorted({*PLUGINS["COMMAND"], *(command.get_name() for command in DoitMain.DOIT_CMDS)})
+
+
+def gradmill(folder: Path, *words: str) -> tuple[int, str, str]:
+    return forked.gradmill(list(words), folder)
+
+
+def test_the_page_has_each_command_and_each_variable_once(tmp_path: Path) -> None:
+    assert sorted(name for names in GROUPS.values() for name in names) == COMMANDS
+    assert sorted(MEANINGS) == sorted(VARIABLES)
+    status, out, error = gradmill(tmp_path, "--help")
+    assert (status, error) == (0, "")
+    first = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    assert [name for name in (*COMMANDS, *VARIABLES) if name not in first] == []
+    assert max(map(len, out.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("words", [["-h"], ["help"], ["specs=torch", "--help"]], ids=" ".join)
+def test_the_page_is_shown_however_it_is_requested(tmp_path: Path, words: list[str]) -> None:
+    assert gradmill(tmp_path, *words) == gradmill(tmp_path, "--help")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_a_page_without_options_that_make_no_difference(tmp_path: Path, command: str) -> None:
+    status, out, error = gradmill(tmp_path, command, "--help")
+    assert (status, error) == (0, "")
+    assert out.startswith(f"usage: gradmill {command}")
+    assert "--db-file" not in out and "(config:" not in out
+    assert gradmill(tmp_path, command, "-h")[1] == gradmill(tmp_path, "help", command)[1] == out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["--version"], ["version"]], ids=" ".join)
+def test_the_version_is_that_of_gradmill(tmp_path: Path, words: list[str]) -> None:
+    status, out, _ = gradmill(tmp_path, *words)
+    assert status == 0
+    assert out.startswith(f"gradmill {__version__}, for PyTorch 2.4 to 2.")
+
+
+@pytest.mark.parametrize("words", [["explian", "--help"], ["help", "explian"]], ids=" ".join)
+def test_help_for_what_does_not_exist_names_the_nearest_command(tmp_path: Path, words: list[str]) -> None:
+    status, _, error = gradmill(tmp_path, *words)
+    assert (status, error) == (3, "ERROR: there is no command or task 'explian'\n  did you mean 'explain'?\n")
+
+
+def test_a_command_may_be_followed_by_variables_and_names(tmp_path: Path) -> None:
+    assert gradmill(tmp_path, "specs=core", "explain", "exp", "--help") == gradmill(tmp_path, "help", "explain")
+
+
+@pytest.mark.parametrize(
+    "mark", ["specset.toml", "native_functions.yaml", "aten/src/ATen/native/native_functions.yaml"]
+)
+def test_in_the_folder_of_a_set_a_run_without_specs_says_how_to_use_it(tmp_path: Path, mark: str) -> None:
+    file = tmp_path / mark
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    status, out, error = gradmill(tmp_path)
+    assert (status, out) == (3, "")
+    assert error == (
+        f"ERROR: this folder is a spec set, it has {mark}; specs= names no set\n"
+        "  write specs=. to use it, or specs=core for the included set\n"
+    )
+    assert sorted(tmp_path.rglob("*")) == before
+    assert gradmill(tmp_path, "list", "specs=core")[0] == 0
