@@ -88,7 +88,9 @@ def test_plugins_of_others_are_found(tmp_path: Path) -> None:
     (tmp_path / "other-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
     points = "[doit.COMMAND]\nother = pipeline.front.commands.gc:Gc\n"
     (tmp_path / "other-1.dist-info" / "entry_points.txt").write_text(points)
-    assert "of other packages\n  other  drop unneeded rows" in python("from pipeline.front.start.main import Main\nMain().run(['help'])", tmp_path)
+    assert "of other packages\n  other  drop unneeded rows" in python(
+        "from pipeline.front.start.main import Main\nMain().run(['help'])", tmp_path
+    )
 
 
 @pytest.mark.parametrize("executes", [True, False])

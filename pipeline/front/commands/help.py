@@ -21,7 +21,7 @@ GROUPS = {  # the title of a group of commands -> its commands
     "understand": ("explain", "list", "show", "info", "coverage", "diff", "page", "lsp"),
     "for other builds": ("export", "schema", "cache"),
     "clean up": ("gc", "clean", "forget", "ignore", "reset-dep", "dumpdb"),
-    "other": ("help", "version", "strace", "tabcompletion"),
+    "other": ("help", "version", "completion", "strace", "tabcompletion"),
 }
 MEANINGS = {  # of the variables
     "specs": "core (included, the default), torch (the installed one), a checkout, folder, wheel or specset.toml",
@@ -55,7 +55,7 @@ _PURPOSES = {  # of commands that doit describes for any project
     "ignore": "skip tasks from now on",
     "help": "show this page, or that of a command or task",
     "strace": "refused: `explain` shows what a task reads",
-    "tabcompletion": "print a script for a shell",
+    "tabcompletion": "doit's own script for bash and zsh: commands and tasks alone",
 }
 _EXAMPLES = {
     "gradmill specs=torch": "generate the autograd C++ of the installed torch",

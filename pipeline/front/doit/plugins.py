@@ -8,6 +8,7 @@ PLUGINS = {
         "cache": "pipeline.front.commands.cache:Cache",
         "check": "pipeline.front.commands.check:Check",
         "clean": "pipeline.front.commands.clean:Clean",
+        "completion": "pipeline.front.commands.completion:Completion",
         "coverage": "pipeline.front.commands.coverage:Coverage",
         "diff": "pipeline.front.commands.diff:Diff",
         "dumpdb": "pipeline.front.commands.dumpdb:DumpDB",

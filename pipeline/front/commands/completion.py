@@ -1,0 +1,214 @@
+"""`gradmill completion bash`: a script for a shell. It asks `gradmill completion --line=…` for the possible words.
+
+Names of operators, units and files are those of the last complete run's manifest, so nothing is computed.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from doit.cmd_base import Command
+from doit.exceptions import InvalidCommand
+
+from pipeline.families.places import SUBSETS, TREES
+from pipeline.families.table import FAMILIES
+from pipeline.front.run.paths import paths_of
+from pipeline.front.settings.config import ALL, LAYOUTS, VARIABLES, read_config
+from pipeline.front.settings.hints import two_lines
+from pipeline.io.files import read_file
+from pipeline.model.manifest import Manifest
+from pipeline.problems.formats import FORMATS
+from pipeline.problems.plain import escaped
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases import KNOWN, minor
+
+SCRIPTS = {
+    "bash": """\
+# gradmill completion bash > ~/.local/share/bash-completion/completions/gradmill
+_gradmill() {
+    local line=${COMP_LINE:0:COMP_POINT} word IFS=$'\\n'
+    word=${line##* }
+    COMPREPLY=($(gradmill completion --line="$line" 2> /dev/null))
+    COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*[=:]}"}"}")  # bash completes what follows the last = or :
+    [[ ${#COMPREPLY[@]} == 1 && $COMPREPLY != *[=:/] ]] && COMPREPLY="$COMPREPLY "
+}
+complete -o nospace -F _gradmill gradmill
+""",
+    "zsh": """\
+#compdef gradmill
+# gradmill completion zsh > a folder of $fpath/_gradmill
+_gradmill() {
+    local -a words_
+    words_=("${(@f)$(gradmill completion --line="$LBUFFER" 2> /dev/null)}")
+    compadd -Q -S '' -- ${(M)words_:#*[=:/]}
+    compadd -Q -- ${words_:#*[=:/]}
+}
+compdef _gradmill gradmill
+""",
+    "fish": """\
+# gradmill completion fish > ~/.config/fish/completions/gradmill.fish
+complete -c gradmill -f -a '(gradmill completion --line=(commandline -cp) 2> /dev/null)'
+""",
+}
+_PATHS = {  # variable -> the endings of the files that it may name; folders lead to them
+    "specs": (".toml", ".whl"),
+    "against": (".toml", ".whl"),
+    "graphs": (".py", ".pt2"),
+    "operators": ("",),
+    "stamp": ("",),
+    "depfile": ("",),
+    "outputs": ("",),
+    "generated": (),
+    "cache": (),
+}
+_SETS = ("core", "torch")
+_RELEASES = tuple(map(minor, KNOWN))
+_FLAG = ("0", "1")
+_VALUES: Mapping[str, Iterable[str]] = {
+    "specs": _SETS,
+    "against": _SETS,
+    "release": _RELEASES,
+    "against_release": _RELEASES,
+    "families": (ALL, *FAMILIES, *SUBSETS),
+    "layout": LAYOUTS,
+    "tree": TREES,
+    "format": FORMATS,
+    **dict.fromkeys(("strict", "lines", "autograd", "fix"), _FLAG),
+}
+
+
+class Completion(Command):  # type: ignore[misc]
+    """Prints a script, or the words that may complete a command line."""
+
+    name = "completion"
+    doc_purpose = "print a completion script for bash, zsh or fish"
+    doc_usage = "bash|zsh|fish"
+    doc_description = "The first line of the script says where to put it."
+    cmd_options = (
+        {
+            "name": "line",
+            "long": "line",
+            "type": str,
+            "default": "",
+            "help": "print the words that may follow at the end of a command line instead; scripts do this",
+        },
+    )
+
+    def __init__(self, cmds: Any = None, **kwargs: Any) -> None:
+        super().__init__(cmds=cmds, **kwargs)
+        self._commands: list[str] = sorted(cmds or ())
+
+    def execute(self, opt_values: Any, pos_args: list[str]) -> int:
+        if opt_values["line"]:
+            words = candidates(opt_values["line"], self._commands)
+            sys.stdout.write("".join(f"{word}\n" for word in words if _fits(word)))
+            return 0
+        shell = " ".join(pos_args)
+        if shell not in SCRIPTS:
+            problem = f"completion: no script for '{shell}'" if shell else "completion: name a shell"
+            raise InvalidCommand(two_lines(problem, nearest(shell, SCRIPTS) or f"write one of {', '.join(SCRIPTS)}"))
+        sys.stdout.write(SCRIPTS[shell])
+        return 0
+
+
+def _fits(word: str) -> bool:
+    """Whether a word is one for a shell: without spaces and what it would interpret."""
+    return escaped(word) == word and not set(word) & set(" '\"\\$`;&|<>(){}!")
+
+
+def candidates(line: str, commands: Iterable[str]) -> list[str]:
+    """The words that may stand at the end of a command line in place of the last one. `commands`: the names of all."""
+    before, last = line.split()[1:], ""
+    if not line[-1:].isspace():
+        before, last = before[:-1], (before or [""])[-1]
+    name, sign, value = last.partition("=")
+    if sign and name in VARIABLES:
+        return [f"{name}={each}" for each in _values(name, value)]
+    named = [word for word in before if "=" not in word and not word.startswith("-")]
+    given = {word.partition("=")[0] for word in before if "=" in word}
+    words = [*_words(named, before, commands), *(f"{each}=" for each in VARIABLES if each not in given)]
+    paths = _files(last, ("",)) if named[:1] == ["cache"] and len(named) == 2 else []
+    return [word for word in words if word.startswith(last)] + paths
+
+
+def _values(name: str, value: str) -> list[str]:
+    """The values of a variable that begin with `value`."""
+    head, comma, last = value.rpartition(",") if name == "families" else ("", "", value)
+    known = [f"{head}{comma}{each}" for each in _VALUES.get(name, ()) if each.startswith(last)]
+    return known + (_files(value, _PATHS[name]) if name in _PATHS else [])
+
+
+def _files(start: str, ends: tuple[str, ...]) -> list[str]:
+    """The folders that begin with `start`, and the files with one of these endings."""
+    paths = sorted(glob.glob(f"{glob.escape(start)}*"))
+    return [f"{path}/" if os.path.isdir(path) else path for path in paths if os.path.isdir(path) or path.endswith(ends)]
+
+
+def _words(named: list[str], before: list[str], commands: Iterable[str]) -> list[str]:
+    """The names that may follow the words of a command line that are no variables."""
+    if not named:
+        return [*commands, *_tasks(before)]
+    if named[0] in _NAMES:
+        return _NAMES[named[0]](named, before)
+    return _tasks(before) if named[0] in (*_OF_TASKS, *_STAGES, "manifest") or ":" in named[0] else []
+
+
+def _tasks(before: list[str]) -> list[str]:
+    manifest = _manifest(before)
+    units = [f"emit:{unit.unit}" for unit in manifest.units] if manifest is not None else ["emit:"]
+    files = [f"shard:{file.path}" for file in manifest.files] if manifest is not None else ["shard:"]
+    return [*_STAGES, *units, *files, "manifest"]
+
+
+def _known(before: list[str]) -> list[str]:
+    """The names of operators, units, files and stages."""
+    manifest = _manifest(before)
+    if manifest is None:
+        return [*_STAGES]
+    units, files = (unit.unit for unit in manifest.units), (file.path for file in manifest.files)
+    return list(dict.fromkeys((*_STAGES, *_operators(manifest), *units, *files)))
+
+
+def _operators(manifest: Manifest) -> list[str]:
+    return list(dict.fromkeys(unit.schema.partition("(")[0] for unit in manifest.units))
+
+
+def _manifest(before: list[str]) -> Manifest | None:
+    """The manifest of the set that the variables of a command line name, None if no run wrote it."""
+    variables = dict(word.split("=", 1) for word in before if "=" in word)
+    with suppress(SpecError, OSError, msgspec.MsgspecError):
+        config = read_config({name: value for name, value in variables.items() if name in VARIABLES})
+        return msgspec.json.decode(read_file(paths_of(config).manifest) or b"", type=Manifest)
+    return None
+
+
+def _shown(named: list[str], before: list[str]) -> list[str]:
+    from pipeline.reports.show import STAGES
+
+    return list(STAGES) if len(named) == 1 else _known(before)
+
+
+def _schemas(named: list[str], before: list[str]) -> list[str]:
+    from pipeline.reports.editor.spec_schemas import FILES
+    from pipeline.reports.json_schemas import types
+
+    return [*FILES, *types()]
+
+
+_STAGES = ("specs", "schemas", "derivatives", "infos", "foreach", "match", "emit", "shard")
+_OF_TASKS = ("run", "list", "info", "clean", "forget", "ignore", "reset-dep")
+_NAMES: Mapping[str, Callable[[list[str], list[str]], list[str]]] = {
+    "explain": lambda named, before: _known(before),
+    "coverage": lambda named, before: _known(before),
+    "show": _shown,
+    "schema": _schemas,
+    "cache": lambda named, before: ["export", "import"] if len(named) == 1 else [],
+    "export": lambda named, before: ["ninja", "cmake", "cmakedir"],
+    "completion": lambda named, before: list(SCRIPTS),
+}
