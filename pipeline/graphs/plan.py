@@ -1,40 +1,15 @@
-"""The plan of a graph: the functionalized function, its backward, and how each operator is called in C++."""
+"""The plan of a graph as data: all that its C++ is generated from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec import Struct
-from msgspec.structs import replace
 
-from pipeline.cpp.bindings import return_names
-from pipeline.cpp.dispatcher import Signature, signature_of
-from pipeline.families.nodes.plan import NodePlan, plan_node
-from pipeline.graphs.arguments import arguments
-from pipeline.graphs.backward.histories import Histories
-from pipeline.graphs.backward.plan import plan_backward
-from pipeline.graphs.backward.program import Backward, CallBlock
-from pipeline.graphs.backward.saved import Saver, label
-from pipeline.graphs.errors import GraphError
-from pipeline.graphs.functional.bases import AS_STRIDED, sharings, with_bases
+from pipeline.cpp.dispatcher import Signature
+from pipeline.families.nodes.plan import NodePlan
+from pipeline.graphs.backward.program import Backward
 from pipeline.graphs.functional.names import identifier
-from pipeline.graphs.functional.program import (
-    Apply,
-    Check,
-    Choose,
-    Functional,
-    Number,
-    OutputValue,
-    Refuse,
-    Scatter,
-    Shared,
-    Shown,
-    names_in,
-)
-from pipeline.graphs.functional.transform import functional
-from pipeline.graphs.model import Function, Item, Many, Ref, Value
-from pipeline.graphs.operator import Operator, viewed_argument
-from pipeline.releases.model import Release
+from pipeline.graphs.functional.program import Check, Functional
+from pipeline.graphs.model import Value
 
 
 class Returned(Struct, frozen=True):
@@ -65,6 +40,7 @@ class GraphPlan(Struct, frozen=True):
     checks: tuple[tuple[Check, tuple[int, ...]], ...]  # each with the inputs that it depends on
     refusals: dict[int, tuple[int, ...]]  # the inputs that a Refuse step depends on, by the index of the step
     needs: dict[str, tuple[int, ...]]  # the inputs that a value depends on, by the value's name
+    unions: tuple[tuple[int, ...], ...]  # sets of inputs: number i is the place `len(tensors) + i` in any needs
     called: dict[str, Signature]  # the function that is called for an operator, by its identity
     original: dict[str, Signature]  # the operator itself, by its identity
     nodes: dict[str, NodePlan]
@@ -83,126 +59,3 @@ class Variant(Struct, frozen=True):
 
     plan: GraphPlan
     shared: tuple[tuple[str, ...], ...]
-
-
-def operators_of(function: Function) -> list[str]:
-    """The identities of the operators that a function calls, each once."""
-    named = [call.function for call in function.calls if not call.is_python]
-    return list(dict.fromkeys([*named, *([AS_STRIDED] if function.may_alias else [])]))
-
-
-def plan_graph(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
-    """The plan of a function, with variants for inputs that share memory.
-
-    `operators` has every identity of `operators_of(function)`. Raises a GraphError for what a graph does not support.
-    """
-    arguments(function)  # the operator can be registered
-    plan = _plan(function, operators, release)
-    written = [name for name, called in plan.functional.names.items() if called in plan.functional.written]
-    variants = tuple(
-        Variant(_plan(with_bases(function, shared, number, operators), operators, release), shared)
-        for number, shared in enumerate(sharings(function, written), 1)
-    )
-    return replace(plan, variants=variants)
-
-
-def _plan(function: Function, operators: Mapping[str, Operator], release: Release) -> GraphPlan:
-    program = functional(function, operators)
-    types = {program.names[input_.name]: input_.type for input_ in function.inputs}
-    tensors = tuple(
-        Place(i, name, type_)
-        for i, (name, type_) in enumerate((n, t) for n, t in types.items() if t.startswith("Tensor"))
-    )
-    histories = Histories(program, operators, {place.name: place.index for place in tensors})
-    returned = _returned(program, histories)
-    changed = {*program.written, *program.bumped, *(name for name, _ in program.metadata)}
-    saver = Saver(program, types, changed, [each.name for each in returned])
-    outputs = [each.value for each in returned if each.needs]
-    for place in tensors:
-        if place.type.endswith("]"):
-            saver.mark("length", Ref(place.name), frozenset([place.index]))
-    backward = plan_backward(program, operators, histories, saver, outputs)
-    used = {b.step.identity for b in backward.blocks if isinstance(b, CallBlock) and b.style in ("own", "library")}
-    return GraphPlan(
-        program,
-        backward,
-        returned,
-        tensors,
-        tuple((check, _sorted(histories, check.values)) for check in program.checks),
-        {i: _sorted(histories, s.values) for i, s in enumerate(program.steps) if isinstance(s, Refuse)},
-        _value_needs(program, histories),
-        {identity: signature_of(operator.called, release) for identity, operator in operators.items()},
-        {identity: signature_of(operator.function, release) for identity, operator in operators.items()},
-        {identity: _node(operators[identity], release) for identity in sorted(used)},
-        {identity: return_names(operators[identity].called.func) for identity in sorted(used)},
-        {
-            i: viewed
-            for i, operator in operators.items()
-            if (viewed := viewed_argument(operator.called.func)) is not None
-        },
-    )
-
-
-def _node(operator: Operator, release: Release) -> NodePlan:
-    assert operator.reverse is not None
-    return plan_node(operator.reverse.node, operator.reverse, release)
-
-
-def _sorted(histories: Histories, values: tuple[Value, ...]) -> tuple[int, ...]:
-    return tuple(sorted(histories.needs(Many(values))))
-
-
-def _value_needs(program: Functional, histories: Histories) -> dict[str, tuple[int, ...]]:
-    names = {value.name for step in program.steps for value in _values(step)}
-    return {name: tuple(sorted(histories.needs(Ref(name)))) for name in sorted(names)}
-
-
-def _values(step: object) -> list[Ref | Item]:
-    if isinstance(step, Scatter):
-        return [v for v in (step.base, step.value) if isinstance(v, (Ref, Item))]
-    values: list[Ref | Item] = []
-    for value in getattr(step, "arguments", {}).values():
-        for each in value.values if isinstance(value, Many) else (value,):
-            if isinstance(each, (Ref, Item)):
-                values.append(each)
-    return values
-
-
-def _returned(program: Functional, histories: Histories) -> tuple[Returned, ...]:
-    """The values of updates and of outputs, and the bases of outputs that are views; each once."""
-    returned: dict[str, Returned] = {}
-    values = [(update.value, False) for update in program.updates]
-    for output in program.outputs:
-        values += [(shown.base, shown.listed and not shown.chain) for shown in _shown(output) if not shown.is_input]
-        values += [(copied.value, False) for shown in _shown(output) for copied in shown.copies]
-    values += [(Ref(name), False) for name in _named_by_views(program)]
-    for value, listed in values:
-        slot = histories.slot(value)
-        needs = tuple(sorted(histories.needs(slot)))
-        if listed and needs:
-            raise _list_returned(program, value)
-        returned.setdefault(label(value), Returned(label(value), value, needs, label(slot), listed))
-    return tuple(returned.values())
-
-
-def _list_returned(program: Functional, value: Value) -> GraphError:
-    makers = [s for s in program.steps if isinstance(s, Apply) and any(Ref(r.name) == value for r in s.results)]
-    hint = "unpack it and return its items: a, b = …; return [a, b]"
-    what = "the list that an operator returns is returned as a whole, and its tensors may need gradients"
-    return GraphError(makers[0].place if makers else program.function.place, what, hint)
-
-
-def _named_by_views(program: Functional) -> list[str]:
-    """The tensors that the wrapper needs to make views: `y` of `x.view_as(y)`."""
-    chains = [shown.chain for output in program.outputs for shown in _shown(output)]
-    chains += [check.chain for check in program.checks] + [(link,) for _, link in program.metadata]
-    tensors = {r.name for step in program.steps for r in getattr(step, "results", ()) if r.type == "Tensor"}
-    tensors |= {step.result for step in program.steps if isinstance(step, (Scatter, Choose))}
-    tensors |= {s.result.name for s in program.steps if isinstance(s, Number) and s.result.type == "Tensor"}
-    return sorted(names_in(tuple(chains)) & tensors)
-
-
-def _shown(output: OutputValue) -> tuple[Shown, ...]:
-    if isinstance(output, Shared):
-        return output.items
-    return (output,) if isinstance(output, Shown) else ()

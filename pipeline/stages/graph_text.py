@@ -10,7 +10,8 @@ from pipeline.families.family import generated_comment
 from pipeline.families.file import File
 from pipeline.families.graphs.files import FOLDER, GRAPHS
 from pipeline.graphs.errors import GraphError
-from pipeline.graphs.plan import GraphPlan, operators_of, plan_graph
+from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.planner import operators_of, plan_graph
 from pipeline.graphs.text.files import SUPPORT, formulas_of, header, source, support_text
 from pipeline.graphs.text.function import function_text
 from pipeline.problems.problem import Problem, SpecError

@@ -52,6 +52,29 @@ def test_work_and_text_grow_linearly_with_the_statements(kind: str, tmp_path: Pa
     assert more_length < length * TIMES * NEARLY
 
 
+def wide(count: int) -> str:
+    """A function of `count` layers, each with a weight and a buffer that it writes to."""
+    names = [f"{kind}{i}" for i in range(count) for kind in "wb"]
+    inputs = ", ".join(f"{name}: Tensor" for name in ("x", *names))
+    lines = (f"    x = torch.relu(x * w{i})\n    b{i}.add_(x)\n" for i in range(count))
+    head = "import torch\nfrom torch import Tensor\n\n\n"
+    return f"{head}def f({inputs}) -> Tensor:\n{''.join(lines)}    return x\n"
+
+
+def test_text_grows_linearly_with_layers_that_have_inputs(tmp_path: Path) -> None:
+    lengths = []
+    for count in (7, 28):
+        path = tmp_path / f"wide_{count}.py"
+        path.write_text(wide(count))
+        reading = Reading(path, tmp_path / "cache")
+        pieces = graph_text.pieces(reading.build.db, f"{path.name}:f")
+        assert pieces is not None, reading.report
+        lengths.append(len(pieces["graph"]))
+        reading.build.commit()
+        reading.build.close()
+    assert lengths[1] < lengths[0] * 4 * 1.1
+
+
 def run(folder: Path, lines: list[str]) -> tuple[int, str]:
     head = ["from torch import Tensor", "", "", "def f(x: Tensor) -> Tensor:"]
     (folder / "deep.py").write_text("\n".join([*head, *(f"    {line}" for line in lines), ""]))

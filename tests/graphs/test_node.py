@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import weakref
 from typing import Any
 
@@ -43,6 +44,17 @@ def first(xs: list[Tensor]) -> Tensor:
 
 def written_out(x: Tensor, y: Tensor) -> Tensor:
     return torch.sum(x, 1, out=y)
+
+
+def counted(a: Tensor, b: Tensor, c: Tensor, xs: list[Tensor]) -> Tensor:
+    c.add_(1)
+    b.add_(1)
+    return a * xs[0]
+
+
+def layers(x: Tensor, a: Tensor, b: Tensor, c: Tensor, d: Tensor, e: Tensor, f: Tensor) -> Tensor:
+    y = (x * a).exp() * b
+    return ((y * c).sin() * d * y).cos() * (e * f)
 
 
 def half(x: Tensor) -> Tensor:
@@ -130,6 +142,57 @@ def test_a_write_to_an_input_or_output_before_the_backward_is_an_error(ops: Any)
     w.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.sum().backward()
+
+
+def pieces_of(bases: list[Tensor], rng: random.Random) -> list[Tensor]:
+    """Three tensors and two items of a list, each a part of one of the bases, or a new tensor."""
+    found = []
+    for _ in range(5):
+        base, start = rng.choice(bases), rng.randrange(12)
+        part = base[start : rng.randint(start, 12)]
+        found.append(rng.choice([part, part[::2], part.clone(), torch.zeros(0)]))
+    return found
+
+
+def overlapping(written: Tensor, other: Tensor) -> bool:
+    """Whether two tensors of one dimension reach the same bytes, from first to last."""
+    if not written.numel() or not other.numel():
+        return False
+    ends = [
+        (t.data_ptr(), t.data_ptr() + ((t.numel() - 1) * t.stride(0) + 1) * t.element_size()) for t in (written, other)
+    ]
+    return max(begin for begin, _ in ends) < min(end for _, end in ends)
+
+
+def test_of_many_undeclared_inputs_the_first_written_one_that_shares_memory_is_named(ops: Any) -> None:
+    rng, refused = random.Random(5), 0
+    names = ("a", "b", "c", "xs", "xs")
+    for _ in range(300):
+        inputs = pieces_of([torch.zeros(12), torch.zeros(12)], rng)
+        pairs = [(w, i) for w in (2, 1) for i in range(5) if i != w and overlapping(inputs[w], inputs[i])]
+        a, b, c, *xs = inputs
+        xs = [torch.zeros(1), *xs]
+        if not pairs:
+            ops.counted(a, b, c, xs)
+            continue
+        refused += 1
+        written, other = (names[i] for i in pairs[0])
+        with pytest.raises(RuntimeError, match=f"'{written}' is written to and shares memory with input '{other}',"):
+            ops.counted(a, b, c, xs)
+    assert 50 < refused < 250
+
+
+@pytest.mark.parametrize("which", [*range(7), None])
+def test_each_of_many_inputs_may_need_the_gradient(ops: Any, which: int | None) -> None:
+    inputs = [square(0.1 * i + 0.3).requires_grad_(which in (i, None)) for i in range(7)]
+    leaves = [each for each in inputs if each.requires_grad]
+    x, a, b, c, d, e, f = inputs
+    y = (x * a).exp() * b
+    expected = torch.autograd.grad((((y * c).sin() * d * y).cos() * (e * f)).sum(), leaves)
+    torch.testing.assert_close(torch.autograd.grad(ops.layers(*inputs).sum(), leaves), expected)
+    if which is None:
+        for one, gradient in zip(inputs, expected):
+            torch.testing.assert_close(torch.autograd.grad(ops.layers(*inputs).sum(), one), (gradient,))
 
 
 def test_undeclared_inputs_that_share_memory_are_an_error(ops: Any) -> None:

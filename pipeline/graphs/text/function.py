@@ -28,20 +28,21 @@ def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
 
 def _text(plan: GraphPlan, release: Release) -> str:
     text, name = TEXT.of(release), plan.name
-    cpp = text["forward"].fill(_forward(plan, name))
+    cpp = text["forward"].fill(_forward(plan, name, release))
     if plan.backward.blocks or any(each.needs for each in plan.returned):
         cpp += text["backward"].fill(_backward(plan, name, release))
     return cpp + text["wrapper"].fill(_wrapper(plan, name, release))
 
 
-def _forward(plan: GraphPlan, name: str) -> dict[str, Filled]:
+def _forward(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
     numbers = _number_results(plan)
     function = plan.functional.function
     names = plan.functional.names
     return {
         "name": name,
         "doc": function.doc or "straight-line",
-        "count": max(len(plan.tensors), 1),
+        "count": max(len(plan.tensors) + len(plan.unions), 1),
+        "unions": _unions(plan, name, release),
         "tensors": ", ".join(place.name for place in plan.tensors) or "none",
         "saved": _saved(plan),
         "results": [f"{_results_type(r.listed)} {r.name};" for r in plan.returned] + [f"{t} {n};" for n, t in numbers],
@@ -49,6 +50,17 @@ def _forward(plan: GraphPlan, name: str) -> dict[str, Filled]:
         "forward": forward.statements(plan),
         "returned": ", ".join([tensor(r.value) for r in plan.returned] + [n for n, _ in numbers]),
     }
+
+
+def _unions(plan: GraphPlan, name: str, release: Release) -> str:
+    """The function that computes the places of unions, if there are any."""
+    places = enumerate(plan.unions, len(plan.tensors))
+    lines = [f"needs[{place}] = {needs_text(parts)};" for place, parts in places]
+    return TEXT.of(release)["unions"].fill({"name": name, "unions": lines}) if lines else ""
+
+
+def _unite(plan: GraphPlan, name: str) -> list[str]:
+    return [f"{name}_unite(needs);"] if plan.unions else []
 
 
 def _results_type(listed: bool) -> str:
@@ -117,6 +129,7 @@ def _backward(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]
         "sizes": [f"size_t count_of_{p.name} = 0;" for p in lists],
         "released": [f"{n}.reset_data();" for n in visible],
         "wanted": wrapper.edges(plan.tensors),
+        "unite": _unite(plan, name),
         "unpacked": unpacked,
         "passed": ", ".join(["grads", "saved", *visible, "needs", "needed"]),
     }
@@ -135,6 +148,7 @@ def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
         "declared": ",\n".join(guards.parameters(plan)),
         "guards": [*wrapper.tangents(plan), *guards.dispatch(plan), *guards.guards(plan)],
         "needs": ", ".join(f"graph::needs_grad({place.name})" for place in plan.tensors),
+        "unite": _unite(plan, name),
         "checks": guards.checks(plan, late=False),
         "late_checks": guards.checks(plan, late=True),
         "given": "".join(f"{text}, " for text in guards.passed(plan)),

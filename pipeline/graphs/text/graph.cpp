@@ -7,6 +7,7 @@ namespace {
 
 // Which inputs need a gradient: ${tensors}
 using ${name}_needs = std::array<bool, ${count}>;
+${unions}
 
 // What the forward keeps for the backward.
 struct ${name}_saved {
@@ -68,6 +69,7 @@ struct ${name}_node final : public Node {
     ${name}_needs needs{};
     size_t place = 0;
     ${wanted}
+    ${unite}
     Edge needed;
     for (size_t i = 0; i < num_outputs(); ++i) {
       if (task_should_compute_output(i)) {
@@ -94,6 +96,7 @@ ${type} ${name}(
   [[maybe_unused]] ${name}_needs needs{};
   if (at::GradMode::is_enabled()) {
     needs = {${needs}};
+    ${unite}
   }
   ${checks}
   [[maybe_unused]] ${name}_saved saved;
@@ -112,11 +115,17 @@ ${type} ${name}(
 //// history, since 2.13
 if (${any}) {
   auto node = c10::make_intrusive<${name}_node>();
-  node->set_next_edges(torch::autograd::collect_next_edges(${inputs}));
+  node->set_next_edges(graph::next_edges({${inputs}}));
   ${sizes}
   ${outputs}
   node->saved = std::move(saved);
   ${variables}
+}
+//// unions, since 2.13
+
+// The places after those: of sets of inputs, one of which needs a gradient.
+void ${name}_unite(${name}_needs& needs) {
+  ${unions}
 }
 //// source, since 2.13
 // ${comment}

@@ -6,6 +6,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/core/RefcountedDeleter.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/SmallVector.h>
 #include <c10/util/irange.h>
@@ -21,6 +22,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -577,20 +580,40 @@ inline bool needs_grad(at::TensorList list) {
   return false;
 }
 
-inline bool has_tangent(const Tensor& tensor) {
-  return tensor.defined() && tensor._fw_grad(/*level=*/0).defined();
-}
-inline bool has_tangent(const std::optional<Tensor>& tensor) {
-  return tensor.has_value() && has_tangent(*tensor);
-}
-inline bool has_tangent(at::TensorList list) {
-  return std::any_of(list.begin(), list.end(), [](const Tensor& tensor) { return has_tangent(tensor); });
-}
+// An input as a list of tensors: itself, or its items. None is an undefined tensor.
+struct Tensors {
+  at::TensorList list;
+
+  Tensors(const Tensor& tensor) : list(tensor) {}
+  Tensors(const std::optional<Tensor>& tensor) : list(tensor.has_value() ? *tensor : none()) {}
+  Tensors(at::TensorList list) : list(list) {}
+
+ private:
+  static const Tensor& none() {
+    static const Tensor undefined;
+    return undefined;
+  }
+};
 
 // Refuses inputs of forward-mode AD, whose tangents would be lost.
-template <class... T>
-void check_tangents(const char* graph, const T&... inputs) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!(has_tangent(inputs) || ...), graph, ": a graph has no forward-mode AD");
+inline void check_tangents(const char* graph, std::initializer_list<Tensors> inputs) {
+  for (const Tensors& input : inputs) {
+    for (const Tensor& tensor : input.list) {
+      TORCH_CHECK_NOT_IMPLEMENTED(
+          !tensor.defined() || !tensor._fw_grad(/*level=*/0).defined(), graph, ": a graph has no forward-mode AD");
+    }
+  }
+}
+
+// Where the gradients of inputs go.
+inline edge_list next_edges(std::initializer_list<Tensors> inputs) {
+  edge_list found;
+  for (const Tensors& input : inputs) {
+    for (const Tensor& tensor : input.list) {
+      found.push_back(tensor.defined() ? torch::autograd::impl::gradient_edge(tensor) : Edge());
+    }
+  }
+  return found;
 }
 
 inline Tensor some(const Tensor& tensor) {
@@ -612,8 +635,8 @@ inline void check_looks(
     const char* graph,
     const char* input,
     const Tensor& tensor,
-    std::vector<int64_t> sizes,
-    std::vector<int64_t> strides,
+    at::IntArrayRef sizes,
+    at::IntArrayRef strides,
     at::ScalarType dtype) {
   TORCH_CHECK(
       tensor.scalar_type() == dtype,
@@ -625,12 +648,12 @@ inline void check_looks(
       ", and this one has ",
       tensor.scalar_type());
   TORCH_CHECK(
-      tensor.sizes() == at::IntArrayRef(sizes),
+      tensor.sizes() == sizes,
       graph,
       ": the graph is made for an input '",
       input,
       "' of shape ",
-      at::IntArrayRef(sizes),
+      sizes,
       ", and this one has ",
       tensor.sizes());
   bool same = true;
@@ -643,50 +666,105 @@ inline void check_looks(
       ": the graph is made for an input '",
       input,
       "' of strides ",
-      at::IntArrayRef(strides),
+      strides,
       ", and this one has ",
       tensor.strides());
 }
 
-// Whether two tensors may have memory in common: they share a storage, and what they reach of it overlaps.
-inline bool overlap(const Tensor& a, const Tensor& b) {
-  if (!a.defined() || !b.defined() || !a.has_storage() || !b.has_storage() || !a.is_alias_of(b)) {
-    return false;
-  }
-  if (a.numel() == 0 || b.numel() == 0) {
-    return false;
-  }
-  const auto end = [](const Tensor& t) {
-    int64_t last = t.storage_offset();
-    for (const auto i : c10::irange(t.dim())) {
-      last += (t.size(i) - 1) * t.stride(i);
+// What a tensor reaches of its memory, in bytes.
+struct Extent {
+  const void* memory = nullptr; // the same for storages that are aliases; none if the tensor reaches nothing
+  int64_t begin = 0, end = 0;
+
+  Extent(const Tensor& tensor) {
+    if (!tensor.defined() || !tensor.has_storage() || tensor.numel() == 0) {
+      return;
     }
-    return (last + 1) * static_cast<int64_t>(t.element_size());
-  };
-  const auto begin = [](const Tensor& t) { return t.storage_offset() * static_cast<int64_t>(t.element_size()); };
-  return begin(a) < end(b) && begin(b) < end(a);
+    const auto& data = tensor.storage().data_ptr();
+    const bool shared = data.get_deleter() == &c10::refcounted_deleter;
+    memory = shared ? data.get_context() : tensor.storage().unsafeGetStorageImpl();
+    const auto size = static_cast<int64_t>(tensor.element_size());
+    int64_t last = tensor.storage_offset();
+    begin = last * size;
+    for (const auto i : c10::irange(tensor.dim())) {
+      last += (tensor.size(i) - 1) * tensor.stride(i);
+    }
+    end = (last + 1) * size;
+  }
+};
+
+// Whether two tensors may have memory in common: they share a storage, and what they reach of it overlaps.
+inline bool overlap(const Extent& a, const Extent& b) {
+  return a.memory != nullptr && a.memory == b.memory && a.begin < b.end && b.begin < a.end;
 }
 
-// Refuses inputs that share memory, one of which is written to, where the graph was not made for that.
-inline void check_apart(const char* graph, const char* written, const Tensor& a, const char* other, const Tensor& b) {
-  TORCH_CHECK(
-      !overlap(a, b),
-      graph,
-      ": input '",
-      written,
-      "' is written to and shares memory with input '",
-      other,
-      "', which was not declared: say that they may alias one another, or pass a clone");
-}
-inline void check_apart(
-    const char* graph, const char* written, const Tensor& a, const char* other, at::TensorList list) {
-  for (const Tensor& b : list) {
-    check_apart(graph, written, a, other, b);
+// An input, by its name in errors.
+struct Input : Tensors {
+  const char* name;
+
+  template <class T>
+  Input(const char* name, const T& tensors) : Tensors(tensors), name(name) {}
+};
+
+// Whether one of the inputs at the places `written` may have memory in common with another input. Sorted by memory and
+// begin, each overlaps an earlier one if it begins before the last end so far.
+inline bool any_overlap(at::ArrayRef<size_t> written, at::ArrayRef<Input> inputs) {
+  struct Reached : Extent {
+    bool written;
+  };
+  std::vector<Reached> reached;
+  std::vector<bool> is_written(inputs.size());
+  for (const size_t i : written) {
+    is_written[i] = true;
   }
+  for (const auto i : c10::irange(inputs.size())) {
+    for (const Tensor& tensor : inputs[i].list) {
+      if (Reached each{tensor, is_written[i]}; each.memory != nullptr) {
+        reached.push_back(each);
+      }
+    }
+  }
+  std::sort(reached.begin(), reached.end(), [](const Reached& a, const Reached& b) {
+    return a.memory != b.memory ? std::less<const void*>()(a.memory, b.memory) : a.begin < b.begin;
+  });
+  const void* memory = nullptr;
+  int64_t end = 0, end_of_written = 0;
+  for (const Reached& each : reached) {
+    if (each.memory != memory) {
+      memory = each.memory;
+      end = end_of_written = 0;
+    }
+    if (each.begin < (each.written ? end : end_of_written)) {
+      return true;
+    }
+    end = std::max(end, each.end);
+    end_of_written = each.written ? std::max(end_of_written, each.end) : end_of_written;
+  }
+  return false;
 }
+
+// Refuses inputs that share memory, one of which is written to, where the graph was not made for that. `written`: their
+// places among the inputs.
 inline void check_apart(
-    const char* graph, const char* written, const Tensor& a, const char* other, const std::optional<Tensor>& b) {
-  check_apart(graph, written, a, other, some(b));
+    const char* graph, std::initializer_list<size_t> written, std::initializer_list<Input> inputs) {
+  if (!any_overlap(written, inputs)) {
+    return;
+  }
+  for (const size_t i : written) {
+    const Input& one = *(inputs.begin() + i);
+    for (const Input& other : inputs) {
+      for (const Tensor& tensor : other.list) {
+        TORCH_CHECK(
+            &one == &other || !overlap(one.list[0], tensor),
+            graph,
+            ": input '",
+            one.name,
+            "' is written to and shares memory with input '",
+            other.name,
+            "', which was not declared: say that they may alias one another, or pass a clone");
+      }
+    }
+  }
 }
 
 // Refuses a list of another length than the graph's list of parameters, buffers or constants.

@@ -85,12 +85,17 @@ def guards(plan: GraphPlan) -> list[str]:
         if input_.fixed is not None and not isinstance(input_.fixed, Nothing):
             what = f"the graph is made for {input_.name} = {number(input_.fixed)}"
             lines.append(f"TORCH_CHECK({name} == {number(input_.fixed)}, {quoted(f'{function.name}: {what}')});")
-    for written in plan.functional.written:
-        for place in plan.tensors:
-            if place.name != written:
-                named = f'"{function.name}", "{written}", graph::some({written}), "{place.name}", {place.name}'
-                lines.append(f"graph::check_apart({named});")
-    return lines
+    return [*lines, *_apart(plan)]
+
+
+def _apart(plan: GraphPlan) -> list[str]:
+    """The check that no written input shares memory with another one; the written ones by their places."""
+    places = {place.name: place.index for place in plan.tensors}
+    written = ", ".join(str(places[name]) for name in plan.functional.written)
+    if not written or len(places) < 2:
+        return []
+    inputs = ", ".join(f'{{"{name}", {name}}}' for name in places)
+    return [f"graph::check_apart({quoted(plan.functional.function.name)}, {{{written}}}, {{{inputs}}});"]
 
 
 def _metadata_guard(graph: str, input_: Input, name: str) -> str:

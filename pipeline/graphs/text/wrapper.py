@@ -18,8 +18,8 @@ from pipeline.graphs.text.saved import needs_text, owned
 
 def tangents(plan: GraphPlan) -> list[str]:
     """The check that refuses forward-mode AD."""
-    named = ", ".join([quoted(plan.functional.function.name), *(place.name for place in plan.tensors)])
-    return [f"graph::check_tangents({named});"] if plan.tensors else []
+    named = ", ".join(place.name for place in plan.tensors)
+    return [f"graph::check_tangents({quoted(plan.functional.function.name)}, {{{named}}});"] if plan.tensors else []
 
 
 # ---- after the forward
