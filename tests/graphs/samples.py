@@ -160,6 +160,8 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
         name: [_pair, lambda: [tensor(*SHAPE), tensor(6)], lambda: [tensor(*SHAPE), tensor(1, 6)]]
         for name in ("broadcast_together", "broadcast_together_written", "each_at_least")
     },
+    # overlaps
+    "inputs_that_overlap": _ALIASED,
     # statistics
     "instance_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
     "instance_normalized_on_demand": [

@@ -77,3 +77,22 @@ def test_the_table_lists_all_differences_of_aot_function_and_eager() -> None:
     finally:
         torch.set_num_threads(threads)
     assert dict(differences) == documented()
+
+
+def test_an_input_that_the_call_wrote_to_has_its_gradient_before_the_call_only_there_too() -> None:
+    """As graphs: `test_node.py` has the same test of these."""
+    before = torch.ones(3, requires_grad=True)
+    x = before * 1
+    out = aot_function(lambda x: x.mul_(2).sum() * 1, nop)(x)
+    (grad,) = torch.autograd.grad(out, before, retain_graph=True)
+    assert torch.equal(grad, torch.full((3,), 2.0))
+    assert torch.autograd.grad(out, x, allow_unused=True) == (None,)
+
+
+def test_a_partial_overlap_in_a_write_is_computed_there() -> None:
+    """Graphs refuse it, as eager does."""
+    x = torch.arange(4.0)
+    aot_function(lambda x: x[1:].copy_(x[:-1]), nop)(x)
+    assert x.tolist() == [0.0, 0.0, 1.0, 2.0]
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        x[1:].copy_(x[:-1])

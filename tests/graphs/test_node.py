@@ -89,6 +89,18 @@ def test_the_backward_runs_twice_only_with_retain_graph(ops: Any) -> None:
         out.backward()
 
 
+def test_an_input_that_the_call_wrote_to_has_its_gradient_before_the_call_only(ops: Any) -> None:
+    """Its new value and the result are outputs of one Node. In eager, the result depends on the new value."""
+    for function, has in ((ops.doubled, False), (lambda x, w: x.mul_(2) * w, True)):
+        before, w = leaf(), leaf(2.0)
+        x = before * 1
+        out = function(x, w).sum()
+        (grad,) = torch.autograd.grad(out, before, retain_graph=True)
+        assert torch.equal(grad, 2 * w)
+        (after,) = torch.autograd.grad(out, x, allow_unused=True)
+        assert after is not None if has else after is None
+
+
 def test_forward_mode_is_an_error_with_the_reason(ops: Any) -> None:
     x, w = square(), square(2.0)
     with pytest.raises(NotImplementedError, match="product: a graph has no forward-mode AD"):

@@ -109,7 +109,18 @@ class Forbid(Struct, frozen=True, tag_field="step", tag="forbid"):
     place: Place
 
 
-Step = Apply | Number | Scatter | Choose | Refuse | Forbid
+class Overlap(Struct, frozen=True, tag_field="step", tag="overlap"):
+    """An error at run time, as in eager, if a written and a read view of one tensor overlap in memory."""
+
+    base: Value  # whose layout is that of the memory
+    common: tuple[Link, ...]  # from the base to the tensor that both are views of
+    written: tuple[Link, ...]
+    read: tuple[Link, ...]
+    every: bool  # whether any overlap is an error; False: one that is not the whole of both
+    place: Place
+
+
+Step = Apply | Number | Scatter | Choose | Refuse | Forbid | Overlap
 
 
 class Update(Struct, frozen=True):
@@ -193,6 +204,6 @@ def names_in(part: object) -> set[str]:
         return {part.flag}
     if isinstance(part, Copied):
         return {part.flag, *names_in(part.value)}
-    if isinstance(part, (Apply, Number, Link, Refuse, Update, Check, Shown, Shared)):
+    if isinstance(part, (Apply, Number, Link, Refuse, Overlap, Update, Check, Shown, Shared)):
         return {name for field in part.__struct_fields__ for name in names_in(getattr(part, field))}
     return set()

@@ -44,6 +44,10 @@ class Storage:
     inside: Storage | None = None  # the list that it is an item of
     changed: Place | None = None  # of a list: the place where one of its items was changed in place
     metadata_version: int = 0  # the number of in-place metadata mutations of the input and of its views
+    first: Value = field(init=False)  # its value before any write, in the layout that eager's memory keeps
+
+    def __post_init__(self) -> None:
+        self.first = self.value
 
     def whole(self) -> Value:
         """The current value. Raises a GraphError for a list after one of its items was changed in place."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.graphs.errors import GraphError
+from pipeline.graphs.functional.overlaps import check_overlaps
 from pipeline.graphs.functional.program import Apply, Check, Refuse
 from pipeline.graphs.functional.state import State
 from pipeline.graphs.functional.storage import Alias
@@ -55,6 +56,7 @@ def _one(state: State, call: Call, operator: Operator, name: str) -> None:
     handle = state.handle(call.arguments[name])
     alias, arguments = handle.alias, state.arguments(call, operator)
     check_write(state, call, operator, alias, arguments)
+    check_overlaps(state, call, operator, name)
     new_name = state.names.new(_stem(arguments[name]))
     result = Result(new_name, "Tensor")
     state.steps.append(Apply(call.function, arguments, (result,), call.place, call.grad, written=arguments[name]))
@@ -71,6 +73,7 @@ def _cloned(state: State, call: Call, operator: Operator, names: list[str], *, h
     is_out = schema_kind(operator.schema) == "out"
     for name in names:
         check_write(state, call, operator, handles[name].alias, {} if hidden or is_out else arguments)
+        check_overlaps(state, call, operator, name)
     if call.grad:
         state.refuse(operator, arguments, call.place)
     if call.grad and is_out:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.graphs.backward.program import CallBlock
-from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Refuse, Scatter, Step
+from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Overlap, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
-from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, quoted
+from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
 from pipeline.graphs.text.saved import needs_text, saved_by_step
@@ -63,6 +63,7 @@ _TITLES: dict[type, str] = {
     Choose: "a view or a copy",
     Refuse: "refused by autograd",
     Forbid: "one tensor by two names",
+    Overlap: "read and written",
 }
 
 
@@ -84,6 +85,13 @@ def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -
         return [f"const at::Tensor {step.result} = {flags} ? {then} : {tensor(step.otherwise)};"]
     if isinstance(step, Forbid):
         return [f"TORCH_CHECK(!{step.flag}, {quoted(step.message)});"]
+    if isinstance(step, Overlap):
+        check = "check_overlap" if step.every else "check_partial_overlap"
+        base, written, read = (
+            linked(of, chain, plan.called, plain)
+            for of, chain in ((tensor(step.base), step.common), ("base", step.written), ("base", step.read))
+        )
+        return [f"graph::{check}({base}, {lambda_of(written)}, {lambda_of(read)});"]
     if isinstance(step, Refuse):
         return [f"TORCH_CHECK(!({needs_text(plan.refusals[index])}), {quoted(step.message)});"]
     return _apply(plan, step, records)

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/RefcountedDeleter.h>
@@ -73,6 +74,17 @@ inline void check_out(const Tensor& after, const Tensor& before, bool grows) {
       " would be resized to ",
       after.sizes(),
       ", which a graph does not do: pass one of that shape");
+}
+
+// Refuses, as eager's kernels do, a write to a view of `base` that reads another one, if they overlap in memory: in part,
+// or at all.
+template <class Written, class Read>
+void check_partial_overlap(const Tensor& base, Written written, Read read) {
+  at::assert_no_partial_overlap(written(base), read(base));
+}
+template <class Written, class Read>
+void check_overlap(const Tensor& base, Written written, Read read) {
+  at::assert_no_overlap(written(base), read(base));
 }
 
 // `base` with `value` in the place of one of its views.

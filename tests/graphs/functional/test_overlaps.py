@@ -1,0 +1,70 @@
+"""Writes that read the same memory: which get eager's check, and that eager has it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from graphs.planning import Planner
+from pipeline.graphs.functional import overlaps
+from pipeline.graphs.functional.program import Overlap
+from pipeline.graphs.plan import GraphPlan
+
+
+def checks(plan: GraphPlan) -> list[tuple[int, int, int, bool]]:
+    """The checks of a graph: the lengths of their chains, and whether any overlap is an error."""
+    steps = (step for step in plan.functional.steps if isinstance(step, Overlap))
+    return [(len(step.common), len(step.written), len(step.read), step.every) for step in steps]
+
+
+def test_a_write_that_reads_another_view_of_its_memory_is_checked(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        x[1:].mul_(x[:-1])
+        return x
+
+    assert checks(plan(f)) == [(0, 1, 1, False)]
+
+
+def test_both_views_are_made_from_the_tensor_that_they_have_in_common(plan: Planner) -> None:
+    def f(x: Tensor) -> Tensor:
+        a = x.reshape(-1)
+        a[1:].mul_(a[:-1])
+        return x
+
+    assert checks(plan(f)) == [(1, 1, 1, False)]
+
+
+def test_other_memory_and_the_tensor_itself_need_no_check(plan: Planner) -> None:
+    def f(x: Tensor, y: Tensor) -> Tensor:
+        x.mul_(x)
+        x[1:].mul_(y[:-1])
+        x[1:].mul_(2)
+        return x
+
+    assert checks(plan(f)) == []
+
+
+SHIFTED = "some elements of the input tensor and the written-to tensor refer to a single memory location"
+
+
+def called(name: str, written: Tensor, read: Tensor) -> None:
+    """Calls the in-place operator `name`, whose last tensor argument is `read`."""
+    of_three = {"addcdiv": (read, read), "addcmul": (read, read), "lerp": (read, 0.5), "clip": (read,)}
+    arguments = of_three.get(name, (read, 1) if name == "masked_fill" else (read,))
+    getattr(torch.ops.aten, f"{name}_")(written, *arguments)
+
+
+@pytest.mark.parametrize("name", sorted(overlaps._PARTIAL))
+def test_eager_refuses_the_partial_overlap(name: str) -> None:
+    for dtype in (torch.float64, torch.int64, torch.bool):
+        memory = torch.ones(6, dtype=dtype)
+        try:
+            called(name, torch.ones(3, dtype=dtype), torch.ones(3, dtype=dtype))
+        except RuntimeError:
+            continue  # not for this dtype
+        called(name, memory[1:4], memory[1:4])
+        with pytest.raises(RuntimeError, match=SHIFTED):
+            called(name, memory[1:4], memory[0:3])
+        return
+    raise AssertionError("no dtype")

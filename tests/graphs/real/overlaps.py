@@ -1,0 +1,146 @@
+"""Writes that read the same memory: some overlaps are eager's errors, others are computed."""
+
+from typing import Annotated
+
+import torch
+from torch import Tensor
+
+
+def shifted(x: Tensor) -> Tensor:
+    y = x * 1
+    y[1:] = y[:-1]
+    return y
+
+
+def input_shifted(x: Tensor) -> Tensor:
+    x[1:] = x[:-1]
+    return x * 2
+
+
+def shifted_product(x: Tensor) -> Tensor:
+    y = x * 1
+    y[1:].mul_(y[:-1])
+    return y
+
+
+def shifted_after_a_write(x: Tensor) -> Tensor:
+    """The written view has a value with memory elsewhere by now."""
+    y = x * 1
+    a = y[1:]
+    a.mul_(2)
+    a.add_(y[:-1])
+    return y
+
+
+def the_same_part(x: Tensor) -> Tensor:
+    y = x * 1
+    y[1:].mul_(y[1:])
+    return y
+
+
+def itself(x: Tensor) -> Tensor:
+    y = x * 1
+    y.mul_(y)
+    return y
+
+
+def parts_apart(x: Tensor) -> Tensor:
+    y = x * 1
+    y[:2].mul_(y[2:])
+    y[0].copy_(y[3])
+    return y
+
+
+def interleaved(x: Tensor) -> Tensor:
+    y = (x * 1).view(-1)
+    y[::2].mul_(y[1::2])
+    return y
+
+
+def of_a_copy(x: Tensor) -> Tensor:
+    y = x * 1
+    a = y.t().reshape(-1)
+    a[1:].mul_(a[:-1])
+    return y
+
+
+def of_a_view(x: Tensor) -> Tensor:
+    y = x * 1
+    a = y.reshape(-1)
+    a[1:].mul_(a[:-1])
+    return y
+
+
+def a_copy_and_its_source(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x * 1
+    a = y.t().reshape(-1)
+    a[1:7].mul_(y[0])
+    return a, y
+
+
+def a_view_and_its_source(x: Tensor) -> Tensor:
+    y = x * 1
+    a = y.reshape(-1)
+    a[1:7].mul_(y[0])
+    return y
+
+
+def transposed_in_place(x: Tensor) -> Tensor:
+    y = x * 1
+    y.t_()
+    y.t()[1:].mul_(y.t()[:-1])
+    return y
+
+
+def third_argument(x: Tensor) -> Tensor:
+    y = x * 1
+    y[1:].addcmul_(x[1:], y[:-1])
+    return y
+
+
+def written_by_out(x: Tensor) -> Tensor:
+    y = x.detach() * 1
+    torch.exp(y[1:], out=y[:-1])
+    return y
+
+
+def written_by_out_to_itself(x: Tensor) -> Tensor:
+    y = x.detach() * 1
+    torch.exp(y[1:], out=y[1:])
+    return y
+
+
+def added_at_indices(x: Tensor) -> Tensor:
+    y = x * 1
+    y.index_add_(0, torch.arange(4), y)
+    return y
+
+
+def put_at_indices(x: Tensor) -> Tensor:
+    y = x * 1
+    y[torch.arange(2)] = y[:2]
+    return y
+
+
+def scattered(x: Tensor) -> Tensor:
+    y = x * 1
+    y[:2].scatter_(0, torch.zeros(2, 6, dtype=torch.int64), y[2:])
+    return y
+
+
+def scattered_over(x: Tensor) -> Tensor:
+    y = x * 1
+    y[:3].scatter_(0, torch.zeros(2, 6, dtype=torch.int64), y[2:])
+    return y
+
+
+def product_of_rows(x: Tensor) -> Tensor:
+    """Of two rows: a kernel without a check, of parts that are apart."""
+    y = x * 1
+    y[0, :4].addmv_(x[:, :4], y[1, :4])
+    return y
+
+
+def inputs_that_overlap(x: Annotated[Tensor, "alias:a"], y: Annotated[Tensor, "alias:a"]) -> Tensor:
+    x.mul_(y)
+    return x * 1
