@@ -162,6 +162,7 @@ SAMPLES: dict[str, list[Callable[[], Arguments]]] = {
     },
     # overlaps
     "inputs_that_overlap": _ALIASED,
+    "sharing": _ALIASED,
     # statistics
     "instance_normalized": [lambda: [tensor(5, 3, 2), tensor(3), tensor(3)]],
     "instance_normalized_on_demand": [

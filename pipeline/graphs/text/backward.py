@@ -15,8 +15,13 @@ from pipeline.graphs.text.styles import STYLES, SavedValues, add_to, gradient
 
 def statements(plan: GraphPlan) -> list[str]:
     """The statements of the backward."""
+    return [*(f"{type_} {name};" for name, type_ in gradients(plan).items()), *after_declarations(plan)]
+
+
+def after_declarations(plan: GraphPlan) -> list[str]:
+    """The statements of the backward without the declarations of gradients."""
     named = SavedValues(plan)
-    lines = _declared(plan)
+    lines: list[str] = []
     for i, returned in enumerate(each for each in plan.returned if each.needs):
         lines += _incoming(returned, i)
     for remade in plan.backward.remade:
@@ -46,8 +51,8 @@ def _incoming(returned: Returned, i: int) -> list[str]:
     return [f"graph::incoming({gradient(slot)}, grads[{i}]);"]
 
 
-def _declared(plan: GraphPlan) -> list[str]:
-    """The declarations of all gradients, undefined at first."""
+def gradients(plan: GraphPlan) -> dict[str, str]:
+    """The C++ types of all gradients, which are undefined at first."""
     types: dict[str, str] = {}
     for place in plan.tensors:
         listed = place.type.endswith("]")
@@ -72,7 +77,7 @@ def _declared(plan: GraphPlan) -> list[str]:
             if hasattr(value, "name"):
                 listed = whole or isinstance(value, Item)
                 types.setdefault(gradient(value), "std::vector<at::Tensor>" if listed else "at::Tensor")
-    return [f"{type_} {name};" for name, type_ in types.items()]
+    return types
 
 
 def _block(plan: GraphPlan, block: Block, named: SavedValues) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pipeline.families.family import generated_comment
@@ -11,6 +11,7 @@ from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
 from pipeline.graphs.text.function import TEXT, function_text
+from pipeline.graphs.text.large import DECLARATIONS, large_pieces
 from pipeline.graphs.text.registered import registration
 from pipeline.releases.model import Release
 
@@ -23,6 +24,44 @@ SUPPORT = (RUNTIME, FORMULAS)
 def support_text(name: str, release: Release) -> str:
     """The text of `name`, a file that all graphs share."""
     return f"// {generated_comment('graphs', name)}\n{_TEXTS[name]}"
+
+
+# ---- pieces and sources
+
+LIMIT = 1_000_000  # characters of a source
+_WHOLE = "graph"
+
+
+def function_pieces(plan: GraphPlan, namespace: str, release: Release) -> dict[str, str]:
+    """The C++ of a function and its variants: in one piece, or in several if it is too large for one source."""
+    text = function_text(plan, namespace, release)
+    return {_WHOLE: text} if len(text) <= LIMIT else large_pieces(plan, release)
+
+
+def of_function(pieces: Mapping[str, str]) -> dict[str, str]:
+    """The pieces that are no formulas, which are by the names of Nodes."""
+    return {name: text for name, text in pieces.items() if name in (_WHOLE, DECLARATIONS) or "/" in name}
+
+
+def packed(pieces: Iterable[Mapping[str, str]]) -> list[list[str]]:
+    """The pieces of functions by source, in order."""
+    sources: list[list[str]] = [[]]
+    size = 0
+    for each in (text for own in pieces for name, text in own.items() if name != DECLARATIONS):
+        if sources[-1] and size + len(each) > LIMIT:
+            sources.append([])
+            size = 0
+        sources[-1].append(each)
+        size += len(each)
+    return sources
+
+
+def parts_of(pieces: Sequence[Mapping[str, str]]) -> list[str]:
+    """The endings of the files that a file of functions needs beyond a header and a source."""
+    count = len(packed(pieces))
+    if count == 1 and not any(DECLARATIONS in own for own in pieces):
+        return []
+    return [PARTS, *(f".{number}.cpp" for number in range(2, count + 1))]
 
 
 # ---- files
@@ -40,19 +79,15 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
     `namespace` is the namespace of the registered operators.
     """
     formulas: dict[str, str] = {}
-    for plan in (each for one in plans for each in (one, *(variant.plan for variant in one.variants))):
+    for plan in _with_variants(plans):
         formulas |= formulas_of(plan, release)
-    own = ""
-    if formulas:
-        section = TEXT.of(release)["own_formulas"]
-        own = section.fill({"namespace": "gradmill::formulas", "functions": list(formulas.values())})
     return TEXT.of(release)["source"].fill(
         {
             "comment": comment,
             "header": f"{stem}.h",
             "formulas": _formula_headers(plans),
             "includes": [f"#include <{each}>" for each in _includes(plans)],
-            "definitions": own,
+            "definitions": _own_formulas(formulas, release),
             "namespace": stem,
             "functions": "\n".join(function_text(plan, namespace, release) for plan in plans),
             "library": namespace,
@@ -61,14 +96,73 @@ def source(plans: Sequence[GraphPlan], stem: str, comment: str, namespace: str, 
     )
 
 
+PARTS = ".parts.h"  # the header of the sources of one file of functions
+
+
+def parts_header(
+    plans: Sequence[GraphPlan], pieces: Iterable[Mapping[str, str]], stem: str, comment: str, release: Release
+) -> str:
+    """The header that all sources of a file of functions include."""
+    return TEXT.of(release)["parts_header"].fill(
+        {
+            "comment": comment,
+            "header": f"{stem}.h",
+            "formulas": _formula_headers(plans),
+            "includes": [f"#include <{each}>" for each in _includes(plans)],
+            "namespace": stem,
+            "functions": "\n".join(own[DECLARATIONS] for own in pieces if DECLARATIONS in own),
+        }
+    )
+
+
+def part(
+    plans: Sequence[GraphPlan],
+    pieces: Sequence[Mapping[str, str]],
+    number: int,
+    stem: str,
+    comment: str,
+    namespace: str,
+    release: Release,
+) -> str:
+    """One of several sources of a file of functions, counted from 1; the first registers the operators."""
+    functions, text = "\n".join(packed(pieces)[number - 1]), TEXT.of(release)
+    used = {
+        node: formula
+        for plan in _with_variants(plans)
+        for node, formula in formulas_of(plan, release).items()
+        if f"{node}_apply_functional(" in functions
+    }
+    registered = {"library": namespace, "registered": [registration(plan, stem) for plan in plans]}
+    return text["part"].fill(
+        {
+            "comment": comment,
+            "header": f"{stem}{PARTS}",
+            "definitions": _own_formulas(used, release),
+            "namespace": stem,
+            "functions": functions,
+            "registration": text["registration"].fill(registered) if number == 1 else "",
+        }
+    )
+
+
+def _with_variants(plans: Sequence[GraphPlan]) -> list[GraphPlan]:
+    return [each for one in plans for each in (one, *(variant.plan for variant in one.variants))]
+
+
+def _own_formulas(formulas: Mapping[str, str], release: Release) -> str:
+    if not formulas:
+        return ""
+    section = TEXT.of(release)["own_formulas"]
+    return section.fill({"namespace": "gradmill::formulas", "functions": list(formulas.values())})
+
+
 def _includes(plans: Sequence[GraphPlan]) -> list[str]:
     return sorted({s.header for plan in plans for s in (*plan.called.values(), *plan.original.values())})
 
 
 def _formula_headers(plans: Sequence[GraphPlan]) -> list[str]:
     """The includes that declare the formulas' helpers and the Nodes of the library, if the graphs use them."""
-    every = [each for plan in plans for each in (plan, *(variant.plan for variant in plan.variants))]
-    styles = {b.style for plan in every for b in plan.backward.blocks if isinstance(b, CallBlock)}
+    styles = {b.style for plan in _with_variants(plans) for b in plan.backward.blocks if isinstance(b, CallBlock)}
     includes = {"own": f'#include "{FORMULAS}"', "library": "#include <torch/csrc/autograd/generated/Functions.h>"}
     return [line for style, line in includes.items() if style in styles]
 

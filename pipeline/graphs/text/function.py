@@ -23,19 +23,32 @@ TEXT = Text("../graphs/text/graph.cpp")
 def function_text(plan: GraphPlan, namespace: str, release: Release) -> str:
     """The C++ of one graph and its variants. `namespace` is the namespace of the registered operator."""
     text = "".join(_text(each, release) for each in (*(variant.plan for variant in plan.variants), plan))
-    return _GAPS.sub("\n\n", _OPENED.sub("{\n", text))
+    return tidied(text)
 
 
 def _text(plan: GraphPlan, release: Release) -> str:
     text, name = TEXT.of(release), plan.name
-    cpp = text["forward"].fill(_forward(plan, name, release))
-    if plan.backward.blocks or any(each.needs for each in plan.returned):
-        cpp += text["backward"].fill(_backward(plan, name, release))
-    return cpp + text["wrapper"].fill(_wrapper(plan, name, release))
+    given = forward_values(plan, name, release)
+    cpp = text["structs"].fill({**given, "opened": "namespace {"}) + text["forward"].fill(given)
+    if has_backward(plan):
+        given = backward_values(plan, name, release)
+        cpp += text["backward"].fill(given) + text["node"].fill(given)
+    return cpp + text["wrapper"].fill({**wrapper_values(plan, name, release), "closed": "} // namespace"})
 
 
-def _forward(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
-    numbers = _number_results(plan)
+def tidied(text: str) -> str:
+    """C++ without the gaps that empty holes leave."""
+    return _GAPS.sub("\n\n", _OPENED.sub("{\n", text))
+
+
+def has_backward(plan: GraphPlan) -> bool:
+    """Whether a graph has a backward, and a Node."""
+    return bool(plan.backward.blocks) or any(each.needs for each in plan.returned)
+
+
+def forward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
+    """What the sections `structs` and `forward` are filled with."""
+    numbers = number_results(plan)
     function = plan.functional.function
     names = plan.functional.names
     return {
@@ -67,7 +80,7 @@ def _results_type(listed: bool) -> str:
     return "std::vector<at::Tensor>" if listed else "at::Tensor"
 
 
-def _number_results(plan: GraphPlan) -> list[tuple[str, str]]:
+def number_results(plan: GraphPlan) -> list[tuple[str, str]]:
     """The numbers that the forward computes and the wrapper uses, each with its C++ type."""
     types: dict[str, str] = {}
     for step in plan.functional.steps:
@@ -105,14 +118,16 @@ def _saved(plan: GraphPlan) -> list[str]:
     return lines + [f"{NUMBER_TYPES[n.type]} {n.name}{{}};" for n in backward.numbers]
 
 
-def _visible(plan: GraphPlan) -> list[str]:
+def visible_names(plan: GraphPlan) -> list[str]:
+    """The tensors that the Node keeps as SavedVariables."""
     return [t.name for t in plan.backward.tensors if t.how in ("input", "output")]
 
 
-def _backward(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
+def backward_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
+    """What the sections `backward` and `node` are filled with."""
     lists = [place for place in plan.tensors if place.type.endswith("]")]
     outputs = {t.name for t in plan.backward.tensors if t.how == "output"}
-    visible = _visible(plan)
+    visible = visible_names(plan)
     unpacked = [
         f"const at::Tensor {n} = this->{n}.unpack({release.self_pointer if n in outputs else ''});" for n in visible
     ]
@@ -140,7 +155,8 @@ def backward_name(place: object) -> str:
     return f"grad_of_{place.name}"  # type: ignore[attr-defined]
 
 
-def _wrapper(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
+def wrapper_values(plan: GraphPlan, name: str, release: Release) -> dict[str, Filled]:
+    """What the section `wrapper` is filled with."""
     views, late, returned = wrapper.views_and_return(plan)
     return {
         "name": name,

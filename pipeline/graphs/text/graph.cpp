@@ -1,9 +1,9 @@
 // The C++ of one graph. Each section is a piece of text; `${name}` is a hole: alone on its line it takes a block, indented.
-//// forward, since 2.13
+//// structs, since 2.13
 
 // ---- ${name}: ${doc}
 
-namespace {
+${opened}
 
 // Which inputs need a gradient: ${tensors}
 using ${name}_needs = std::array<bool, ${count}>;
@@ -18,6 +18,7 @@ struct ${name}_saved {
 struct ${name}_results {
   ${results}
 };
+//// forward, since 2.13
 
 // Functional: nothing is written to, and views only name memory that stays as it is.
 ${name}_results ${name}_forward(
@@ -39,6 +40,7 @@ variable_list ${name}_backward(
   ${backward}
   return graph::joined({${found}});
 }
+//// node, since 2.13
 
 struct ${name}_node final : public Node {
   ${name}_saved saved;
@@ -88,7 +90,7 @@ struct ${name}_node final : public Node {
 };
 //// wrapper, since 2.13
 
-} // namespace
+${closed}
 
 ${type} ${name}(
     ${declared}) {
@@ -124,8 +126,90 @@ if (${any}) {
 //// unions, since 2.13
 
 // The places after those: of sets of inputs, one of which needs a gradient.
-void ${name}_unite(${name}_needs& needs) {
+inline void ${name}_unite(${name}_needs& needs) {
   ${unions}
+}
+//// split_structs, since 2.13
+
+// The arguments of the forward.
+struct ${name}_inputs {
+  ${inputs}
+};
+
+// The values of the forward that several of its parts use.
+struct ${name}_values {
+  ${values}
+};
+
+${name}_results ${name}_forward(
+    ${parameters}
+    const ${name}_needs& needs,
+    ${name}_saved& saved);
+${forwards}
+//// split_forward, since 2.13
+
+// Functional: nothing is written to, and views only name memory that stays as it is.
+${name}_results ${name}_forward(
+    ${parameters}
+    const ${name}_needs& needs,
+    ${name}_saved& saved) {
+  const ${name}_inputs inputs_{${given}};
+  ${name}_values values_;
+  ${calls}
+  return {${returned}};
+}
+//// part_of_forward, since 2.13
+
+void ${name}_forward_${number}(
+    [[maybe_unused]] const ${name}_inputs& inputs_,
+    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] ${name}_saved& saved,
+    [[maybe_unused]] ${name}_values& values_) {
+  ${statements}
+}
+//// split_backward_structs, since 2.13
+
+// The tensors of the backward that autograd keeps.
+struct ${name}_kept {
+  ${kept}
+};
+
+// The gradients, and the values that several parts of the backward use.
+struct ${name}_gradients {
+  ${gradients}
+};
+
+variable_list ${name}_backward(
+    const variable_list& grads,
+    ${name}_saved& saved,
+    ${visible}
+    const ${name}_needs& needs,
+    const Edge& needed);
+${backwards}
+//// split_backward, since 2.13
+
+// The gradients of the inputs, from those of ${outputs}.
+variable_list ${name}_backward(
+    const variable_list& grads,
+    ${name}_saved& saved,
+    ${visible}
+    const ${name}_needs& needs,
+    const Edge& needed) {
+  const ${name}_kept kept_{${given}};
+  ${name}_gradients values_;
+  ${calls}
+  return graph::joined({${found}});
+}
+//// part_of_backward, since 2.13
+
+void ${name}_backward_${number}(
+    [[maybe_unused]] const variable_list& grads,
+    [[maybe_unused]] ${name}_saved& saved,
+    [[maybe_unused]] const ${name}_kept& inputs_,
+    [[maybe_unused]] const ${name}_needs& needs,
+    [[maybe_unused]] const Edge& needed,
+    [[maybe_unused]] ${name}_gradients& values_) {
+  ${statements}
 }
 //// source, since 2.13
 // ${comment}
@@ -166,6 +250,55 @@ ${functions}
 TORCH_LIBRARY_FRAGMENT(${library}, m) {
   ${registered}
 }
+//// part, since 2.13
+// ${comment}
+
+#include "${header}"
+
+${definitions}
+
+namespace gradmill::graphs::${namespace} {
+${functions}
+
+} // namespace gradmill::graphs::${namespace}
+${registration}
+//// registration, since 2.13
+
+TORCH_LIBRARY_FRAGMENT(${library}, m) {
+  ${registered}
+}
+//// parts_header, since 2.13
+#pragma once
+
+// ${comment}
+
+#include "${header}"
+
+#include "graph.h"
+${formulas}
+
+${includes}
+
+#include <limits>
+#include <mutex>
+
+namespace gradmill::graphs::${namespace} {
+
+using gradmill::graph::strides_or_error;
+using torch::autograd::to_args_scalartypes;
+using torch::autograd::to_args_sizes;
+using torch::autograd::to_args_sizes_symint;
+
+using at::Tensor;
+using at::TensorGeometry;
+using torch::autograd::Edge;
+using torch::autograd::Node;
+using torch::autograd::SavedVariable;
+using torch::autograd::variable_list;
+namespace graph = gradmill::graph;
+${functions}
+
+} // namespace gradmill::graphs::${namespace}
 //// header, since 2.13
 #pragma once
 
