@@ -82,7 +82,7 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
         by_name = {name: replace(file, lines=True) for name, file in by_name.items()}
     if not any(file.whole for file in by_name.values()):
         return by_name
-    from pipeline.stages.graph_text import more, support  # much code, only needed with graphs
+    from pipeline.stages.graph_files import more, support  # much code, only needed with graphs
 
     shared = [*support(db), *more(db, by_name)]
     return {**by_name, **{file.name: file for file in shared}}
@@ -171,7 +171,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     if file is None:
         return []
     if file.whole:
-        from pipeline.stages.graph_text import whole
+        from pipeline.stages.graph_files import whole
 
         return [whole(db, name)]
     try:

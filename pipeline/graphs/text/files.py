@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pipeline.families.family import generated_comment
 from pipeline.families.nodes import text as node_text
 from pipeline.graphs.backward.program import CallBlock
+from pipeline.graphs.errors import GraphError
+from pipeline.graphs.functional.bases import sharings
+from pipeline.graphs.model import Function
 from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text import guards
 from pipeline.graphs.text.function import TEXT, function_text
@@ -28,14 +32,15 @@ def support_text(name: str, release: Release) -> str:
 
 # ---- pieces and sources
 
-LIMIT = 1_000_000  # characters of a source
+CALLS = 300  # of one source: about a megabyte
 _WHOLE = "graph"
 
 
 def function_pieces(plan: GraphPlan, namespace: str, release: Release) -> dict[str, str]:
-    """The C++ of a function and its variants: in one piece, or in several if it is too large for one source."""
-    text = function_text(plan, namespace, release)
-    return {_WHOLE: text} if len(text) <= LIMIT else large_pieces(plan, release)
+    """The C++ of a function and its variants: in one piece, or in several if it has too many calls for one source."""
+    if weight(plan.functional.function) <= CALLS:
+        return {_WHOLE: function_text(plan, namespace, release)}
+    return large_pieces(plan, release)
 
 
 def of_function(pieces: Mapping[str, str]) -> dict[str, str]:
@@ -43,25 +48,34 @@ def of_function(pieces: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in pieces.items() if name in (_WHOLE, DECLARATIONS) or "/" in name}
 
 
-def packed(pieces: Iterable[Mapping[str, str]]) -> list[list[str]]:
-    """The pieces of functions by source, in order."""
+def weight(function: Function) -> int:
+    """The number of calls of a function, in all of its variants at most."""
+    try:
+        variants = len(sharings(function, [each.name for each in function.inputs]))
+    except GraphError:
+        variants = 0  # an error of the function
+    return len(function.calls) * (1 + variants)
+
+
+def parts_of(functions: Iterable[Function]) -> list[str]:
+    """The endings of the files that a file of functions needs beyond a header and a source."""
+    count = math.ceil(sum(map(weight, functions)) / CALLS)
+    return [PARTS, *(f".{number}.cpp" for number in range(2, count + 1))] if count > 1 else []
+
+
+def packed(pieces: Iterable[Mapping[str, str]], count: int) -> list[list[str]]:
+    """The pieces of functions in `count` sources of similar sizes, in order."""
+    texts = [text for own in pieces for name, text in own.items() if name != DECLARATIONS]
+    share = sum(map(len, texts)) / count
     sources: list[list[str]] = [[]]
     size = 0
-    for each in (text for own in pieces for name, text in own.items() if name != DECLARATIONS):
-        if sources[-1] and size + len(each) > LIMIT:
+    for i, text in enumerate(texts):
+        full = size + len(text) / 2 > share * len(sources) or len(texts) - i <= count - len(sources)
+        if sources[-1] and full and len(sources) < count:
             sources.append([])
-            size = 0
-        sources[-1].append(each)
-        size += len(each)
-    return sources
-
-
-def parts_of(pieces: Sequence[Mapping[str, str]]) -> list[str]:
-    """The endings of the files that a file of functions needs beyond a header and a source."""
-    count = len(packed(pieces))
-    if count == 1 and not any(DECLARATIONS in own for own in pieces):
-        return []
-    return [PARTS, *(f".{number}.cpp" for number in range(2, count + 1))]
+        sources[-1].append(text)
+        size += len(text)
+    return sources + [[]] * (count - len(sources))
 
 
 # ---- files
@@ -118,14 +132,16 @@ def parts_header(
 def part(
     plans: Sequence[GraphPlan],
     pieces: Sequence[Mapping[str, str]],
-    number: int,
+    which: tuple[int, int],
     stem: str,
     comment: str,
     namespace: str,
     release: Release,
 ) -> str:
-    """One of several sources of a file of functions, counted from 1; the first registers the operators."""
-    functions, text = "\n".join(packed(pieces)[number - 1]), TEXT.of(release)
+    """One of several sources of a file of functions: its number, from 1, and their count. The first one registers the
+    operators."""
+    number, count = which
+    functions, text = "\n".join(packed(pieces, count)[number - 1]), TEXT.of(release)
     used = {
         node: formula
         for plan in _with_variants(plans)

@@ -16,7 +16,7 @@ from pipeline.graphs.plan import GraphPlan
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES
 from pipeline.graphs.text.forward import result_type
 
-PART = 250_000  # characters of a part of a body
+PART = 100_000  # characters of a part of a body
 _WORD = re.compile(r"(?<![\w.:])[^\W\d]\w*")
 _NO_CODE = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments
 _INITIAL = {"at::Device": " = at::kCPU"}  # of types without a default
