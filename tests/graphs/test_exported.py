@@ -139,6 +139,19 @@ def test_a_model_that_returns_one_tensor_is_a_function_that_returns_no_tuple(tmp
     assert function is not None and function.single
 
 
+class Nested(nn.Module):
+    def forward(self, x: Tensor) -> dict[str, Any]:
+        return {"second": x * 2, "first": [x + 1, (x, None)]}
+
+
+def test_items_of_lists_and_dictionaries_are_returned_in_the_order_of_the_exported_tree(tmp_path: Path) -> None:
+    program = export(Nested(), (torch.ones(2),))
+    save(program, tmp_path / "nested.pt2")
+    function = read(tmp_path / "nested.pt2", tmp_path).functions["nested"]
+    assert function is not None
+    assert written(function)[-1] == "return mul, add, x, None"
+
+
 # ---- refused models
 
 

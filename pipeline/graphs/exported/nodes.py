@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.graphs.exported.autocast import DEFAULT, DEVICES, cast_to, is_cast
 from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
-from pipeline.graphs.exported.values import operand_of
-from pipeline.graphs.model import Item, Place, Ref
+from pipeline.graphs.exported.values import device_of, dtype_of, operand_of
+from pipeline.graphs.model import Constant, Item, Place, Ref
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
-from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong
+from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong, is_tensor
 from pipeline.graphs.resolve.overloads import Match, filled, with_out
 from pipeline.problems.problem import SpecError, TextError, nearest
 
 _OPS = "torch.ops."
 _HIGHER = "torch.ops.higher_order."
-_GRAD_MODE = f"{_HIGHER}wrap_with_set_grad_enabled"
 # The nodes that torch.tensor(2.0) is exported as.
 _COPY, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.detach_.default"
 _CONTROL = {"cond", "while_loop", "map_impl", "scan", "associative_scan", "switch"}
@@ -35,9 +35,12 @@ class Run:
         self.errors = errors
         self.copied: set[str] = set()  # copies of constants that need no gradient
         self.facts: dict[str, tuple[tuple[int, ...], str]] = {}  # sizes and dtypes of the current graph's tensors
+        self.tensors: dict[str, TensorMeta] = {}  # of the current graph
+        self.lower = ""  # the dtype of the current autocast region, "" outside of any
 
     def graph(self, graph: Graph, scope: dict[str, Operand]) -> None:
         """Adds all nodes of a graph; puts their results into `scope`."""
+        self.tensors = graph.tensor_values
         self.facts = {name: facts for name, meta in graph.tensor_values.items() if (facts := known(meta)) is not None}
         self.copied = {name for node in graph.nodes if node.target == _COPY for name in _names(node.outputs)}
         self.copied -= {name for name, meta in graph.tensor_values.items() if meta.requires_grad}
@@ -51,8 +54,8 @@ class Run:
                 scope.update(dict.fromkeys(_names(node.outputs), WRONG))
 
     def _node(self, node: Node, name: str, scope: dict[str, Operand]) -> None:
-        if node.target == _GRAD_MODE:
-            self._grad_mode(node, scope)
+        if node.target in _MODES:
+            _MODES[node.target](self, node, scope)
             return
         if node.target.startswith(_HIGHER):
             self._refuse(node.target.removeprefix(_HIGHER))
@@ -64,6 +67,8 @@ class Run:
         if node.target == _DETACH and set(_names([each.arg for each in node.inputs])) <= self.copied:
             scope.update(dict.fromkeys(_names(node.outputs), *arguments.values()))  # detached already
             return
+        if self.lower:
+            arguments = self._autocast(op, node, arguments)
         match = self._filled(op, arguments)
         if isinstance(match, str):
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
@@ -73,6 +78,37 @@ class Run:
         if _is_flat(op):
             self.builder.set_facts([self.facts.get(_name(each) or "") for each in node.outputs])
         _bind(node.outputs, results, scope, self.builder)
+
+    def _autocast(self, op: Op, node: Node, arguments: dict[str, Operand]) -> dict[str, Operand]:
+        """The arguments of a call, cast as in an autocast region."""
+        names = {each.name: _names([each.arg]) for each in node.inputs}
+        dtypes = [dtype for listed in names.values() for name in listed if (dtype := self._dtype(name))]
+        to = cast_to(op, dtypes, self._dtype(_first_name(node.outputs)), self.lower)
+        if to is None:
+            return arguments
+        return {argument: self._cast(operand, names[argument], to) for argument, operand in arguments.items()}
+
+    def _cast(self, operand: Operand, names: Sequence[str], to: str) -> Operand:
+        """An argument of these tensors with its floating-point tensors cast."""
+        if isinstance(operand, Several):
+            tensors = iter(names)
+            return operand._replace(
+                items=tuple(
+                    self._cast(each, [next(tensors)], to) if is_tensor(each) else each for each in operand.items
+                )
+            )
+        meta = self.tensors.get(names[0]) if names else None
+        if meta is None or not is_cast(self._dtype(names[0]), device_of(meta.device), to):
+            return operand
+        dtype = Known(Constant("ScalarType", to), "ScalarType")
+        cast = self.builder.call("aten::to", [operand, dtype], overload="dtype", hint=f"{names[0]}_cast")
+        self.builder.set_facts([(facts[0], to) if (facts := known(meta)) else None])
+        return cast
+
+    def _dtype(self, name: str) -> str:
+        """The dtype of a tensor of the current graph; "" if it is unknown."""
+        meta = self.tensors.get(name)
+        return DTYPES.get(meta.dtype, "") if meta is not None else ""
 
     @staticmethod
     def _filled(op: Op, arguments: dict[str, Operand]) -> Match | str:
@@ -114,19 +150,52 @@ class Run:
         mode, inner = first[0].as_bool if first else None, first[-1].as_graph if first else None
         if mode is None or inner is None:
             raise SpecError("a grad mode cannot be read", "export the model again")
-        operands = [operand_of(each.arg, scope) for each in node.inputs[2:]]
-        names = [_name(each) for each in inner.graph.inputs]
-        own = {name: operand for name, operand in zip(names, operands) if name is not None}
-        outer, facts, copied, self.builder.grad = self.builder.grad, self.facts, self.copied, mode
+        outer, self.builder.grad = self.builder.grad, mode
         try:
-            self.graph(inner.graph, own)
+            self._nested(node, inner.graph, node.inputs[2:], scope)
         finally:
-            self.builder.grad, self.facts, self.copied = outer, facts, copied
-        outputs = Several(tuple(operand_of(each, own) for each in inner.graph.outputs))
+            self.builder.grad = outer
+
+    def _autocast_mode(self, node: Node, scope: dict[str, Operand]) -> None:
+        """Adds `with torch.autocast(…):`, a node with a nested graph."""
+        arguments = [each.arg for each in node.inputs]
+        device = arguments[0].as_string if len(arguments) > 4 else None
+        enabled, inner = (arguments[2].as_bool, arguments[4].as_graph) if device is not None else (None, None)
+        if enabled is None or inner is None:
+            raise SpecError("an autocast mode cannot be read", "export the model again")
+        if enabled and device not in DEVICES:
+            raise SpecError(
+                f"autocast for the device '{device}' is not supported in a graph", "cast tensors with .to()"
+            )
+        number = arguments[1].as_scalar_type
+        outer, self.lower = self.lower, (dtype_of(number) if number is not None else DEFAULT) if enabled else ""
+        try:
+            self._nested(node, inner.graph, node.inputs[5:], scope)
+        finally:
+            self.lower = outer
+
+    def _nested(self, node: Node, graph: Graph, given: Sequence[NamedArgument], scope: dict[str, Operand]) -> None:
+        """Adds the calls of a nested graph."""
+        operands = [operand_of(each.arg, scope) for each in given]
+        names = [_name(each) for each in graph.inputs]
+        own = {name: operand for name, operand in zip(names, operands) if name is not None}
+        facts, copied, tensors = self.facts, self.copied, self.tensors
+        try:
+            self.graph(graph, own)
+        finally:
+            self.facts, self.copied, self.tensors = facts, copied, tensors
+        outputs = Several(tuple(operand_of(each, own) for each in graph.outputs))
         results = node.outputs
         if len(results) == 1 and results[0].as_tensors is not None:
             results = [Argument(as_tensor=each) for each in results[0].as_tensors]
         _bind(results, outputs, scope, self.builder)
+
+
+# Nodes that run a nested graph in another mode.
+_MODES = {
+    f"{_HIGHER}wrap_with_set_grad_enabled": Run._grad_mode,
+    f"{_HIGHER}wrap_with_autocast": Run._autocast_mode,
+}
 
 
 def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
@@ -147,7 +216,11 @@ def _name(argument: Argument) -> str | None:
 
 def _names(arguments: Sequence[Argument]) -> list[str]:
     tensors = [name for argument in arguments if (name := _name(argument)) is not None]
-    return tensors + [each.name for argument in arguments for each in argument.as_tensors or ()]
+    tensors += [each.name for argument in arguments for each in argument.as_tensors or ()]
+    optional = [argument.as_optional_tensor for argument in arguments]
+    tensors += [each.as_tensor.name for each in optional if each is not None and each.as_tensor is not None]
+    listed = (each.as_tensor for argument in arguments for each in argument.as_optional_tensors or ())
+    return tensors + [each.name for each in listed if each is not None]
 
 
 def _first_name(arguments: Sequence[Argument]) -> str:

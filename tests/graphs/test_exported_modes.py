@@ -1,0 +1,128 @@
+"""Nested graphs of `.pt2` files: regions of autocast and without grad, and what was checkpointed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cpp import toolchain
+from forked import gradmill
+from torch import Tensor, nn
+from torch.export import export, save
+from torch.utils.checkpoint import checkpoint
+
+from graphs import library
+from graphs.reading import Reading
+from graphs.test_exported import edited
+from pipeline.graphs.exported import autocast
+from pipeline.graphs.model import Call, Constant
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Mixed(nn.Module):
+    """Calls that autocast casts down, up, to the widest, inside of others, and not; a region within that is off."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(6, 8), nn.Linear(8, 8)
+        self.norm = nn.LayerNorm(8)
+        self.conv = nn.Conv1d(1, 2, 3)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+            scale = (x @ x.t()).abs().sum()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            a = self.norm(self.first(x).relu())
+            b = torch.cat([a, self.second(a)], 1)
+            with torch.autocast("cpu", enabled=False):
+                c = self.second(a.float())
+            d = torch.einsum("ij,kj->ik", c, a)
+            e = self.conv(b.unsqueeze(1)).softmax(-1)
+            return F.mse_loss(d, y) + e.sum() / scale
+
+
+class Checkpointed(nn.Module):
+    """Layers whose values eager recomputes in the backward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(6, 8), nn.Linear(8, 8)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        h = checkpoint(lambda x: self.second(self.first(x).tanh()), x, use_reentrant=False)
+        return (h.sin() * y.sum()).sum()
+
+
+def exported(model: nn.Module, folder: Path) -> Path:
+    path = folder / "model.pt2"
+    save(export(model, (torch.rand(4, 6), torch.rand(4, 4))), path)
+    return path
+
+
+def calls(path: Path, folder: Path) -> list[Call]:
+    reading = Reading(path, folder / "cache", "torch")
+    function = reading.functions["model"]
+    assert function is not None, reading.report
+    return list(function.calls)
+
+
+def test_the_arguments_of_calls_in_an_autocast_region_are_cast(tmp_path: Path) -> None:
+    path = exported(Mixed(), tmp_path)
+    called = calls(path, tmp_path)
+    casts = [call for call in called if call.op == "aten::to.dtype" and "_cast" in call.results[0].name]
+    lower = Constant("ScalarType", "bfloat16")
+    assert [call.arguments["dtype"] == lower for call in casts].count(False) == 1  # an argument of the loss
+    assert [call.grad for call in called if call.op == "aten::matmul"] == [False]
+    names = {call.results[0].name for call in casts}
+    uses = [call for call in called if names & {getattr(value, "name", "") for value in call.arguments.values()}]
+    assert [call.op.removeprefix("aten::") for call in uses] == ["matmul", "linear", "linear", "conv1d", "mse_loss"]
+
+
+def test_the_tables_have_all_operators_that_autocast_knows() -> None:
+    names = (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
+    known = [each for each in names if torch._C._dispatch_has_kernel_for_dispatch_key(each, "AutocastCPU")]
+    tables = autocast._LOWER | autocast._TO_FULL | autocast._WIDEST
+    assert tables == {each.removeprefix("aten::").partition(".")[0] for each in known}
+
+
+def test_autocast_for_another_device_is_refused(tmp_path: Path) -> None:
+    def on_cuda(model: Any) -> Any:
+        node = next(each for each in model["graph_module"]["graph"]["nodes"] if each["target"].endswith("_autocast"))
+        node["inputs"][0]["arg"] = {"as_string": "cuda"}
+        return model
+
+    (tmp_path / "edited").mkdir()
+    edited(exported(Mixed(), tmp_path), tmp_path / "edited", on_cuda)
+    ended = gradmill(["specs=torch", "graphs=small.pt2", "families=graphs"], tmp_path / "edited")
+    assert ended.status == 1
+    assert "autocast for the device 'cuda' is not supported in a graph" in ended.stderr
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> object:
+    """Both models, compiled together."""
+    folder = tmp_path_factory.mktemp("modes")
+    graphs = folder / "graphs"
+    graphs.mkdir()
+    for model in (Mixed(), Checkpointed()):
+        name = type(model).__name__.lower()
+        exported(model, graphs).rename(graphs / f"{name}.pt2")
+    return library.build(graphs, folder, "exported_modes", "torch")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+@pytest.mark.parametrize("kind", [Mixed, Checkpointed])
+def test_a_model_with_regions_trains_as_in_eager(kind: type[nn.Module], ops: object) -> None:
+    torch.manual_seed(6)
+    model, x, y = kind(), torch.rand(4, 6), torch.rand(4, 4)
+    x.requires_grad_()
+    inputs = [*model.parameters(), x]
+    expected = model(x, y)
+    loss = getattr(ops, kind.__name__.lower())(*model.parameters(), x, y)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(torch.autograd.grad(loss, inputs), torch.autograd.grad(expected, inputs))
