@@ -88,11 +88,14 @@ class Place(Struct, frozen=True, array_like=True, order=True):
     node: str = ""  # in a `.pt2`: the name of the graph's node
 
 
+ANY = -1  # a size or stride that calls of the function check
+
+
 class TensorFacts(Struct, frozen=True):
     """The tensor metadata that a `.pt2` file is specialised to. The generated code guards it."""
 
     dtype: str  # `float64`
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # ANY if it is known at run time only
     strides: tuple[int, ...]
     device: str  # `cpu`
     requires_grad: bool

@@ -70,9 +70,16 @@ SCALARS: dict[str, Scalar] = {
     "dtype": _of_tensor("ScalarType"),
     "device": _of_tensor("Device"),
     "length": Scalar((("list", "list"),), "int"),
+    # guards: no results
+    "expect": Scalar((("a", "number"), ("b", "number"), ("what", "str")), "int"),
+    "expect_stride": Scalar((("self", "Tensor"), ("dim", "int"), ("b", "number"), ("what", "str")), "int"),
+    "within": Scalar((("a", "number"), ("least", "number"), ("most", "number"), ("what", "str")), "int"),
     "slice": Scalar((("list", "int[]"), ("start", "int"), ("end", "int")), "int[]"),  # as in Python, out of bounds too
     "concat": Scalar((("lists", "int[][]"),), "int[]"),
 }
+
+
+GUARDS = frozenset(("python::expect", "python::expect_stride", "python::within"))
 
 
 def result_type(name: str, types: tuple[str, ...]) -> str:

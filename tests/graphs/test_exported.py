@@ -14,7 +14,7 @@ import torch
 from cpp import toolchain
 from forked import gradmill
 from torch import Tensor, nn
-from torch.export import Dim, export, save
+from torch.export import export, save
 
 from graphs import library
 from graphs.reading import Reading, written
@@ -160,11 +160,6 @@ class Branches(nn.Module):
         return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 
 
-class Sized(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x.view(x.shape[0] * 2, -1)
-
-
 def refused(path: Path) -> str:
     """The standard error of gradmill for a file; it fails, and writes nothing."""
     ended = gradmill([f"graphs={path.name}", "families=graphs"], path.parent)
@@ -180,13 +175,6 @@ def test_control_flow_is_refused(tmp_path: Path) -> None:
         "branches.pt2: error: branches: node 'cond': 'cond' is control flow\n"
         "  hint: a graph is straight-line code: export each branch by itself\n"
     )
-
-
-def test_symbolic_sizes_are_refused(tmp_path: Path) -> None:
-    save(export(Sized(), (torch.ones(4, 4),), dynamic_shapes={"x": {0: Dim("b")}}), tmp_path / "sized.pt2")
-    text = refused(tmp_path / "sized.pt2")
-    assert "the model's sizes are symbolic" in text
-    assert "hint: export the model without dynamic_shapes, once for each size that you need" in text
 
 
 def edited(small: Path, tmp_path: Path, edit: Callable[[Any], Any]) -> Path:

@@ -117,7 +117,7 @@ class Graph(Struct, frozen=True):
     outputs: list[Argument]
     nodes: list[Node]
     tensor_values: dict[str, TensorMeta]
-    sym_int_values: dict[str, object] = {}
+    sym_int_values: dict[str, Size] = {}
     sym_bool_values: dict[str, object] = {}
     sym_float_values: dict[str, object] = {}
     custom_obj_values: dict[str, object] = {}
@@ -206,11 +206,19 @@ class Version(Struct, frozen=True):
     minor: int = 0
 
 
+class Range(Struct, frozen=True):
+    """The least and the largest value of a symbol; None for no limit."""
+
+    min_val: int | None = None
+    max_val: int | None = None
+
+
 class Model(Struct, frozen=True):
     """An exported model."""
 
     graph_module: GraphModule
     schema_version: Version
+    range_constraints: dict[str, Range] = {}
 
 
 class Head(Struct, frozen=True):

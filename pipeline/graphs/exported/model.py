@@ -1,7 +1,7 @@
 """Converts a `.pt2` file's model to a function, with the inputs of its signature and the traced calls.
 
 Mutations that the signature lists become copies at the end of the function; in-place nodes remain in-place calls.
-Symbolic sizes, control flow and custom objects are refused.
+Control flow and custom objects are refused.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from pipeline.graphs.exported.format import (
     Size,
     TensorMeta,
 )
-from pipeline.graphs.exported.values import SYMBOLIC, device_of, dtype_of, operand_of, tensor
-from pipeline.graphs.model import Function, Input, Kind, Nothing, Output, Place, Ref, TensorFacts
+from pipeline.graphs.exported.symbols import Symbols
+from pipeline.graphs.exported.values import device_of, dtype_of, operand_of, tensor
+from pipeline.graphs.model import ANY, Function, Input, Kind, Nothing, Output, Place, Ref, TensorFacts
 from pipeline.graphs.ops import Ops
 from pipeline.graphs.resolve.builder import GraphBuilder, identifier
 from pipeline.graphs.resolve.operands import Known, Operand
@@ -64,15 +65,19 @@ class _Reading:
         self.module = model.graph_module
         self.graph: Graph = self.module.graph
         self.errors: list[TextError] = []
-        _check_symbols(self.graph)
+        _check_objects(self.graph)
         self.scope: dict[str, Operand] = {}
         self.names: set[str] = set()
+        self.numbers: dict[str, Size] = {}  # inputs that are whole numbers, by their names in C++
+        self.tensors: dict[str, TensorMeta] = {}  # the same of tensors
+        self.ranges = model.range_constraints
         self.inputs = [self._input(spec) for spec in self.module.signature.input_specs]
         self.builder = GraphBuilder(ops, [each.name for each in self.inputs])
         self.by_source = {each.source: each.name for each in self.inputs if each.source}
 
     def function(self, name: str) -> Function:
         """The whole model as a function; collects the errors of all nodes."""
+        Symbols(name, self.builder, self.ranges).add(self.tensors, self.numbers)
         run = nodes.Run(self.builder, self.errors)
         run.graph(self.graph, self.scope)
         if self.errors:
@@ -87,8 +92,10 @@ class _Reading:
     def _input(self, spec: InputSpec) -> Input:
         if spec.user_input is not None:
             argument = spec.user_input.arg
+            if argument.as_sym_int is not None and argument.as_sym_int.as_name is not None:
+                return self._symbol(argument.as_sym_int.as_name)
             if argument.as_tensor is None:
-                raise SpecError("an input is neither a tensor nor a constant", SYMBOLIC)
+                raise SpecError("an input is neither a tensor nor a whole number", "a graph takes tensors and numbers")
             return self._tensor(argument.as_tensor.name, "user", "")
         if spec.parameter is not None:
             return self._tensor(spec.parameter.arg.name, "parameter", spec.parameter.parameter_name)
@@ -110,7 +117,15 @@ class _Reading:
             raise SpecError(f"the name {source!r} cannot be written in C++", "rename it in the module")
         own = self._named(name)
         self.scope[name] = Known(Ref(own), "Tensor")
-        return Input(own, "Tensor", Place(), kind, source, facts=_facts(name, meta))
+        self.tensors[own] = meta
+        return Input(own, "Tensor", Place(), kind, source, facts=_facts(meta))
+
+    def _symbol(self, name: str) -> Input:
+        """An input that is a whole number, known at run time."""
+        own = self._named(name)
+        self.scope[name] = Known(Ref(own), "int")
+        self.numbers[own] = self.graph.sym_int_values.get(name, Size())
+        return Input(own, "int", Place())
 
     def _named(self, name: str) -> str:
         """The C++ identifier for an input's name."""
@@ -170,20 +185,13 @@ def _returned(operand: Operand) -> Output:
     return Output(operand.value, "Tensor?" if operand.type == "None" else operand.type)
 
 
-def _check_symbols(graph: Graph) -> None:
-    symbols = [*graph.sym_int_values, *graph.sym_float_values, *graph.sym_bool_values]
-    if symbols:
-        raise SpecError(f"the model's sizes are symbolic: {', '.join(symbols[:3])}", SYMBOLIC)
+def _check_objects(graph: Graph) -> None:
     if graph.custom_obj_values:
         raise SpecError("the model has custom objects", "a graph takes tensors and numbers")
 
 
-def _facts(name: str, meta: TensorMeta) -> TensorFacts:
-    sizes, strides = ([_size(name, each) for each in numbers] for numbers in (meta.sizes, meta.strides))
+def _facts(meta: TensorMeta) -> TensorFacts:
+    sizes, strides = (
+        [ANY if each.as_int is None else each.as_int for each in numbers] for numbers in (meta.sizes, meta.strides)
+    )
     return TensorFacts(dtype_of(meta.dtype), tuple(sizes), tuple(strides), device_of(meta.device), meta.requires_grad)
-
-
-def _size(name: str, size: Size) -> int:
-    if size.as_int is None:
-        raise SpecError(f"the size of '{name}' is symbolic", SYMBOLIC)
-    return size.as_int

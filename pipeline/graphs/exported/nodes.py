@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pipeline.graphs.exported.autocast import DEFAULT, DEVICES, cast_to, is_cast
 from pipeline.graphs.exported.format import DTYPES, Argument, Graph, NamedArgument, Node, TensorMeta
 from pipeline.graphs.exported.values import device_of, dtype_of, operand_of
-from pipeline.graphs.model import Constant, Item, Place, Ref
+from pipeline.graphs.model import ANY, Constant, Item, Place, Ref
 from pipeline.graphs.ops import Op
 from pipeline.graphs.resolve.builder import GraphBuilder
 from pipeline.graphs.resolve.operands import WRONG, Known, Operand, Several, any_wrong, is_tensor
@@ -18,6 +18,13 @@ _OPS = "torch.ops."
 _HIGHER = "torch.ops.higher_order."
 # The nodes that torch.tensor(2.0) is exported as.
 _COPY, _DETACH = f"{_OPS}aten.lift_fresh_copy.default", f"{_OPS}aten.detach_.default"
+# Computations of numbers, by their names among those of graphs.
+_NUMBERS = {
+    **{f"_operator.{name}": name for name in "add sub mul truediv floordiv mod pow neg abs eq ne lt le gt ge".split()},
+    **{f"{_OPS}aten.sym_{name}.int": name for name in ("size", "stride")},
+    **{f"{_OPS}aten.sym_{name}.default": name for name in ("numel", "storage_offset")},
+    **{f"torch.sym_{name}": name for name in ("max", "min", "int", "float")},
+}
 _CONTROL = {"cond", "while_loop", "map_impl", "scan", "associative_scan", "switch"}
 
 
@@ -57,6 +64,12 @@ class Run:
         if node.target in _MODES:
             _MODES[node.target](self, node, scope)
             return
+        if node.target in _NUMBERS:
+            arguments_of_number = [operand_of(each.arg, scope) for each in node.inputs]
+            _bind(
+                node.outputs, self.builder.scalar(_NUMBERS[node.target], arguments_of_number, name), scope, self.builder
+            )
+            return
         if node.target.startswith(_HIGHER):
             self._refuse(node.target.removeprefix(_HIGHER))
         op = self._operator(node.target)
@@ -74,6 +87,8 @@ class Run:
             raise SpecError(f"'{op.name}' {match}", f"its schema is {op.native.func}")
         hints = [_name(each) or name for each in node.outputs] if _is_flat(op) else [name]
         hints += [name] * (len(op.native.func.returns) - len(hints))
+        if any(_symbol(each) for each in node.outputs):
+            raise SpecError(f"'{op.name}' gives a number that depends on data", "a graph has sizes and constants only")
         results = self.builder.add_call(op, match.arguments, hints)
         if _is_flat(op):
             self.builder.set_facts([self.facts.get(_name(each) or "") for each in node.outputs])
@@ -131,7 +146,7 @@ class Run:
         if not target.startswith(_OPS) or len(parts) != 3:
             raise SpecError(
                 f"the operator '{target}' is not supported in a graph",
-                "computations on symbolic sizes are not supported",
+                "a graph has operators of torch.ops, and computations of sizes",
             )
         name, overload = f"{parts[0]}::{parts[1]}", "" if parts[2] == "default" else parts[2]
         overloads = [op for op in self.builder.ops.overloads(name) if op.native.func.name.overload == overload]
@@ -199,11 +214,9 @@ _MODES = {
 
 
 def known(meta: TensorMeta) -> tuple[tuple[int, ...], str] | None:
-    """The sizes and the dtype of a tensor; None if a size is symbolic or the dtype is not supported."""
-    sizes = [size.as_int for size in meta.sizes]
-    if any(size is None for size in sizes) or meta.dtype not in DTYPES:
-        return None
-    return tuple(size for size in sizes if size is not None), DTYPES[meta.dtype]
+    """The sizes and the dtype of a tensor; None if the dtype is not supported."""
+    sizes = tuple(ANY if size.as_int is None else size.as_int for size in meta.sizes)
+    return (sizes, DTYPES[meta.dtype]) if meta.dtype in DTYPES else None
 
 
 def _is_flat(op: Op) -> bool:
@@ -212,6 +225,14 @@ def _is_flat(op: Op) -> bool:
 
 def _name(argument: Argument) -> str | None:
     return argument.as_tensor.name if argument.as_tensor is not None else None
+
+
+def _symbol(argument: Argument) -> str | None:
+    """The name of a number that is known at run time."""
+    for symbolic in (argument.as_sym_int, argument.as_sym_float, argument.as_sym_bool):
+        if symbolic is not None:
+            return symbolic.as_name
+    return None
 
 
 def _names(arguments: Sequence[Argument]) -> list[str]:
@@ -231,7 +252,7 @@ def _bind(outputs: Sequence[Argument], results: Operand, scope: dict[str, Operan
     """Binds the results of a call to their names in the graph."""
     operands = results.items if isinstance(results, Several) else (results,)
     for output, operand in zip(outputs, operands):
-        name = _name(output)
+        name = _name(output) or _symbol(output)
         if name is not None:
             scope[name] = operand
         elif output.as_tensors is not None and isinstance(operand, Known) and isinstance(operand.value, Ref):

@@ -9,8 +9,6 @@ from pipeline.graphs.model import Constant, Str
 from pipeline.graphs.resolve.operands import NONE, Known, Operand, Several, of_number
 from pipeline.problems.problem import SpecError
 
-SYMBOLIC = "export the model without dynamic_shapes, once for each size that you need"
-
 _INT64 = 2**63
 
 Scope = Mapping[str, Operand]
@@ -31,12 +29,12 @@ def operand_of(argument: Argument, scope: Scope) -> Operand:
         return plain
     for symbolic in (argument.as_sym_int, argument.as_sym_float, argument.as_sym_bool):
         if symbolic is not None:
-            return _number(symbolic)
+            return _number(symbolic, scope)
     raise SpecError("an argument has a kind that a graph does not support")
 
 
 def tensor(name: str, scope: Scope) -> Operand:
-    """The tensor of that name. Raises a SpecError if no earlier node defines it."""
+    """The tensor or number of that name. Raises a SpecError if no earlier node defines it."""
     if name not in scope:
         raise SpecError(f"'{name}' is used before it is defined", "the file is damaged: export the model again")
     return scope[name]
@@ -53,7 +51,7 @@ def _list_of(argument: Argument, scope: Scope) -> Sequence[Operand] | None:
             return [_of(number) for number in numbers]
     for symbolic in (argument.as_sym_ints, argument.as_sym_floats, argument.as_sym_bools):
         if symbolic is not None:
-            return [_number(each) for each in symbolic]
+            return [_number(each, scope) for each in symbolic]
     return None
 
 
@@ -108,11 +106,13 @@ def device_of(device: Device) -> str:
     return device.type if device.index is None else f"{device.type}:{device.index}"
 
 
-def _number(symbolic: SymArgument) -> Known:
-    """The operand for a number that may be symbolic. Raises a SpecError if it is symbolic."""
+def _number(symbolic: SymArgument, scope: Scope) -> Operand:
+    """The operand for a number that may be symbolic. Raises a SpecError if no earlier node defines it."""
+    if symbolic.as_name is not None:
+        return tensor(symbolic.as_name, scope)
     number: Number | bool | None = symbolic.as_int
     number = symbolic.as_float if number is None else number
     number = symbolic.as_bool if number is None else number
     if number is None:
-        raise SpecError(f"the size '{symbolic.as_name}' is symbolic", SYMBOLIC)
+        raise SpecError("a number has no value", "the file is damaged: export the model again")
     return _of(number)

@@ -73,7 +73,7 @@ class _Pass:
         if call.op != _BROADCAST or not isinstance(tensors, Many):
             return False
         shapes = [self._shape(each) for each in tensors.values]
-        if None in shapes or len({shape.sizes for shape in shapes if shape is not None}) != 1:
+        if not all(shape is not None and shape.known for shape in shapes) or len({s.sizes for s in shapes if s}) != 1:
             return False
         self.replaced[call.results[0].name] = tensors
         return True
@@ -84,7 +84,11 @@ class _Pass:
         result = call.results[0]
         shapes = {name: self._shape(value) for name, value in call.arguments.items()}
         site = Site(call.arguments, {name: shape for name, shape in shapes.items() if shape is not None})
-        rule = next((rule for rule in RULES[call.op] if rule.applies(site)), None)
+        known = result.sizes is not None and all(
+            shape.known for shape in (Shape(result.sizes, ""), *site.shapes.values())
+        )
+        rules = (rule for rule in RULES[call.op] if known or not rule.of_sizes)
+        rule = next((rule for rule in rules if rule.applies(site)), None)
         return rule is not None and self._apply(rule, call, site, result)
 
     def _apply(self, rule: Rule, call: Call, site: Site, result: Result) -> bool:

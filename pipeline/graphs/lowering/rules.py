@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from pipeline.graphs.model import Float, Int, Nothing, Value
+from pipeline.graphs.model import ANY, Float, Int, Nothing, Value
 
 Sizes = tuple[int, ...]
 
 
 class Shape(Struct, frozen=True):
-    """The known sizes and dtype of a tensor."""
+    """The sizes and dtype of a tensor; ANY for a size that is known at run time only."""
 
     sizes: Sizes
     dtype: str
@@ -27,6 +27,11 @@ class Shape(Struct, frozen=True):
     def rank(self) -> int:
         """The number of dimensions."""
         return len(self.sizes)
+
+    @property
+    def known(self) -> bool:
+        """Whether all sizes are known."""
+        return ANY not in self.sizes
 
 
 class Site(Struct, frozen=True):
@@ -45,7 +50,8 @@ class Site(Struct, frozen=True):
 
     def same_batch(self, one: str, other: str) -> bool:
         """Whether two tensors have the same sizes except for the last two dimensions."""
-        return self.shapes[one].sizes[:-2] == self.shapes[other].sizes[:-2]
+        batch = self.shapes[one].sizes[:-2]
+        return ANY not in batch and batch == self.shapes[other].sizes[:-2]
 
 
 class Rule(Struct, frozen=True):
@@ -53,6 +59,11 @@ class Rule(Struct, frozen=True):
 
     applies: Callable[[Site], bool]
     text: str
+
+    @property
+    def of_sizes(self) -> bool:
+        """Whether its expression has sizes as numbers."""
+        return any(name in self.text for name in ("rows", "sizes", "batch,", "height", "width"))
 
 
 _A = "torch.ops.aten."

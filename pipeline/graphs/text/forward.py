@@ -8,6 +8,7 @@ from pipeline.graphs.backward.program import CallBlock
 from pipeline.graphs.functional.program import Apply, Choose, Forbid, Number, Overlap, Refuse, Scatter, Step
 from pipeline.graphs.model import Item, Many, Nothing, Place, Ref, Value
 from pipeline.graphs.plan import GraphPlan
+from pipeline.graphs.scalars import GUARDS
 from pipeline.graphs.text.expressions.literals import NUMBER_TYPES, plain, quoted
 from pipeline.graphs.text.expressions.numbers import computed
 from pipeline.graphs.text.expressions.values import call, linked, tensor
@@ -68,6 +69,8 @@ _TITLES: dict[type, str] = {
 
 
 def _step(plan: GraphPlan, index: int, step: Step, records: Mapping[str, str]) -> list[str]:
+    if isinstance(step, Number) and step.op in GUARDS:
+        return [f"{computed(step)};"]
     if isinstance(step, Number):
         return [f"const {NUMBER_TYPES[step.result.type]} {step.result.name} = {computed(step)};"]
     if isinstance(step, Scatter):

@@ -301,6 +301,19 @@ inline std::vector<int64_t> concat(const std::vector<std::vector<int64_t>>& list
   return found;
 }
 
+// Guards of sizes that are known at run time only.
+inline void expect(int64_t actual, int64_t expected, const char* what) {
+  TORCH_CHECK(actual == expected, what, " = ", expected, ", and it is ", actual);
+}
+inline void expect_stride(const Tensor& tensor, int64_t dim, int64_t expected, const char* what) {
+  if (tensor.size(dim) > 1 && tensor.numel() > 0) {
+    expect(tensor.stride(dim), expected, what);
+  }
+}
+inline void within(int64_t value, int64_t least, int64_t most, const char* what) {
+  TORCH_CHECK(least <= value && value <= most, what, " is to be from ", least, " to ", most, ", and it is ", value);
+}
+
 // ---- Gradients ----
 
 // What a gradient has to fit.
@@ -642,6 +655,8 @@ inline Tensor mutable_(const std::optional<Tensor>& tensor) {
   return some(tensor);
 }
 
+constexpr int64_t ANY = -1; // a size or stride that is known at run time only
+
 // Refuses a tensor that looks otherwise than what a graph was specialised to.
 inline void check_looks(
     const char* graph,
@@ -659,8 +674,12 @@ inline void check_looks(
       dtype,
       ", and this one has ",
       tensor.scalar_type());
+  bool same_sizes = tensor.dim() == static_cast<int64_t>(sizes.size());
+  for (const auto i : c10::irange(same_sizes ? sizes.size() : 0)) {
+    same_sizes = same_sizes && (sizes[i] == ANY || sizes[i] == tensor.size(i));
+  }
   TORCH_CHECK(
-      tensor.sizes() == sizes,
+      same_sizes,
       graph,
       ": the graph is made for an input '",
       input,
@@ -670,7 +689,7 @@ inline void check_looks(
       tensor.sizes());
   bool same = true;
   for (const auto i : c10::irange(sizes.size())) {
-    same = same && (sizes[i] < 2 || tensor.stride(i) == strides[i]);
+    same = same && (tensor.size(i) < 2 || strides[i] == ANY || tensor.stride(i) == strides[i]);
   }
   TORCH_CHECK(
       same || tensor.numel() == 0,

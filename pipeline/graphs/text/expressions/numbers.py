@@ -45,6 +45,9 @@ _EXPRESSIONS = {
     "device": "{self}.device()",
     "length": "static_cast<int64_t>({list}.size())",
     "slice": "graph::slice({list}, {start}, {end})",
+    "expect": "graph::expect({a}, {b}, {what})",
+    "expect_stride": "graph::expect_stride({self}, {dim}, {b}, {what})",
+    "within": "graph::within({a}, {least}, {most}, {what})",
     "concat": "graph::concat({{{lists}}})",
 }
 

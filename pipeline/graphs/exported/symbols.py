@@ -1,0 +1,166 @@
+"""Sizes of a `.pt2` file that are known at run time only: symbols, and expressions of them.
+
+An input's size gives a symbol its value. All other sizes and strides of inputs are guards: the graph computes what they
+are to be, and compares. So are the ranges of symbols. Guards run before any operator.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from functools import reduce
+
+from pipeline.graphs.exported.format import Range, Size, TensorMeta
+from pipeline.graphs.model import Place, Ref, Str
+from pipeline.graphs.resolve.builder import GraphBuilder
+from pipeline.graphs.resolve.operands import Known, Operand, of_number
+from pipeline.problems.problem import SpecError
+
+_HINT = "export the model with sizes that are symbols, sums and products of them, or fixed"
+_MOST = 2**63 - 1
+_FOLDED = {"Add": "add", "Mul": "mul", "Max": "max", "Min": "min"}
+_OF_TWO = {"FloorDiv": "floordiv", "CleanDiv": "floordiv", "IntTrueDiv": "floordiv", "Mod": "mod", "PythonMod": "mod"}
+_SHOWN = {"Add": " + ", "Mul": "*", "FloorDiv": "//", "Mod": " % ", "PythonMod": " % "}
+
+
+def is_symbolic(size: Size) -> bool:
+    """Whether a size or stride is known at run time only."""
+    return size.as_int is None
+
+
+class Symbols:
+    """The symbols of a model. Adds the calls that bind and guard them to a builder."""
+
+    def __init__(self, graph: str, builder: GraphBuilder, ranges: Mapping[str, Range]) -> None:
+        self._graph, self._builder, self._ranges = graph, builder, ranges
+        self._values: dict[str, Operand] = {}
+        self._origins: dict[str, str] = {}  # the size that each symbol is from
+
+    def add(self, tensors: Mapping[str, TensorMeta], numbers: Mapping[str, Size]) -> None:
+        """Adds the calls for inputs: tensors, and whole numbers. Raises a SpecError for an unsupported expression."""
+        sizes: list[tuple[str, ast.expr, Operand]] = [
+            (f"input '{name}'", _parsed(number), Known(Ref(name), "int"))
+            for name, number in numbers.items()
+            if is_symbolic(number)
+        ]
+        for name, meta in tensors.items():
+            for dim, size in enumerate(meta.sizes):
+                if is_symbolic(size):
+                    sizes.append((f"size {dim} of input '{name}'", _parsed(size), self._of(name, "size", dim)))
+        for solve in (_itself, _multiple, _shifted):
+            for what, wanted, actual in sizes:
+                self._bind(solve(wanted), actual, what)
+        for what, wanted, actual in sizes:
+            bound = _itself(wanted)
+            if bound is None or self._values[bound[0]] is not actual:
+                self._expect("expect", [actual, self.value(wanted)], what, wanted)
+        for name, meta in tensors.items():
+            for dim, stride in enumerate(meta.strides):
+                if is_symbolic(stride):
+                    wanted = _parsed(stride)
+                    arguments = [Known(Ref(name), "Tensor"), of_number(dim), self.value(wanted)]
+                    self._expect("expect_stride", arguments, f"stride {dim} of input '{name}'", wanted)
+        for symbol, value in self._values.items():
+            self._within(symbol, value)
+
+    def _of(self, name: str, what: str, dim: int) -> Operand:
+        self._builder.place = Place(node=name)
+        return self._builder.scalar(what, [Known(Ref(name), "Tensor"), of_number(dim)], f"{name}_{what}_{dim}")
+
+    def _bind(self, solved: tuple[str, str, int] | None, actual: Operand, what: str) -> None:
+        """Binds a symbol that a size determines: itself, or by the inverse computation with a number."""
+        if solved is None or solved[0] in self._values:
+            return
+        symbol, inverse, number = solved
+        value = self._builder.scalar(inverse, [actual, of_number(number)], symbol) if inverse else actual
+        self._values[symbol], self._origins[symbol] = value, what
+
+    def _expect(self, check: str, arguments: list[Operand], what: str, wanted: ast.expr) -> None:
+        text = f"{self._graph}: {what} is to be {shown(wanted)}"
+        self._builder.scalar(check, [*arguments, Known(Str(text), "str")])
+
+    def _within(self, symbol: str, value: Operand) -> None:
+        limits = self._ranges.get(symbol, Range())
+        least, most = limits.min_val or 0, _MOST if limits.max_val is None else limits.max_val
+        if least > 0 or most < _MOST:
+            text = Known(Str(f"{self._graph}: {symbol}, from {self._origins[symbol]},"), "str")
+            self._builder.scalar("within", [value, of_number(least), of_number(most), text])
+
+    def value(self, expression: ast.expr) -> Operand:
+        """The value of an expression. Raises a SpecError for one that a graph does not support."""
+        name, arguments = _call(expression)
+        if name == "Integer":
+            return of_number(_integer(arguments[0]))
+        if name == "Symbol":
+            symbol = ast.literal_eval(arguments[0])
+            if symbol not in self._values:
+                raise SpecError(f"no size of an input determines '{symbol}'", _HINT)
+            return self._values[symbol]
+        values = [self.value(each) for each in arguments]
+        if name in _FOLDED:
+            return reduce(lambda one, other: self._builder.scalar(_FOLDED[name], [one, other]), values)
+        if name in _OF_TWO and len(values) == 2:
+            return self._builder.scalar(_OF_TWO[name], values)
+        raise SpecError(f"the size '{shown(expression)}' is not supported in a graph", _HINT)
+
+
+def _parsed(size: Size) -> ast.expr:
+    """The expression of a size."""
+    text = (size.as_expr or {}).get("expr_str")
+    try:
+        return ast.parse(str(text), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise SpecError("the size of an input cannot be read", "the file is damaged: export the model again") from None
+
+
+def _call(expression: ast.expr) -> tuple[str, list[ast.expr]]:
+    """The name and the arguments of a call."""
+    if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.args:
+        return expression.func.id, expression.args
+    raise SpecError(f"the size '{ast.unparse(expression)}' is not supported in a graph", _HINT)
+
+
+def _integer(expression: ast.expr) -> int:
+    try:
+        value = ast.literal_eval(expression)
+    except ValueError:
+        value = None
+    if not isinstance(value, int):
+        raise SpecError(f"the size '{ast.unparse(expression)}' is not supported in a graph", _HINT)
+    return value
+
+
+def shown(expression: ast.expr) -> str:
+    """An expression as a reader would write it."""
+    name, arguments = _call(expression)
+    if name in ("Integer", "Symbol"):
+        return str(ast.literal_eval(arguments[0]))
+    parts = [shown(each) for each in arguments]
+    return f"({_SHOWN[name].join(parts)})" if name in _SHOWN else f"{name}({', '.join(parts)})"
+
+
+# ---- sizes that determine a symbol: its name, the computation from the size, and that computation's number
+
+
+def _itself(expression: ast.expr) -> tuple[str, str, int] | None:
+    name, arguments = _call(expression)
+    return (str(ast.literal_eval(arguments[0])), "", 0) if name == "Symbol" else None
+
+
+def _multiple(expression: ast.expr) -> tuple[str, str, int] | None:
+    return _with_number(expression, "Mul", "floordiv")
+
+
+def _shifted(expression: ast.expr) -> tuple[str, str, int] | None:
+    return _with_number(expression, "Add", "sub")
+
+
+def _with_number(expression: ast.expr, operation: str, inverse: str) -> tuple[str, str, int] | None:
+    name, arguments = _call(expression)
+    if name != operation or len(arguments) != 2:
+        return None
+    kinds: dict[str, Iterable[ast.expr]] = {_call(each)[0]: _call(each)[1] for each in arguments}
+    if kinds.keys() != {"Integer", "Symbol"}:
+        return None
+    number, symbol = (next(iter(kinds[kind])) for kind in ("Integer", "Symbol"))
+    return (str(ast.literal_eval(symbol)), inverse, _integer(number)) if _integer(number) else None

@@ -1,0 +1,186 @@
+"""`.pt2` files with sizes that are known at run time: one graph serves all sizes, and refuses those that do not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cpp import toolchain
+from torch import Tensor, nn
+from torch.export import Dim, export, save
+
+from graphs import library
+from graphs.reading import Reading, written
+from graphs.test_exported import edited, refused
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Sized(nn.Module):
+    """Computations of sizes, a size that is an expression of another one, whole numbers as input and output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.norm = nn.Linear(3, 4), nn.LayerNorm(4)
+
+    def forward(self, x: Tensor, y: Tensor, n: int) -> tuple[Tensor, int, Tensor]:
+        b = x.shape[0]
+        z = self.norm(self.layer(x)).view(b * 2, -1) * n
+        return z.sum() + (y[1:] * x[:, 0]).sum(), b * 2 + n, torch.cat([y, y]).softmax(0)
+
+
+class Classifier(nn.Module):
+    """A network with statistics; the size of a batch is even."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm, self.last = nn.Conv2d(1, 2, 3, padding=1), nn.BatchNorm2d(2), nn.Linear(18, 3)
+
+    def forward(self, x: Tensor, labels: Tensor) -> Tensor:
+        h = self.norm(self.conv(x)).relu()
+        first, second = h.flatten(1).chunk(2)
+        return F.cross_entropy(self.last(torch.cat([second, first])), labels)
+
+
+class Transposed(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.t().contiguous() * 2
+
+
+class Positive(nn.Module):
+    """A size that depends on data."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[x > 0].exp()
+
+
+def double(*shape: int) -> Tensor:
+    return torch.rand(*shape, dtype=torch.float64)
+
+
+def sized(folder: Path) -> Path:
+    b = Dim("b", min=2, max=64)
+    shapes = ({0: b}, {0: b + 1}, Dim.DYNAMIC)
+    save(export(Sized().double(), (double(4, 3), double(5), 3), dynamic_shapes=shapes), folder / "sized.pt2")
+    return folder / "sized.pt2"
+
+
+def others(folder: Path) -> None:
+    even = 2 * Dim("half", min=2, max=32)
+    program = export(
+        Classifier().double(), (double(4, 1, 3, 3), torch.randint(3, (4,))), dynamic_shapes=({0: even}, {0: even})
+    )
+    save(program, folder / "classifier.pt2")
+    shapes = ({0: Dim("p"), 1: Dim("q")},)
+    save(export(Transposed(), (double(4, 3).t(),), dynamic_shapes=shapes), folder / "transposed.pt2")
+    save(export(Positive(), (double(4),), dynamic_shapes=({0: Dim("p")},)), folder / "positive.pt2")
+
+
+def test_symbols_are_computed_from_sizes_and_all_other_sizes_are_compared(tmp_path: Path) -> None:
+    reading = Reading(sized(tmp_path), tmp_path / "cache", "torch")
+    function = reading.functions["sized"]
+    assert function is not None, reading.report
+    guards = [line for line in written(function) if "python::expect" in line or "python::within" in line]
+    assert [line.partition("what=")[2].rstrip(")") for line in guards] == [
+        "sized: size 0 of input 'y' is to be (s77 + 1",
+        "sized: s77, from size 0 of input 'x',",
+    ]
+    assert [each.type for each in function.inputs[-3:]] == ["Tensor", "Tensor", "int"]
+
+
+FAULTS = {
+    "no code": ("__import__('os').getcwd()", "the size '__import__('os')"),
+    "an unknown function": ("Zeta(Symbol('s77'), Integer(2))", "the size 'Zeta(s77, 2)' is not supported in a graph"),
+    "an unknown symbol": ("Add(Symbol('s1'), Symbol('s2'))", "no size of an input determines 's1'"),
+    "no expression": ("Add(", "the size of an input cannot be read"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_expression_that_cannot_be_used_is_refused(fault: str, tmp_path: Path) -> None:
+    text, problem = FAULTS[fault]
+
+    def edit(model: Any) -> Any:
+        model["graph_module"]["graph"]["tensor_values"]["y"]["sizes"][0]["as_expr"]["expr_str"] = text
+        return model
+
+    path = sized(tmp_path)
+    (tmp_path / "edited").mkdir()
+    assert problem in refused(edited(path, tmp_path / "edited", edit))
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """All models, compiled together."""
+    folder = tmp_path_factory.mktemp("symbols")
+    (folder / "graphs").mkdir()
+    sized(folder / "graphs")
+    others(folder / "graphs")
+    return library.build(folder / "graphs", folder, "exported_symbols", "torch")
+
+
+compiled = pytest.mark.skipif(bool(toolchain.missing()), reason=toolchain.missing())
+
+
+@pytest.mark.slow
+@compiled
+@pytest.mark.parametrize("b", [2, 3, 4, 17])
+def test_a_graph_matches_eager_at_every_size(b: int, ops: Any) -> None:
+    torch.manual_seed(b)
+    model, x, y = Sized().double(), double(b, 3).requires_grad_(), double(b + 1).requires_grad_()
+    inputs = [*model.parameters(), x, y]
+    outputs = ops.sized(*model.parameters(), x, y, b + 5)
+    expected = model(x, y, b + 5)
+    torch.testing.assert_close(outputs, expected)
+    gradients = [torch.autograd.grad(each[0] + each[2].sin().sum(), inputs) for each in (outputs, expected)]
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.slow
+@compiled
+@pytest.mark.parametrize("b", [4, 6, 20])
+def test_a_network_with_statistics_matches_eager_at_every_size(b: int, ops: Any) -> None:
+    torch.manual_seed(b)
+    model, x, labels = Classifier().double(), double(b, 1, 3, 3), torch.randint(3, (b,))
+    parameters, buffers = list(model.parameters()), [each.clone() for each in model.buffers()]
+    loss = ops.classifier(*parameters, *buffers, x, labels)
+    expected = model(x, labels)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(torch.autograd.grad(loss, parameters), torch.autograd.grad(expected, parameters))
+    torch.testing.assert_close(buffers, list(model.buffers()))
+
+
+@pytest.mark.slow
+@compiled
+def test_sizes_that_do_not_fit_are_errors_that_name_them(ops: Any) -> None:
+    parameters = list(Sized().double().parameters())
+    with pytest.raises(RuntimeError, match=r"sized: size 0 of input 'y' is to be \(s\d+ \+ 1\) = 5, and it is 7"):
+        ops.sized(*parameters, double(4, 3), double(7), 3)
+    with pytest.raises(
+        RuntimeError, match=r"sized: s\d+, from size 0 of input 'x', is to be from 2 to 64, and it is 65"
+    ):
+        ops.sized(*parameters, double(65, 3), double(66), 3)
+    with pytest.raises(RuntimeError, match=r"made for an input 'x' of shape \[-1, 3\], and this one has \[4, 2\]"):
+        ops.sized(*parameters, double(4, 2), double(5), 3)
+    model = Classifier().double()
+    with pytest.raises(RuntimeError, match=r"classifier: size 0 of input 'x' is to be \(2\*s\d+\) = 4, and it is 5"):
+        ops.classifier(*model.parameters(), *model.buffers(), double(5, 1, 3, 3), torch.randint(3, (5,)))
+
+
+@pytest.mark.slow
+@compiled
+def test_strides_of_unknown_size_are_compared(ops: Any) -> None:
+    for x in (double(2, 7).t(), double(5, 3).t(), double(1, 1).t(), double(4, 1).t()):
+        assert torch.equal(ops.transposed(x), x.t() * 2)
+    with pytest.raises(RuntimeError, match=r"transposed: .*stride"):
+        ops.transposed(double(3, 4))
+
+
+@pytest.mark.slow
+@compiled
+def test_sizes_that_depend_on_data_are_carried(ops: Any) -> None:
+    for x in (torch.tensor([-1.0, 2.0, -3.0, 4.0, 5.0], dtype=torch.float64), -double(3)):
+        assert torch.equal(ops.positive(x), x[x > 0].exp())
