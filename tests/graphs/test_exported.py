@@ -222,8 +222,8 @@ FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
         "node 'mul_': the spec set has no operator 'aten::mul_.Tensr'",
     ),
     "a Python function": (
-        set_at(*NODES, 1, "target", "_operator.mul"),
-        "node 'mul_': the operator '_operator.mul' is not supported in a graph",
+        set_at(*NODES, 1, "target", "_operator.concat"),
+        "node 'mul_': the operator '_operator.concat' is not supported in a graph",
     ),
     "a higher-order operator": (
         set_at(*NODES, 1, "target", "torch.ops.higher_order.flex_attention"),
