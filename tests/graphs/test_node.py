@@ -158,12 +158,12 @@ def test_a_write_to_an_input_or_output_before_the_backward_is_an_error(ops: Any)
 
 def pieces_of(bases: list[Tensor], rng: random.Random) -> list[Tensor]:
     """Three tensors and two items of a list, each a part of one of the bases, or a new tensor."""
-    found = []
+    pieces = []
     for _ in range(5):
         base, start = rng.choice(bases), rng.randrange(12)
         part = base[start : rng.randint(start, 12)]
-        found.append(rng.choice([part, part[::2], part.clone(), torch.zeros(0)]))
-    return found
+        pieces.append(rng.choice([part, part[::2], part.clone(), torch.zeros(0)]))
+    return pieces
 
 
 def overlapping(written: Tensor, other: Tensor) -> bool:

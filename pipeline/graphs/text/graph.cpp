@@ -198,7 +198,7 @@ variable_list ${name}_backward(
   const ${name}_kept kept_{${given}};
   ${name}_gradients values_;
   ${calls}
-  return graph::joined({${found}});
+  return graph::joined({${given_back}});
 }
 //// part_of_backward, since 2.13
 

@@ -632,13 +632,13 @@ inline void check_tangents(const char* graph, std::initializer_list<Tensors> inp
 
 // Where the gradients of inputs go.
 inline edge_list next_edges(std::initializer_list<Tensors> inputs) {
-  edge_list found;
+  edge_list next;
   for (const Tensors& input : inputs) {
     for (const Tensor& tensor : input.list) {
-      found.push_back(tensor.defined() ? torch::autograd::impl::gradient_edge(tensor) : Edge());
+      next.push_back(tensor.defined() ? torch::autograd::impl::gradient_edge(tensor) : Edge());
     }
   }
-  return found;
+  return next;
 }
 
 inline Tensor some(const Tensor& tensor) {

@@ -86,7 +86,7 @@ def _backward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tu
     text, visible = TEXT.of(release), visible_names(plan)
     statements, gradients = backward.after_declarations(plan), backward.gradients(plan)
     body = split(statements, visible, remade_types(plan), gradients, (), at_a_block)
-    found = (
+    gradients_of_inputs = (
         f"graph::sized(values_.grad_of_{place.name}, saved.length_{place.name})"
         if place.type.endswith("]")
         else f"values_.grad_of_{place.name}"
@@ -103,7 +103,7 @@ def _backward(plan: GraphPlan, given: dict[str, Filled], release: Release) -> tu
             f"{plan.name}_backward_{i}(grads, saved, kept_, needs, needed, values_);"
             for i in range(1, len(body.parts) + 1)
         ],
-        "found": ", ".join(found),
+        "given_back": ", ".join(gradients_of_inputs),
     }
     pieces = _parts(plan, "backward", body, release)
     return text["split_backward_structs"].fill(filled), pieces, text["split_backward"].fill(filled)
