@@ -32,10 +32,11 @@ class Result(NamedTuple):
 class Kept:
     """A build in memory that is kept up to date; `reopen` makes it start from what is on disk, as a process does."""
 
-    def __init__(self, specs: Path, folder: Path) -> None:
+    def __init__(self, specs: Path, folder: Path, **variables: str) -> None:
         forked.prepare()
         self.generated = folder / "generated"
-        self._variables = {"specs": str(specs), "generated": str(self.generated), "cache": str(folder / "cache")}
+        places = {"specs": str(specs), "generated": str(self.generated), "cache": str(folder / "cache")}
+        self._variables = places | variables
         self._open()
 
     def reopen(self) -> None:
@@ -84,11 +85,11 @@ class Kept:
         return files_in(self.generated)
 
 
-def clean_build(specs: Path, folder: Path) -> Result:
+def clean_build(specs: Path, folder: Path, **variables: str) -> Result:
     """A build of `specs` that knows nothing of earlier ones. `folder` is emptied before."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        with closing(Kept(specs, folder)) as kept:
+        with closing(Kept(specs, folder, **variables)) as kept:
             return kept.update()
     except Exception:
         return Result({}, crash=traceback.format_exc())

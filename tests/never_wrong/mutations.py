@@ -1,6 +1,8 @@
 """Mutated spec sets, right and wrong ones: gradmill and torchgen must come to one verdict, and to the same bytes.
 
-python -m tests.never_wrong.mutations [--sample N] [--seed S] [--keep DIR]
+python -m tests.never_wrong.mutations [--python] [--sample N] [--seed S] [--keep DIR]
+
+With --python, the files by which Python sees operators, from schemas, tags and deprecated forms.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import NamedTuple
 
 from project import files_in
 
+from . import bound
 from .builds import clean_build
 from .edits import edit
 from .oracle import Oracle
@@ -278,13 +281,13 @@ MUTATIONS: tuple[Mutation, ...] = (
 )
 
 
-def mutated(base: Specs, seed: int) -> tuple[Specs, list[str]]:
+def mutated(base: Specs, seed: int, *, python: bool = False) -> tuple[Specs, list[str]]:
     """A small spec set with one to three mutations, and their names. Every seed gives another."""
     random = seeded(seed)
-    specs = subset(base, random, FAMILIES)
+    specs = bound.base(base, random) if python else subset(base, random, FAMILIES)
     made = []
     for _ in range(random.choice([1, 1, 1, 2, 3])):
-        mutation = random.choice(MUTATIONS)
+        mutation = random.choice(bound.MUTATIONS if python else MUTATIONS)
         if all(specs.entries.values()):
             mutation(specs, random)
             made.append(mutation.__name__)
@@ -299,11 +302,11 @@ class Verdict(NamedTuple):
     detail: str = ""
 
 
-def judge(specs: Path, scratch: Path, torchgen: Oracle) -> Verdict:
+def judge(specs: Path, scratch: Path, torchgen: Oracle, *, python: bool = False) -> Verdict:
     """Runs both programs on the set in the folder `specs`."""
     shutil.rmtree(scratch, ignore_errors=True)
-    error = torchgen.run(specs, scratch / "torchgen")
-    found = clean_build(specs, scratch / "gradmill")
+    error = torchgen.run(specs, scratch / "torchgen", python=python)
+    found = clean_build(specs, scratch / "gradmill", **({"families": bound.FAMILIES} if python else {}))
     if found.crash:
         return Verdict(not error, "gradmill broke", found.crash)
     if error:
@@ -321,21 +324,24 @@ def judge(specs: Path, scratch: Path, torchgen: Oracle) -> Verdict:
 class Judge:
     """The folders and torchgen's process for a number of mutated sets."""
 
-    def __init__(self, folder: Path, torchgen: Oracle) -> None:
-        self._base = read_specs(torch_folder())
+    def __init__(self, folder: Path, torchgen: Oracle, *, python: bool = False) -> None:
+        self._base = read_specs(torch_folder(), bound.FILES_OF_PYTHON if python else FILES)
         self._folder = make_folder(folder / "set", torch_folder(), torch_version())
+        if python:
+            bound.add_templates(self._folder / "templates", torch_folder())
         self._scratch = folder / "scratch"
         self._torchgen = torchgen
+        self._python = python
 
     def judge(self, seed: int) -> tuple[Verdict, list[str]]:
         """The verdict on the mutated set of a seed, and its mutations."""
-        specs, made = mutated(self._base, seed)
+        specs, made = mutated(self._base, seed, python=self._python)
         return self.judge_specs(specs), made
 
     def judge_specs(self, specs: Specs) -> Verdict:
         """The verdict on any set."""
         specs.write(self._folder)
-        return judge(self._folder, self._scratch, self._torchgen)
+        return judge(self._folder, self._scratch, self._torchgen, python=self._python)
 
     def keep(self, folder: Path) -> None:
         """Copies the last set, to look at."""
@@ -347,10 +353,11 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=SETS, metavar="N", help="how many sets")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first set; the next have S+1, S+2, …")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the sets with unequal verdicts are kept")
+    parser.add_argument("--python", action="store_true", help="what Python bindings are made from")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="gradmill-") as name, Oracle() as torchgen:
-        judge_ = Judge(Path(name), torchgen)
+        judge_ = Judge(Path(name), torchgen, python=options.python)
         for seed in range(options.seed, options.seed + options.sample):
             verdict, made = judge_.judge(seed)
             counts[verdict.wrong or ("accepted by both" if verdict.accepted else "refused by both")] += 1

@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 
 from server import Server
-from torchgen_oracle import matched_functions
+from torchgen_oracle import matched_functions, write_python
 
 
 class Oracle(Server):
@@ -21,9 +21,10 @@ class Oracle(Server):
 
     module = ("-m", "tests.never_wrong.oracle")
 
-    def run(self, specs: Path, out: Path) -> str:
-        """Runs torchgen on a flat folder, its files going to `out`; gives its error, "" when there is none."""
-        return str(self.ask(str(specs), str(out)))
+    def run(self, specs: Path, out: Path, *, python: bool = False) -> str:
+        """Runs torchgen on a flat folder, its files going to `out`; gives its error, "" when there is none. With
+        `python`, the files by which Python sees operators, and these only."""
+        return str(self.ask(str(specs), str(out), python))
 
 
 def _serve() -> None:
@@ -31,9 +32,9 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
-        specs, out = json.loads(line)
+        specs, out, python = json.loads(line)
         try:
-            _run(Path(specs), Path(out))
+            _run(Path(specs), Path(out), python=python)
             error = ""
         except (Exception, SystemExit) as found:
             error = "".join(traceback.format_exception_only(found)).strip() or type(found).__name__
@@ -41,7 +42,7 @@ def _serve() -> None:
         answers.flush()
 
 
-def _run(specs: Path, out: Path) -> None:
+def _run(specs: Path, out: Path, *, python: bool) -> None:
     from torchgen import gen
     from torchgen.packaged.autograd import load_derivatives
     from torchgen.utils import _read_template
@@ -52,8 +53,25 @@ def _run(specs: Path, out: Path) -> None:
     gen._GLOBAL_PARSE_TAGS_YAML_CACHE.clear()
     gen.parse_tags_yaml.cache_clear()
     load_derivatives._GLOBAL_LOAD_DERIVATIVE_CACHE.clear()
-    files = (specs / name for name in ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates"))
-    matched_functions(*map(str, files), str(out))
+    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "templates")
+    files = tuple(str(specs / name) for name in names)
+    if python:
+        _run_python(files, out)
+    else:
+        matched_functions(*files, str(out))
+
+
+def _run_python(files: tuple[str, ...], out: Path) -> None:
+    """What writes the bindings reads the derivatives, too, and refuses wrong ones."""
+    from torchgen.gen_functionalization_type import gen_functionalization_view_meta_classes
+    from torchgen.packaged.autograd.load_derivatives import load_derivatives
+    from torchgen.selective_build.selector import SelectiveBuilder
+
+    native, tags, derivatives, templates = files
+    load_derivatives(derivatives, native, tags)
+    write_python(native, tags, derivatives, templates, str(out))
+    selector = SelectiveBuilder.get_nop_selector()
+    gen_functionalization_view_meta_classes(native, tags, selector, str(out), f"{templates}/ATen")
 
 
 if __name__ == "__main__":

@@ -13,15 +13,21 @@ from random import Random
 NATIVE = "native_functions.yaml"
 DERIVATIVES = "derivatives.yaml"
 TAGS = "tags.yaml"
+DEPRECATED = "deprecated.yaml"  # of Python bindings
 FILES = (NATIVE, DERIVATIVES, TAGS)
-_PACKAGED = {NATIVE: f"ATen/native/{NATIVE}", TAGS: f"ATen/native/{TAGS}", DERIVATIVES: f"autograd/{DERIVATIVES}"}
+_PACKAGED = {
+    NATIVE: f"ATen/native/{NATIVE}",
+    TAGS: f"ATen/native/{TAGS}",
+    DERIVATIVES: f"autograd/{DERIVATIVES}",
+    DEPRECATED: f"autograd/{DEPRECATED}",
+}
 
 _START = re.compile(r"(?m)^(?=- )")
 _NAME = re.compile(r"- (?:func|name): ([\w:]+)")
 
 
 class Specs:
-    """The entries of the three files. `heads` is what stands before the first entry of each."""
+    """The entries of the files. `heads` is what stands before the first entry of each."""
 
     def __init__(self, heads: dict[str, str], entries: dict[str, list[str]]) -> None:
         self.heads = heads
@@ -39,7 +45,7 @@ class Specs:
         return Specs(dict(self.heads), {name: list(found) for name, found in self.entries.items()})
 
     def texts(self) -> dict[str, str]:
-        return {name: self.heads[name] + "".join(self.entries[name]) for name in FILES}
+        return {name: self.heads[name] + "".join(found) for name, found in self.entries.items()}
 
     def write(self, folder: Path) -> None:
         """Writes the files whose text is another one; the others keep their times."""
@@ -49,10 +55,10 @@ class Specs:
                 path.write_bytes(data)
 
 
-def read_specs(folder: Path) -> Specs:
+def read_specs(folder: Path, files: Iterable[str] = FILES) -> Specs:
     """The spec set in a folder, flat or laid out as torchgen/packaged."""
     heads, entries = {}, {}
-    for name in FILES:
+    for name in files:
         path = folder / name
         text = (path if path.exists() else folder / _PACKAGED[name]).read_text()
         heads[name], *entries[name] = _START.split(text)
