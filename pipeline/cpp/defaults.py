@@ -9,6 +9,7 @@ from pipeline.grammar.types import element
 from pipeline.model.native import NativeFunction
 from pipeline.model.regex import regex
 from pipeline.model.schema import Argument, is_list
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
 _OPTIONS_SIZE = 4  # dtype, layout, device, pin_memory
@@ -38,7 +39,8 @@ def _options_default(grouped: tuple[Argument, ...], release: Release) -> str | N
 
 
 def default_expression(default: str, type_: str, release: Release, *, symint: bool) -> str:
-    """The C++ expression for `default`, the default in a schema of an argument of type `type_`."""
+    """The C++ expression for `default`, the default in a schema of an argument of type `type_`. SpecError for a list
+    without a size whose default is no list."""
     if default == "None" and type_ == "Tensor?":
         return "{}"
     inner = element(type_)
@@ -49,6 +51,8 @@ def default_expression(default: str, type_: str, release: Release, *, symint: bo
         return f"{{{default[1:-1]}}}"
     if inner == "SymInt" and symint and default.isdigit():
         return f"c10::SymInt({default})"
+    if type_.endswith("[]"):
+        raise SpecError(f"the default of {type_} is no list: {default}", "write [...], or a size", needle=f"={default}")
     if type_ == "str" and len(default) > 1 and default[0] == default[-1] == "'":
         return _quoted(default[1:-1])
     return release.cpp_defaults.get(default, default)

@@ -9,7 +9,7 @@ from pipeline.model.bindings import Binding, DeprecatedForm, Overload
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.native.python_names import is_bound, parse_form, python_names, stands_for, uncalled
+from pipeline.rules.native.python_names import ignored_keys, is_bound, parse_form, python_names, stands_for, uncalled
 from pipeline.stages.schemas import entry_of, function, heads
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
@@ -32,7 +32,7 @@ def bound(db: Database, bucket: str) -> dict[str, Bound]:
 
 @table
 def forms(db: Database) -> dict[str, DeprecatedForm]:
-    """The deprecated forms by entry. Reports errors."""
+    """The deprecated forms by entry. Reports errors, and keys that are ignored."""
     parsed = {}
     schemas = parser(frozenset(release(db).base_types))
     for entry in db.names(entries, ROLE):
@@ -41,6 +41,9 @@ def forms(db: Database) -> dict[str, DeprecatedForm]:
             parsed[entry] = parse_form(raw, schemas)
         except SpecError as error:
             db.report(problem_of(error, ROLE, entry, title(raw, "name")))
+            continue
+        for warning in ignored_keys(raw):
+            db.report(problem_of(warning, ROLE, entry, title(raw, "name"), warning=True))
     return parsed
 
 

@@ -179,7 +179,7 @@ def test_bindings_are_explained_by_all_entries_that_they_are_made_from(bound: Pr
 @pytest.mark.parametrize(
     ("old", "new", "place", "message"),
     [
-        ("aten: mv(self, vec)", "atn: mv(self, vec)", "3:9", "aten: no 'aten'"),
+        ("aten: mv(self, vec)", "atn: mv(self, vec)", "4:3", "no 'aten'\\n.*\\n.*\\n.*did you mean 'aten'"),
         ("aten: mv(self, vec)", "aten: mv(self, vek)", "4:18", "unknown argument 'vek'\\n.*\\n.*\\n.*'vec'"),
         ("aten: mv(self, vec)", "aten: mw(self, vec)", "4:9", "no function 'mw' with a"),
         ("aten: mv(self, vec)", "aten: mv(self)", "4:9", "no function 'mv' takes and returns"),
@@ -201,6 +201,17 @@ def test_errors_in_deprecated_forms_are_reported_at_their_lines(
     assert run.stderr.count("error: ") == 1, run.stderr
 
 
+def test_an_unknown_key_of_a_deprecated_form_is_a_warning(bound: Project) -> None:
+    (bound.specs / "deprecated.yaml").write_text(DEPRECATED.replace("vec)\n\n", "vec)\n  since: 2\n\n"))
+    run = bound.run(families="bindings")
+    warned = "deprecated.yaml:5:3: warning: mv: since: unknown key 'since'"
+    assert (run.status, warned in run.stderr) == (0, True), run.stderr
+    assert "remove it: the keys are name and aten" in run.stderr
+    assert bound.run(families="bindings").stderr == run.stderr  # remembered
+    assert bound.run(families="bindings", strict=1).status != 0
+    assert bound.files() == bound.clean_build(families="bindings")
+
+
 @pytest.mark.parametrize(
     ("functions", "message"),
     [
@@ -210,6 +221,7 @@ def test_errors_in_deprecated_forms_are_reported_at_their_lines(
         (ALONE.replace("pair(", "make(").replace("Tensor self, ", ""), "category_override: dummy"),
         (PAIR.replace("-> Tensor", "-> (Tensor, int, bool)"), "cannot return ::std::tuple<at::Tensor,int64_t,bool>"),
         (PAIR.replace("int dim", "QScheme scheme"), "cannot read type 'QScheme'"),
+        (PAIR.replace("int dim", "int[] dim"), "the default of int[] is no list: 0"),
     ],
 )  # fmt: skip
 def test_functions_that_python_cannot_call_are_errors(bound: Project, functions: str, message: str) -> None:

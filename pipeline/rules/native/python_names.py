@@ -17,11 +17,13 @@ from pipeline.model.regex import regex
 from pipeline.model.schema import Schema
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.releases.model import Release
+from pipeline.rules.derivatives.definition import no_such_key
 
 METHODS = "Tensor"  # in place of a module
 _MODULES = ("nn", "fft", "linalg", "nested", "sparse", "special")
 _CALL = regex(r"(\w+)(?:\.\w+)?\((.*)\)")
 _OUT = "_out"
+_KEYS = {"name": "name(arguments) -> returns", "aten": "function(arguments)"}
 _CONSTANTS = {"1": "Scalar"}  # of calls, with their types
 
 
@@ -49,11 +51,11 @@ def parse_form(value: object, schemas: SchemaParser) -> DeprecatedForm:
     """An entry of deprecated.yaml. Raises SpecError if it is malformed."""
     if not isinstance(value, Mapping):
         raise SpecError("not a mapping", "write - name: name(arguments) -> returns")
-    for key in ("name", "aten"):
-        if not isinstance(value.get(key), str):
-            problem = f"'{key}' must be text" if key in value else f"no '{key}'"
-            form = "name(arguments) -> returns" if key == "name" else "function(arguments)"
-            raise SpecError(problem, f"write {key}: {form}", field=(key,))
+    for key, form in _KEYS.items():
+        if key not in value:
+            raise no_such_key(value, key, f"no '{key}'", f"write {key}: {form}")
+        if not isinstance(value[key], str):
+            raise SpecError(f"'{key}' must be text", f"write {key}: {form}", field=(key,))
     try:
         schema = schemas.parse(value["name"])
     except SpecError as error:
@@ -70,6 +72,13 @@ def parse_form(value: object, schemas: SchemaParser) -> DeprecatedForm:
             hint = nearest(name, known) or f"the deprecated signature has: {', '.join(known)}"
             raise SpecError(f"unknown argument '{name}'", hint, field=("aten",), needle=name)
     return DeprecatedForm(schema, match[1].replace(_OUT, "") if out else match[1], out, call)
+
+
+def ignored_keys(value: object) -> list[SpecError]:
+    """A warning for each key of an entry of deprecated.yaml that is ignored."""
+    ignored = [str(key) for key in value if key not in _KEYS] if isinstance(value, Mapping) else []
+    hint = f"remove it: the keys are {' and '.join(_KEYS)}"
+    return [SpecError(f"unknown key '{key}'", hint, field=(key,), at_key=True) for key in ignored]
 
 
 def stands_for(form: DeprecatedForm, schema: Schema) -> bool:
