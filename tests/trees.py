@@ -1,7 +1,8 @@
 """`generate-code` in checkouts of all releases, compared with the release's own torchgen: python -m tests.trees
 
 For each release a checkout is made of its package. There the release's torchgen is run as PyTorch's script runs it, for
-each subset and with each kind of option, and gradmill in another folder; the trees are compared.
+each subset and with each kind of option, and gradmill in another folder; the trees are compared. Lists of selected
+operators are a few, or with --lists all: of 0, 1, 20 and 500 operators, of both kinds, with autograd and without it.
 """
 
 from __future__ import annotations
@@ -19,32 +20,46 @@ if __name__ == "__main__":  # as pytest has it on the path
 from checkouts import complete, lay_out, run_script
 from project import PACKAGED, files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
+from releases.selected import CASES, Case, list_of, operators_of
 
 from pipeline.front.commands.generate_code import SUBSETS
 
-SELECTED = "operators:\n" + "".join(
-    f"  aten::{name}: {{}}\n" for name in ("exp", "add.Tensor", "sum.dim_IntList", "mm")
+OPTIONS = ((), ("--disable-autograd",))
+FEW = (
+    Case(0, legacy=True, autograd=True),
+    Case(20, legacy=False, autograd=True),
+    Case(20, legacy=True, autograd=False),
 )
-OPTIONS = ((), ("--disable-autograd",), ("--operators-yaml-path", "selected.yaml"))
+OF_LISTS = "libtorch"  # the subset that lists are about
 COMMAND = [sys.executable, "-m", "pipeline", "generate-code"]
 
 
-def trees(version: str, source: Source, folder: Path, subsets: list[str]) -> dict[str, list[str]]:
-    """The files that differ, by the arguments of the command."""
+def trees(
+    version: str, source: Source, folder: Path, subsets: list[str], lists: tuple[Case, ...] = FEW
+) -> dict[str, list[str]]:
+    """The files that differ, by the arguments of the command. Of the lists, subsets that have no kernels use a few."""
     packaged, checkout = source.root / "torchgen" / "packaged", folder / "pytorch"
     lay_out(checkout, lambda name: packaged / PACKAGED[name], version)
     shutil.copyfile(packaged / "autograd" / "deprecated.yaml", checkout / "tools" / "autograd" / "deprecated.yaml")
     shutil.copytree(
         packaged / "ATen" / "templates", checkout / "aten" / "src" / "ATen" / "templates", dirs_exist_ok=True
     )
-    (checkout / "selected.yaml").write_text(SELECTED)
+    for case in lists:
+        (checkout / f"{case}.yaml").write_text(list_of(case, operators_of(source)))
     complete(checkout, packaged.parent, "checkout_script.py")
     found = {}
     for subset in subsets:
-        for options in OPTIONS if subset in ("libtorch", "") else ((),):
+        cases = lists if subset == OF_LISTS else [case for case in lists if case in FEW]
+        for options in (*OPTIONS, *map(_selecting, cases)):
             arguments = (*(("--subset", subset) if subset else ()), *options)
             found[" ".join(arguments)] = _different(checkout, folder, arguments)
     return found
+
+
+def _selecting(case: Case) -> tuple[str, ...]:
+    """The options for a list."""
+    kind = "--selected-op-list-path" if case.legacy else "--operators-yaml-path"
+    return (kind, f"{case}.yaml", *(() if case.autograd else ("--disable-autograd",)))
 
 
 def _different(checkout: Path, folder: Path, arguments: tuple[str, ...]) -> list[str]:
@@ -63,8 +78,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="releases; all known ones by default")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="where wheels are kept (GRADMILL_WHEELS)")
+    parser.add_argument("--lists", choices=("few", "all"), default="few", help="of selected operators")
+    parser.add_argument("--subset", dest="subsets", action="append", choices=("", *SUBSETS), help="by default each")
     options = parser.parse_args()
-    subsets = ["", *SUBSETS]
+    lists = tuple(CASES) if options.lists == "all" else FEW
+    subsets = options.subsets or ["", *SUBSETS]
     equal = True
     for version in options.versions or known_versions():
         with tempfile.TemporaryDirectory(prefix="gradmill-") as name:
@@ -74,8 +92,8 @@ def main() -> int:
                 print(f"{version:10}{error}", flush=True)
                 equal = False
                 continue
-            for arguments, wrong in trees(version, source, Path(name), subsets).items():
-                print(f"{version:10}{arguments or 'all':60}{'differ:' if wrong else 'equal'}", *wrong[:10], flush=True)
+            for arguments, wrong in trees(version, source, Path(name), subsets, lists).items():
+                print(f"{version:10}{arguments or 'all':90}{'differ:' if wrong else 'equal'}", *wrong[:10], flush=True)
                 equal = equal and not wrong
     return 0 if equal else 1
 

@@ -39,6 +39,7 @@ class Layout(Struct, frozen=True, array_like=True):
     count: int = 0  # the number of shards; 0: upstream's
     synthesized: bool = False  # whether synthesized Nodes get Python bindings, too
     tags: tuple[str, ...] = ()  # all tags of operators, sorted
+    odd_tag: tuple[str, str] | None = None  # the entry and the name of a tag that upstream cannot sort
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all

@@ -35,7 +35,7 @@ from pipeline.stages.set import (
     template_label,
     unreadable,
 )
-from pipeline.stages.tags import tags
+from pipeline.stages.tags import odd_tag, tags
 from pipeline.stages.units import families, origin, place_of_field, units
 
 # Upstream formats all generated text as if it were Python: after a docstring, one blank line, then the definition.
@@ -71,7 +71,9 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     """The files of all families, by name. Reports two with one name."""
     keys = tuple(used_keys(db))
     without = "" if DEFAULT_KEY in keys else underived(db)
-    kind = Layout("split" if layout == "split" else "upstream", shards, keys, without, tags=tuple(tags(db)))
+    kind = Layout(
+        "split" if layout == "split" else "upstream", shards, keys, without, tags=tuple(tags(db)), odd_tag=odd_tag(db)
+    )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
         if file.name in by_name:
@@ -106,6 +108,9 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
             for file in planned
         ]
     except SpecError as error:
+        if error.role is not None:
+            db.report(problem_of(error, error.role, error.entry, error.op))
+            return []
         # Any other error may be the reason why these lack derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
         return []

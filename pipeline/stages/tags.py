@@ -1,5 +1,7 @@
 """The tags that functions may have: the entries of tags.yaml. Part of the stage `schemas`."""
 
+from collections.abc import Mapping
+
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
@@ -24,6 +26,19 @@ def tags(db: Database) -> list[str]:
         if not (isinstance(name, str) and name.isidentifier()):
             db.report(problem_of(_odd_name(name), "tags", entry, str(name or ""), warning=True))
     return sorted(names)
+
+
+@query
+def odd_tag(db: Database) -> tuple[str, str] | None:
+    """The entry and the name of the first tag that is not text, if others are: such names have no order in Python."""
+    names = {entry: declared["tag"] for entry, declared in _declared(db) if "tag" in declared}
+    odd = [(entry, "null" if name is None else str(name)) for entry, name in names.items() if not isinstance(name, str)]
+    return odd[0] if 0 < len(odd) < len(names) else None
+
+
+def _declared(db: Database) -> list[tuple[str, Mapping[str, object]]]:
+    pairs = [(entry, value(db, "tags", entry)) for entry in db.names(entries, "tags")]
+    return [(entry, declared) for entry, declared in pairs if isinstance(declared, dict)]
 
 
 def _odd_name(name: object) -> SpecError:

@@ -3,6 +3,7 @@ edit rebuilds its own entries."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -159,3 +160,14 @@ def test_results_must_all_have_names_or_none(python_set: Project) -> None:
     run = python_set.run(families=FAMILIES)
     assert run.status != 0
     assert "pair: func: some returns have a name and some have none" in run.stderr
+
+
+@pytest.mark.parametrize(("name", "shown"), [("", "null"), ("12", "12")])
+def test_a_tag_that_is_not_text_has_no_place_in_the_list_of_tags(python_set: Project, name: str, shown: str) -> None:
+    python_set.append("tags.yaml", f"- tag: {name}\n  desc: A tag.")
+    assert python_set.run(families="return_types").status == 0
+    run = python_set.run(families="enum_tag")
+    assert run.status != 0
+    assert re.search(rf"tags\.yaml:\d+:\d+: error: {shown}: tag: the name of the tag is not text", run.stderr), (
+        run.stderr
+    )

@@ -62,13 +62,12 @@ def _run(specs: Path, out: Path, *, python: bool) -> None:
 
 
 def _run_python(files: tuple[str, ...], out: Path) -> None:
-    """What writes the bindings reads the derivatives, too, and refuses wrong ones."""
+    """What runs at once with all of PyTorch's generators: derivatives are matched, too, and wrong ones are refused."""
     from torchgen.gen_functionalization_type import gen_functionalization_view_meta_classes
-    from torchgen.packaged.autograd.load_derivatives import load_derivatives
     from torchgen.selective_build.selector import SelectiveBuilder
 
     native, tags, derivatives, templates = files
-    load_derivatives(derivatives, native, tags)
+    matched_functions(native, tags, derivatives, templates, None)
     write_python(native, tags, derivatives, templates, str(out))
     selector = SelectiveBuilder.get_nop_selector()
     gen_functionalization_view_meta_classes(native, tags, selector, str(out), f"{templates}/ATen")

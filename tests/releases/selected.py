@@ -60,10 +60,15 @@ def list_of(case: Case, names: Iterable[str]) -> str:
     return yaml.safe_dump({"operators": operators, "custom_classes": ["a.B"], "kernel_metadata": {"add": ["float"]}})
 
 
+def operators_of(source: Source) -> list[str]:
+    """The operators of a release, without namespace."""
+    native = source.root / "torchgen" / "packaged" / "ATen" / "native" / "native_functions.yaml"
+    return _NAME.findall(native.read_text())
+
+
 def compare(source: Source, folder: Path, cases: Iterable[Case] = CASES) -> dict[Case, list[str]]:
     """The names of the files that differ, by case."""
-    packaged = source.root / "torchgen" / "packaged"
-    names = _NAME.findall((packaged / "ATen" / "native" / "native_functions.yaml").read_text())
+    names = operators_of(source)
     lists = {case: folder / f"{case}.yaml" for case in cases}
     for case, path in lists.items():
         path.write_text(list_of(case, names))
