@@ -5,23 +5,24 @@ A copy stands in for the compiler: what is compiled, and from which text, is the
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from checkouts import GENERATED, PLACES
-from project import ROOT, Project
+from project import ROOT, Project, files_in
 
 from front.test_generate_code import FORMULA, SUBSET, Checkout, make
 
-GRADMILL = [sys.executable, "-m", "pipeline", "generate-code", *SUBSET]
+GRADMILL = [sys.executable, "-m", "pipeline", "generate-code"]
 NO_WORK = "ninja: no work to do."
 
 NINJA = """\
@@ -49,7 +50,7 @@ add_custom_command(
   DEPENDS {inputs}
   DEPFILE "${{CMAKE_BINARY_DIR}}/code.d"
   WORKING_DIRECTORY "{root}")
-foreach(source ${{gradmill_sources}})
+foreach(source ${{gradmill_sources}} ${{gradmill_python_sources}})
   get_filename_component(name "${{source}}" NAME)
   add_custom_command(OUTPUT "${{name}}.o" COMMAND cp "${{source}}" "${{name}}.o" DEPENDS "${{source}}" VERBATIM)
   list(APPEND objects "${{name}}.o")
@@ -63,6 +64,7 @@ class Build(NamedTuple):
 
     checkout: Checkout
     folder: Path
+    arguments: tuple[str, ...]
 
     def run(self) -> set[str]:
         """Builds; returns the sources that were compiled."""
@@ -93,11 +95,12 @@ def inputs(root: Path) -> list[Path]:
     return [root / place for name, place in PLACES.items() if name != "templates"]
 
 
-def with_ninja(checkout: Checkout, folder: Path) -> Build:
+def with_ninja(checkout: Checkout, folder: Path, arguments: tuple[str, ...]) -> Build:
     folder.mkdir()
-    checkout.generate()
-    build = Build(checkout, folder)
-    command, outputs = shlex.join(GRADMILL), " ".join(str(checkout.root / "torch" / name) for name in checkout.files())
+    words = [*GRADMILL, *arguments]
+    subprocess.run(words, cwd=checkout.root, check=True, stdout=subprocess.DEVNULL)
+    build = Build(checkout, folder, arguments)
+    command, outputs = shlex.join(words), " ".join(str(checkout.root / "torch" / name) for name in checkout.files())
     listed = " ".join(map(str, inputs(checkout.root)))
     text = NINJA.format(root=checkout.root, command=command, build=folder, outputs=outputs, inputs=listed)
     objects = [f"build {path.name}.o: compile {path}\n" for path in build.paths()]
@@ -106,88 +109,183 @@ def with_ninja(checkout: Checkout, folder: Path) -> Build:
     return build
 
 
-def with_cmake(checkout: Checkout, folder: Path) -> Build:
+def with_cmake(checkout: Checkout, folder: Path, arguments: tuple[str, ...]) -> Build:
     source = folder.with_name("cmake")
     source.mkdir()
     listed = " ".join(f'"{path}"' for path in inputs(checkout.root))
-    text = CMAKE.format(command=" ".join(GRADMILL), root=checkout.root, inputs=listed)
+    text = CMAKE.format(command=" ".join([*GRADMILL, *arguments]), root=checkout.root, inputs=listed)
     (source / "CMakeLists.txt").write_text(text)
     command = ["cmake", "-G", "Ninja", "-S", source, "-B", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return Build(checkout, folder)
+    return Build(checkout, folder, arguments)
 
 
-Configure = Callable[[Checkout, Path], Build]
+Configure = Callable[[Checkout, Path, tuple[str, ...]], Build]
 
 
 @pytest.fixture(params=[with_ninja, with_cmake])
-def build(
-    request: pytest.FixtureRequest,
-    tiny_built: Project,
-    torch_specs: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Build:
+def configure(request: pytest.FixtureRequest) -> Configure:
     if any(shutil.which(program) is None for program in ("ninja", "cmake")):
         pytest.skip("Ninja or CMake is absent")
+    found: Configure = request.param
+    return found
+
+
+@pytest.fixture
+def checkout(tiny_built: Project, torch_specs: Path, tmp_path: Path) -> Checkout:
+    return make(tmp_path / "pytorch", tiny_built.path, torch_specs)
+
+
+@pytest.fixture
+def build(configure: Configure, checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    configure: Configure = request.param
-    return configure(make(tmp_path / "pytorch", tiny_built.path, torch_specs), tmp_path / "build")
+    return configure(checkout, tmp_path / "build", SUBSET)
 
 
-def edits(checkout: Checkout, number: int) -> Iterator[tuple[str, bool]]:
-    """Edits one after another: what each is, and whether it changes generated files."""
-    derivatives = checkout.root / PLACES["derivatives.yaml"]
-    native = checkout.root / PLACES["native_functions.yaml"]
-    template = checkout.root / PLACES["templates"] / "VariableType.cpp"
-    formulas = [f"self: grad * {number} * result.conj()\n" for number in range(number)]
-    old = FORMULA
-    for turn, formula in enumerate(formulas):
-        kind = ("formula", "comment", "touch", "template", "back", "native")[turn % 6]
-        if kind in ("formula", "back"):
-            new = FORMULA if kind == "back" else formula
-            checkout.edit(old, new)
-            old = new
-        elif kind in ("comment", "native"):
-            path = derivatives if kind == "comment" else native
-            path.write_text(f"{path.read_text()}\n# a comment of turn {turn}\n")
-        elif kind == "touch":
-            os.utime(derivatives)
-        else:
-            template.write_text(f"// turn {turn}\n{template.read_text()}")
-        yield kind, kind in ("formula", "back", "template")
+@pytest.fixture
+def whole(configure: Configure, checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
+    """A build of all subsets by a copy of gradmill, with a list of selected operators."""
+    copy = tmp_path / "gradmill"
+    for name in ("pipeline", "specs"):
+        shutil.copytree(ROOT / name, copy / name)
+    (checkout.root / LIST).write_text(SELECTED)
+    monkeypatch.setenv("PYTHONPATH", str(copy))
+    return configure(checkout, tmp_path / "build", ("--operators-yaml-path", LIST))
 
 
-def check_edits(build: Build, number: int) -> None:
-    """Each edit compiles the sources that change, and nothing is stale or dirty afterwards."""
+class Edit(NamedTuple):
+    """What happens to a checkout or its build, and the files of the tree that then change, as patterns of names."""
+
+    what: str
+    make: Callable[[Build], object]
+    changes: tuple[str, ...] = ()
+
+
+def edit(place: str, what: str, old: str, new: str, *changes: str) -> Edit:
+    """Replaces a text that stands once in a file of the checkout, or of gradmill."""
+
+    def make(build: Build) -> None:
+        path = build.checkout.root / place
+        assert path.read_text().count(old) == 1
+        path.write_text(path.read_text().replace(old, new))
+
+    return Edit(what, make, changes)
+
+
+def appended(place: str, what: str, text: str, *changes: str) -> Edit:
+    """Adds a text at the end of a file."""
+
+    def make(build: Build) -> None:
+        with (build.checkout.root / place).open("a") as file:
+            file.write(text)
+
+    return Edit(what, make, changes)
+
+
+def touched(what: str, *places: str) -> Edit:
+    return Edit(what, lambda build: [os.utime(build.checkout.root / place) for place in places])
+
+
+def edited_by_hand(build: Build) -> None:
+    """A generated file is edited, and an input touched: else Ninja has no reason to run the command."""
+    path = build.checkout.root / GENERATED / "TraceType_2.cpp"
+    path.write_text(path.read_text() + "// edited by hand\n")
+    os.utime(build.checkout.root / DERIVATIVES)
+
+
+def deleted(name: str) -> Edit:
+    return Edit(f"{name} deleted", lambda build: (build.checkout.root / GENERATED / name).unlink(), (name,))
+
+
+DERIVATIVES, NATIVE, TAGS = (PLACES[f"{name}.yaml"] for name in ("derivatives", "native_functions", "tags"))
+DEPRECATED, LIST = "tools/autograd/deprecated.yaml", "selected.yaml"
+TEMPLATES = PLACES["templates"]
+OTHER = "self: grad * 2 * result.conj()\n"
+PAIR = """
+- func: pair(Tensor self, int dim=0) -> Tensor
+  variants: function, method
+  dispatch:
+    CompositeExplicitAutograd: pair
+"""
+FORM = """
+- name: mul(Tensor other, *, Tensor self) -> Tensor
+  aten: mul(self, other)
+"""
+SELECTED = "include_all_operators: true\noperators: {}\n"
+ONE = "operators:\n  aten::exp: {is_used_for_training: true, include_all_overloads: true}\n"
+OF_BINDINGS = ("python_torch_functions_1.cpp", "python_torch_functionsEverything.cpp", "python_variable_methods.cpp")
+OF_A_FUNCTION = (
+    *OF_BINDINGS,
+    "annotated_fn_args.py",
+    *(f"{kind}{shard}.cpp" for kind in ("TraceType", "VariableType") for shard in ("_4", "Everything")),
+)
+OF_FORMS = ("python_torch_functions_0.cpp", *OF_BINDINGS[1:])
+OF_A_LIST = ("VariableType*.cpp", "ADInplaceOrViewType*.cpp", "Functions.cpp", "Functions.h")
+OF_EXP = ("Functions.cpp", "VariableType_[0247].cpp", "VariableTypeEverything.cpp")
+
+CODE = "../gradmill/pipeline/families/enum_tag/files.py"  # of a copy of gradmill
+OF_TAGS = "python_enum_tag.cpp"
+SOME = ("formula", "formula back", "backward formula", "comment", "touched inputs", "template")  # by default
+EDITS = (
+    edit(DERIVATIVES, "formula", FORMULA, OTHER, *OF_EXP),
+    edit(DERIVATIVES, "formula back", OTHER, FORMULA, *OF_EXP),
+    edit(DERIVATIVES, "backward formula", "grad.mul(self.conj())", "grad * self.conj()", "Functions.cpp"),
+    appended(DERIVATIVES, "comment", "\n# A comment.\n"),
+    touched("touched inputs", DERIVATIVES, NATIVE, TAGS, f"{TEMPLATES}/Functions.cpp"),
+    edit(f"{TEMPLATES}/TraceType.cpp", "template", "namespace TraceType {", "namespace  TraceType {", "TraceType*.cpp"),
+    appended(NATIVE, "comment on functions", "\n# A comment.\n"),
+    appended(NATIVE, "new operator", PAIR, *OF_A_FUNCTION),
+    edit(NATIVE, "default in a schema", "int dim=0", "int dim=1", *OF_BINDINGS),
+    edit(NATIVE, "default removed", "int dim=1", "int dim", *OF_BINDINGS, "annotated_fn_args.py"),
+    edit(NATIVE, "tag of an operator", PAIR[-30:], f"{PAIR[-30:]}  tags: core\n"),
+    edit(NATIVE, "deleted operator", PAIR.replace("dim=0", "dim") + "  tags: core\n", "", *OF_A_FUNCTION),
+    edit(DEPRECATED, "deprecated form", "[]\n", FORM, *OF_FORMS),
+    appended(DEPRECATED, "comment on forms", "\n# A comment.\n"),
+    edit(DEPRECATED, "argument of a form", "*, Tensor self", "Tensor self", *OF_FORMS),
+    appended(TAGS, "new tag", "\n- tag: a_new_one\n  desc: A tag.\n", OF_TAGS),
+    edit(TAGS, "description of a tag", "desc: A tag.", "desc: The tag."),
+    edit(f"{TEMPLATES}/{OF_TAGS}", "template of tags", "#include <pybind11", "# include <pybind11", OF_TAGS),
+    edit(LIST, "selected list", SELECTED, ONE, *OF_A_LIST),
+    appended(LIST, "comment on the list", "# A comment.\n"),
+    edit(DERIVATIVES, "formula of a kernel that is not selected", "self_t.mul(other)", "self_t.mul(2)"),
+    edit(LIST, "selected list back", f"{ONE}# A comment.\n", SELECTED, *OF_A_LIST),
+    Edit("edited output", edited_by_hand, ("TraceType_2.cpp",)),
+    deleted(OF_TAGS),
+    deleted("Functions.h"),
+    appended(CODE, "comment in gradmill's code", "\n# A comment.\n"),
+    edit(CODE, "gradmill's code", "at::Tag::{", "at::Tags::{", OF_TAGS),
+    edit(CODE, "gradmill's code back", "at::Tags::{", "at::Tag::{", OF_TAGS),
+)
+
+
+def check_edits(build: Build, made: Iterable[Edit]) -> None:
+    """Each edit writes the files that it changes, compiles these, and nothing is stale or dirty afterwards."""
     assert build.run() == build.sources().keys()
     assert NO_WORK in build.ninja().stdout
-    for kind, changes in edits(build.checkout, number):
-        before = build.sources()
-        compiled, now = build.run(), build.sources()
-        assert compiled == {name for name, data in now.items() if before.get(name) != data}, kind
-        assert bool(compiled) == changes, kind
-        assert build.objects() == now, kind
-        assert NO_WORK in build.ninja().stdout, kind
-    written = build.checkout.files()
-    clean = Checkout(build.checkout.root)
-    clean.generate(*SUBSET, "--gen-dir", "clean", f"cache={build.folder}/clean")
-    assert {f"torch/{name}" for name in written} == {
-        path.relative_to(build.checkout.root / "clean").as_posix()
-        for path in (build.checkout.root / "clean").rglob("*")
-        if path.is_file()
-    }
-    assert all((build.checkout.root / "clean" / "torch" / name).read_bytes() == written[name] for name in written)
+    for what, make_, changes in made:
+        times = build.checkout.times()
+        make_(build)
+        compiled, sources = build.run(), build.sources()
+        now = build.checkout.times()
+        written = {name.rpartition("/")[2] for name, time in now.items() if time != times.get(name)}
+        matched = [fnmatch.filter(written, pattern) for pattern in changes]
+        assert (sorted(written), all(matched)) == (sorted({name for names in matched for name in names}), True), what
+        assert compiled == written & sources.keys(), what
+        assert build.objects() == sources, what
+        assert NO_WORK in build.ninja().stdout, what
+    words = ["--gen-dir", "clean", f"cache={build.folder}/clean"]
+    subprocess.run([*GRADMILL, *build.arguments, *words], cwd=build.checkout.root, check=True)
+    assert files_in(build.checkout.root / "clean" / "torch") == build.checkout.files()
 
 
 def test_an_edit_compiles_the_least_and_nothing_is_stale(build: Build) -> None:
-    check_edits(build, 6)
+    check_edits(build, [each for each in EDITS if each.what in SOME])
 
 
 @pytest.mark.slow
-def test_twenty_edits_compile_the_least_and_nothing_is_stale(build: Build) -> None:
-    check_edits(build, 20)
+def test_all_edits_compile_the_least_and_nothing_is_stale(whole: Build) -> None:
+    check_edits(whole, EDITS)
 
 
 def test_a_deleted_output_is_made_again_and_nothing_else(build: Build) -> None:
