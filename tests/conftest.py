@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import copyfile, copytree, ignore_patterns
+from shutil import copyfile, copytree, ignore_patterns, rmtree
 
 import installed
 import pytest
@@ -155,6 +156,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def commands(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of commands of a virtual environment with the wheel."""
     return installed.install(wheel, tmp_path_factory.mktemp("venv"))
+
+
+@pytest.fixture(scope="session")
+def bazel_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for what Bazel unpacks and builds: some hundred megabytes, too much to leave behind."""
+    folder = tmp_path_factory.mktemp("bazel")
+    yield folder
+    rmtree(folder)
 
 
 @pytest.fixture(scope="session")

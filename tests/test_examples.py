@@ -8,13 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from cpp import toolchain
 from project import ROOT, Project
+from with_bazel import Bazel, actions, needs_bazel
 
 FORMULA = "  self: grad * result.conj()\n"  # of exp; the Node of `_foreach_exp` is made from it as well
 NO_WORK = "ninja: no work to do."
@@ -147,22 +148,8 @@ def test_the_readme_names_the_object_that_its_edit_compiles(project: Project) ->
     assert re.findall(r"compile (\w+)\.o", readme) == [shard.removesuffix(".cpp")]
 
 
-def bazel() -> str:
-    """The program: what the environment says, or what is on the PATH."""
-    return os.environ.get("BAZEL") or shutil.which("bazel") or ""
-
-
-@pytest.fixture
-def bazel_files(tmp_path: Path) -> Iterator[Path]:
-    """A folder for what Bazel unpacks and builds: some hundred megabytes, too much to leave behind."""
-    folder = tmp_path / "bazel"
-    yield folder
-    if folder.exists():
-        shutil.rmtree(folder)
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not bazel(), reason="Bazel is absent: see examples/bazel/README.md, and set BAZEL to the program")
+@needs_bazel
 def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, commands: Path) -> None:
     if reason := toolchain.missing():
         pytest.skip(reason)
@@ -174,40 +161,21 @@ def test_bazel_compiles_what_an_edit_changes(tmp_path: Path, bazel_files: Path, 
     assert "SHARDS = 4\n" in text
     (folder / "BUILD.bazel").write_text(text.replace("SHARDS = 4\n", "SHARDS = 2\n"))  # each takes 15 s
     example = Example(tmp_path / "specs" / "core", [])
-    environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}"}
-    environment = {"USER": "nobody", **environment, "HOME": str(tmp_path)}
-
-    start = [bazel(), f"--output_user_root={bazel_files}", "--max_idle_secs=60"]
-
-    def run_bazel(*words: str) -> str:
-        """What Bazel says: its server stays for the next time, as starting one takes 5 s."""
-        done = subprocess.run(
-            [*start, *words], cwd=folder, env=environment, check=False, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr[-8000:]
-        return done.stderr
-
-    def actions() -> list[str]:
-        """What Bazel ran."""
-        flags = [f"--copt={flag}" for flag in compiler_flags()]
-        said = run_bazel("build", "--jobs=2", *flags, "--subcommands", "//:libcore_nodes.so")
-        return re.findall(r"\[action '(\w+)", said)
-
-    try:
-        assert_bazel_compiles_what_an_edit_changes(example, actions)
-    finally:
-        run_bazel("shutdown")
+    flags = [f"--copt={flag}" for flag in compiler_flags()]
+    environment = {"PATH": f"{commands}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    with Bazel(bazel_files, folder, environment) as bazel:
+        assert_bazel_compiles_what_an_edit_changes(example, lambda: actions(bazel.build("//:libcore_nodes.so", flags)))
 
 
-def assert_bazel_compiles_what_an_edit_changes(example: Example, actions: Callable[[], list[str]]) -> None:
-    assert sorted(actions()) == ["Compiling"] * 4 + ["Executing", "Linking"]
-    assert actions() == []
+def assert_bazel_compiles_what_an_edit_changes(example: Example, ran: Callable[[], list[str]]) -> None:
+    assert sorted(ran()) == ["Compiling"] * 4 + ["Executing", "Linking"]
+    assert ran() == []
     edited = FORMULA.replace("grad * ", "grad * 1 * ")
     example.edit(FORMULA, edited)
-    assert actions() == ["Executing", "Compiling", "Linking"]
+    assert ran() == ["Executing", "Compiling", "Linking"]
     example.edit(edited, f"  # a comment\n{edited}")
-    assert actions() == ["Executing"]
-    assert actions() == []
+    assert ran() == ["Executing"]
+    assert ran() == []
 
 
 @pytest.mark.slow
