@@ -60,7 +60,14 @@ _KEYS = (
     "category_override: 1", "tags: generated", "tags: view_copy", "tags: [generated, view_copy]", "tags: core",
     "manual_cpp_binding: True", "autogen: gm.out", "namespace: other", "deprecated: True",
 )  # fmt: skip
-_VARIANTS = ("function", "method", "function, method", "method, function", "", "method,function", "function, function")
+_VARIANTS = (
+    "function",
+    "method",
+    "function, method",
+    "method, function",
+    *("function, method",) * 3,
+    "method,function",
+)
 
 Mutation = Callable[[Specs, Random], None]
 
@@ -164,7 +171,8 @@ def _default(text: Text, random: Random) -> None:
     at = _one(text, random)
     if at >= 0:
         head, equals, old = text.arguments[at].partition("=")
-        new = random.choice([*_DEFAULTS, old, ""]) if random.random() < 0.6 else _fitting(head, random)
+        odd = random.random() < (0.2 if "[" in head else 0.5)
+        new = random.choice([*_DEFAULTS, old, ""]) if odd else _fitting(head, random)
         text.arguments[at] = f"{head}={new}" if new and not (equals and random.random() < 0.2) else head
 
 
@@ -177,7 +185,7 @@ def _fitting(head: str, random: Random) -> str:
     }  # fmt: skip
     type_ = head.partition(" ")[0]
     if "[" in type_:
-        return random.choice(["[]", "[0,1]", "[1]", "1", "None"])
+        return random.choice(["[]", "[0,1]", "[1]", "1" if type_.rstrip("?")[-2:] != "[]" else "[2]"])
     return "None" if "?" in type_ and random.random() < 0.5 else random.choice(fits.get(type_.rstrip("?"), ("None",)))
 
 
@@ -406,12 +414,15 @@ def tag_changed(specs: Specs, random: Random) -> None:
 
 
 def _form(change: Callable[[str, Random], str]) -> Mutation:
-    """A mutation of a deprecated form."""
+    """A mutation of a deprecated form, often of all with its name."""
 
     def mutate(specs: Specs, random: Random) -> None:
         forms = specs.entries[DEPRECATED]
-        at = random.randrange(len(forms))
-        forms[at] = change(forms[at], random)
+        at, seed = random.randrange(len(forms)), random.random()
+        name, alike = Text(forms[at]).name.rstrip("_"), random.random() < 0.6
+        for i, form in enumerate(forms):
+            if i == at or (alike and Text(form).name.rstrip("_") == name):
+                forms[i] = change(form, Random(seed))  # the same choices
 
     mutate.__name__ = change.__name__.removeprefix("_")
     return mutate
