@@ -66,8 +66,9 @@ class Family(Struct, frozen=True):
     label: str  # the plural of its units, for messages
     # all Nodes, functions, kernels of autograd, Python names, graphs
     unit: Literal["Node", "function", "kernel", "binding", "graph"]
-    # Reverse; NativeFunction; Served; Outputs; Binding; Structseq; ViewGroup; the pieces of text of a graph
-    subject: Literal["reverse", "function", "derivatives", "outputs", "binding", "structseq", "view", "graph"]
+    # Reverse; NativeFunction; Served; Outputs; Binding; Binding without deprecated forms; Structseq; ViewGroup; the
+    # pieces of text of a graph
+    subject: Literal["reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph"]
     plan: Callable[[Any, Release], Any]  # from a subject to all facts that its text needs
     render: Callable[[Any, Release], dict[str, str]]  # from a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]

@@ -15,7 +15,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
-from pipeline.stages.python_names import binding
+from pipeline.stages.python_names import binding, named_functions
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
 from pipeline.stages.structseqs import structseq
@@ -35,6 +35,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "derivatives": served_function,
     "outputs": outputs,
     "binding": binding,
+    "named": named_functions,
     "structseq": structseq,
     "view": view_group,
     "graph": _graph,
@@ -97,7 +98,7 @@ def _ranked(problem: Problem, subject: str) -> Problem:
     subject."""
     if problem.role == "derivatives":
         return replace(problem, derived=True)
-    if subject == "binding":
+    if subject in ("binding", "named"):
         return replace(problem, derived=True, rank=problem.rank or BETWEEN)
     if problem.role != "native" or problem.rank or subject not in ("derivatives", "outputs"):
         return problem

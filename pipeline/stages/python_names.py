@@ -1,11 +1,13 @@
 """Python bindings: the functions that share a name, and the deprecated forms of their calls.
 
-This is no stage: the families that print bindings depend on it, and only they read deprecated.yaml.
+This is no stage: the families by which Python sees functions depend on it, and those that print bindings read
+deprecated.yaml, too.
 """
 
 from pipeline.grammar.buckets import bucket_of
 from pipeline.grammar.schema import parser
 from pipeline.model.bindings import Binding, DeprecatedForm, Overload
+from pipeline.model.native import NativeFunction
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -80,15 +82,31 @@ def stage(db: Database) -> int:
     return len([db.digest(called, name) for name in db.names(calling)])
 
 
+def named_functions(db: Database, name: str) -> Binding | None:
+    """The overloads of a Python name without deprecated forms. None if there is none."""
+    functions = _functions(db, name)
+    return _binding(name, [Overload(own, entry_of(each)) for each, own in functions.items()])
+
+
 @query
 def binding(db: Database, name: str) -> Binding | None:
     """The overloads of a Python name: its functions, then the deprecated forms. None if there is none."""
-    module, _, plain = name.rpartition(".")
-    listed = bound.item(db, bucket_of(plain), plain) or []
-    functions = {each: own for each, names in listed if name in names and (own := function(db, each)) is not None}
+    functions = _functions(db, name)
     overloads = [Overload(own, entry_of(each)) for each, own in functions.items()]
-    for each, entry in called(db, plain):
+    for each, entry in called(db, name.rpartition(".")[2]):
         form = forms.item(db, entry)
         if each in functions and form is not None:
             overloads.append(Overload(functions[each], entry_of(each), form, entry))
+    return _binding(name, overloads)
+
+
+def _functions(db: Database, name: str) -> dict[str, NativeFunction]:
+    """The functions of a Python name."""
+    plain = name.rpartition(".")[2]
+    listed = bound.item(db, bucket_of(plain), plain) or []
+    return {each: own for each, names in listed if name in names and (own := function(db, each)) is not None}
+
+
+def _binding(name: str, overloads: list[Overload]) -> Binding | None:
+    module, _, plain = name.rpartition(".")
     return Binding(module, plain, tuple(overloads)) if overloads else None

@@ -98,6 +98,8 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
     if kind.unit == "binding":
+        if "deprecated" in kind.reads:
+            db.digest(deprecated_forms)
         return python_units(db)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
@@ -209,8 +211,7 @@ def _graph(db: Database, file: str, name: str) -> Unit:
 
 
 def python_units(db: Database) -> list[Unit]:
-    """The Python names, in the order of their first functions. Validates the deprecated forms of calls, too."""
-    db.digest(deprecated_forms)
+    """The Python names, in the order of their first functions."""
     functions: dict[str, list[str]] = {}
     for bucket in db.names(buckets):
         for listed in bound(db, bucket).values():

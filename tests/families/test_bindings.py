@@ -162,6 +162,16 @@ def test_a_new_file_of_deprecated_forms_is_read(bound: Project) -> None:
     assert bound.run(families="bindings").units == ["torch.mv", "Tensor.mv"]
 
 
+def test_a_deprecated_form_rebuilds_no_annotated_arguments(bound: Project, torch_specs: Path) -> None:
+    template = "annotated_fn_args.py.in"
+    bound.path(f"templates/{template}").write_bytes((torch_specs / PACKAGED["templates"] / template).read_bytes())
+    families = "bindings,annotated_args"
+    bound.build(families=families)
+    (bound.specs / "deprecated.yaml").write_text(DEPRECATED.replace("vec", "vector"))
+    run = bound.run(families=families)
+    assert run.units == ["torch.mv", "Tensor.mv"]
+
+
 def test_every_layout_has_the_same_sources(bound: Project) -> None:
     files = bound.build(families="bindings").files()
     assert bound.run(families="bindings", layout="split").status == 0

@@ -56,7 +56,7 @@ ANNOTATED_ARGS = Family(
     "annotated_args",
     "annotated arguments",
     "binding",
-    "binding",
+    "named",
     plan,
     render,
     files,

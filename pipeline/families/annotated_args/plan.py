@@ -40,9 +40,8 @@ class AnnotatedArgs(Struct, frozen=True, gc=False, array_like=True):
 
 
 def plan_args(module: str, binding: Binding) -> AnnotatedArgs:
-    """The plan of a name; deprecated signatures have no rows. Raises SpecError for a type that the parser of arguments
-    does not know."""
-    functions = [overload.function for overload in binding.overloads if overload.form is None] if module else []
+    """The plan of a name. Raises SpecError for a type that the parser of arguments does not know."""
+    functions = [overload.function for overload in binding.overloads] if module else []
     return AnnotatedArgs(f"{module}.{binding.name}", tuple(_required(function.func) for function in functions))
 
 

@@ -20,6 +20,7 @@ from pipeline.model.native import NativeFunction
 from pipeline.model.schema import Schema, has_symint, is_tensor_like, schema_kind
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
+from pipeline.rules.native.structseqs import key_of, named_results
 from pipeline.rules.native.tracing import is_recorded
 
 TENSOR = "Tensor"  # in place of a module: methods
@@ -130,29 +131,16 @@ def plan_binding(binding: Binding, release: Release) -> BindingPlan:
     )
 
 
-def fields_of(schema: Schema) -> tuple[str, ...]:
-    """The names of several results; none if they have none. SpecError if only some have names."""
-    names = tuple(r.name for r in schema.returns)
-    if len(names) < 2 or not any(names):
-        return ()
-    if not all(names):
-        raise SpecError("only some of the results have names", "name all of them, or none", field=("func",))
-    return tuple(filter(None, names))
-
-
-def _key(schema: Schema) -> str:
-    return "_".join((cpp_name(schema), *fields_of(schema)))
-
-
 def _structseqs(binding: Binding) -> dict[str, Structseq]:
     """The types of named results, by function and names."""
     named: dict[str, Structseq] = {}
     for overload in binding.overloads:
         schema = overload.function.func
         with blamed(overload):
-            fields = fields_of(schema)
-        if fields and _key(schema) not in named:
-            named[_key(schema)] = Structseq(f"NamedTuple{len(named) or ''}", cpp_name(schema), fields)
+            fields = named_results(schema)
+        key = key_of(cpp_name(schema), fields)
+        if fields and key not in named:
+            named[key] = Structseq(f"NamedTuple{len(named) or ''}", cpp_name(schema), fields)
     return named
 
 
@@ -186,7 +174,7 @@ def _call(group: Group, function: NativeFunction, named: dict[str, Structseq], r
         raise SpecError("it takes TensorOptions, but its Python signature does not", "change category_override")
     if grouped:
         arguments["options"] = "options"
-    structseq = named.get(_key(schema))
+    structseq = named.get(key_of(cpp_name(schema), named_results(schema)))
     makes_result = bool(group.signature.options) and (not grouped or group.signature.method)
     return Call(
         f"aten::{schema}" if form is None else f"[deprecated] aten::{form.schema}",

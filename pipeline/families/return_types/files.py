@@ -12,10 +12,9 @@ from pipeline.families.file import File
 from pipeline.model.native import FunctionHead
 from pipeline.model.structseqs import Structseq
 from pipeline.model.units import Unit
-from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.python_names import is_bound
-from pipeline.rules.native.structseqs import returns_structseq
+from pipeline.rules.native.structseqs import all_named, returns_structseq
 
 FILES = HEADER, SOURCE = "python_return_types.h", "python_return_types.cpp"
 PIECES = DEFINITION, REGISTRATION, DECLARATION = "definition", "registration", "declaration"
@@ -40,8 +39,7 @@ def selects(head: FunctionHead, release: Release) -> bool:
 
 def plan(structseq: Structseq, release: Release) -> Structseq:
     """The class. Raises SpecError if it has a field without a name."""
-    if "" in structseq.fields:
-        raise SpecError("some returns have a name and some have none", "name all of them, or none", field=("func",))
+    all_named(structseq.fields)
     return structseq
 
 

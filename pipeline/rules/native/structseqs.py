@@ -5,9 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipeline.model.native import FunctionHead
+from pipeline.model.schema import Schema
 from pipeline.model.structseqs import Structseq
+from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 from pipeline.rules.native.python_names import is_bound
+
+
+def named_results(schema: Schema) -> tuple[str, ...]:
+    """The names of several results; none if they have none. SpecError if only some have names."""
+    names = tuple(each.name or "" for each in schema.returns)
+    return all_named(names if len(names) > 1 and any(names) else ())
+
+
+def all_named(fields: tuple[str, ...]) -> tuple[str, ...]:
+    """The same names. SpecError if one is missing."""
+    if "" in fields:
+        raise SpecError("some returns have a name and some have none", "name all of them, or none", field=("func",))
+    return fields
+
+
+def key_of(name: str, fields: Iterable[str]) -> str:
+    """What functions share that share a class, by C++ name and the names of results."""
+    return "_".join((name, *fields))
 
 
 def returns_structseq(head: FunctionHead) -> bool:
@@ -23,7 +43,7 @@ def structseqs(listed: Iterable[tuple[str, FunctionHead]], release: Release) -> 
     for name, head in listed:
         if returns_structseq(head) and is_bound(head, release):
             fields, earlier = _field_names(head), known.setdefault(head.unqualified, set())
-            key = "_".join((head.cpp_name, *fields))
+            key = key_of(head.cpp_name, fields)
             found[name] = Structseq(head.cpp_name, fields, len(earlier)) if key not in earlier else None
             earlier.add(key)
     return found
