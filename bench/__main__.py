@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench import report
-from bench.scenarios import COMMANDS, ROOT, SCENARIOS, Measured, run_all
+from bench.scenarios import ALL_SCENARIOS, COMMANDS, OF_SCRIPT, ROOT, SCENARIOS, Measured, run_all
 
 _RESULTS = ROOT / "build" / "bench"
 
@@ -25,8 +25,8 @@ def main() -> None:
     if options.plot and find_spec("matplotlib") is None:
         raise SystemExit("matplotlib is not installed: pip install 'gradmill[bench]', or use --no-plot")
     scales = sorted(set(options.scale))
-    names = options.only or [scenario.name for scenario in SCENARIOS]
-    scenarios = [scenario for scenario in SCENARIOS if scenario.name in names]
+    known = OF_SCRIPT if options.script else SCENARIOS
+    scenarios = [scenario for scenario in known if not options.only or scenario.name in options.only]
     measured: list[Measured] = []
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="gradmill-bench-") as folder:
@@ -55,7 +55,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--scale", type=_positive, nargs="+", default=[1, 10], metavar="N", help="sizes (1 10)")
     parser.add_argument("--families", default="", metavar="NAMES", help="output families, with commas; all by default")
     parser.add_argument("--command", choices=COMMANDS, default="doit", help="the command that starts gradmill (doit)")
-    parser.add_argument("--only", nargs="+", choices=[s.name for s in SCENARIOS], help="these scenarios only")
+    parser.add_argument("--script", action="store_true", help="generate-code, and all that PyTorch's script writes")
+    names = [scenario.name for scenario in ALL_SCENARIOS]
+    parser.add_argument("--only", nargs="+", choices=names, help="these scenarios only")
     parser.add_argument("--json", type=Path, default=_RESULTS / "bench.json", metavar="FILE", help="every measurement")
     parser.add_argument("--plot", type=Path, default=_RESULTS / "bench.png", metavar="FILE", help="a .png or .svg")
     parser.add_argument("--no-plot", dest="plot", action="store_const", const=None, help="draw nothing")

@@ -39,6 +39,22 @@ def schema(texts: Texts, number: int) -> Texts:
     return texts
 
 
+def default(texts: Texts, number: int) -> Texts:
+    """Another default of an argument of `embedding`, in its schema and its derivative."""
+    for name, old in ((NATIVE, _EMBEDDING_SCHEMA), (DERIVATIVES, _EMBEDDING_DERIVATIVE)):
+        texts = _replace(texts, name, old, old.replace("padding_idx=-1", f"padding_idx={number}"))
+    return texts
+
+
+def operator(texts: Texts, number: int) -> Texts:
+    """A new operator with a derivative, a function and a method."""
+    schema = f"bench_{number}(Tensor self, Scalar by=1) -> Tensor"
+    keys = "variants: function, method\n  dispatch:\n    CompositeExplicitAutograd: bench"
+    native = f"{texts[NATIVE]}\n- func: {schema}\n  {keys}\n"
+    derivatives = f"{texts[DERIVATIVES]}\n- name: {schema}\n  self: grad * by\n  result: auto_linear\n"
+    return {**texts, NATIVE: native, DERIVATIVES: derivatives}
+
+
 def comment(texts: Texts, number: int) -> Texts:
     """A new comment in the larger file; it moves all entries below it."""
     old = "- func: abs(Tensor self) -> Tensor\n"

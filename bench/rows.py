@@ -7,7 +7,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.measure import Sample
-from bench.scenarios import GRADMILL, SCENARIOS, TORCHGEN, Measured
+from bench.scenarios import ALL_SCENARIOS, GRADMILL, TORCHGEN, Measured
 
 Value = Callable[[Sample], float]
 
@@ -51,7 +51,7 @@ _GROWTH_BOUND = ("nothing", "formula")
 def speed_rows(measured: Sequence[Measured], scale: int) -> list[Row]:
     """By scenario, the factor by which gradmill is faster than torchgen. Targets apply to the real specs."""
     rows = []
-    for s in SCENARIOS:
+    for s in ALL_SCENARIOS:
         pairs = [(p[TORCHGEN], p[GRADMILL]) for p in _pairs(measured, s.name, scale)]
         bounds = Bounds(s.target, s.aim, True) if s.target and s.aim and scale == 1 else None
         rows += _row(s.name, s.title, scale, pairs, lambda sample: sample.seconds, True, bounds)
@@ -61,16 +61,18 @@ def speed_rows(measured: Sequence[Measured], scale: int) -> list[Row]:
 def memory_rows(measured: Sequence[Measured], scales: Sequence[int]) -> list[Row]:
     """By scale, the ratio of gradmill's peak memory in a cold build to torchgen's."""
     rows = []
-    for scale in scales:
-        pairs = [(p[TORCHGEN], p[GRADMILL]) for p in _pairs(measured, "cold", scale)]
-        rows += _row("cold", "cold build", scale, pairs, lambda sample: sample.peak_rss, False, MEMORY)
+    for s, scale in ((s, scale) for s in ALL_SCENARIOS if s.cold for scale in scales):
+        pairs = [(p[TORCHGEN], p[GRADMILL]) for p in _pairs(measured, s.name, scale)]
+        rows += _row(
+            s.name, "cold build", scale, pairs, lambda sample: sample.peak_rss, False, MEMORY if s.target else None
+        )
     return rows
 
 
 def growth_rows(measured: Sequence[Measured], scale: int) -> list[Row]:
     """By scenario, the ratio of gradmill's time with `scale` times the specs to its time with the real specs."""
     rows = []
-    for s in SCENARIOS:
+    for s in ALL_SCENARIOS:
         real, large = (_pairs(measured, s.name, size) for size in (1, scale))
         pairs = [(a[GRADMILL], b[GRADMILL]) for a, b in zip(real, large)]
         bounds = GROWTH if s.name in _GROWTH_BOUND else None

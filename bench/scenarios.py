@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from bench import edits
 from bench.measure import Sample, measure
-from bench.specs import SpecFolder, make
+from bench.specs import SpecFolder, make, make_checkout
 
 ROOT = Path(__file__).resolve().parent.parent
 GRADMILL = "gradmill"
@@ -56,6 +56,16 @@ SCENARIOS = (
     Scenario("switch", "to another spec set, and back", edit=edits.other_set, seen=True),
 )
 
+# Of the command that takes the place of PyTorch's script, with all that it writes.
+OF_SCRIPT = (
+    Scenario("script-cold", "into an empty tree", cold=True),
+    Scenario("script-nothing", "nothing to do"),
+    Scenario("script-formula", "one formula edit", edit=edits.formula),
+    Scenario("script-default", "a default in a schema", edit=edits.default),
+    Scenario("script-operator", "a new operator", edit=edits.operator),
+)
+ALL_SCENARIOS = SCENARIOS + OF_SCRIPT
+
 
 class Measured(NamedTuple):
     """One pair of measurements, one right after the other."""
@@ -70,21 +80,27 @@ class Bench:
     """A spec set of one scale, and both programs' files. `families`: the generated ones; all by default. `command`: a
     key of COMMANDS."""
 
+    scenarios: ClassVar[tuple[Scenario, ...]] = SCENARIOS
+
     def __init__(self, folder: Path, scale: int, families: str = "", command: str = "doit") -> None:
         self.scale = scale
         self.families = families
         self._start = COMMANDS[command]
         self.folder = folder
-        self.specs: SpecFolder = make(folder / "set", scale)
+        self.specs = self._make(folder / "set", scale)
         self.base = self.specs.texts()
-        for scenario in SCENARIOS:  # now rather than after an hour: whether this torch has what is to be edited
+        for scenario in self.scenarios:  # now rather than after an hour: whether this torch has what is to be edited
             if scenario.edit:
                 scenario.edit(self.base, 0)
         self._spare = folder / "torchgen-base"
         self._archive = folder / "results.zip"
         self._edits = 0
 
+    def _make(self, folder: Path, scale: int) -> SpecFolder:
+        return make(folder, scale)
+
     def output(self, program: str) -> Path:
+        """The folder of a program's files."""
         return self.folder / program
 
     def warm_up(self) -> None:
@@ -166,6 +182,23 @@ def _difference(ours: Path, theirs: Path) -> str:
     return f"{ours.name}:{number}: {GRADMILL} has {our!r}, {TORCHGEN} has {their!r}"
 
 
+class OfScript(Bench):
+    """A checkout, and the trees that `generate-code` and the functions of PyTorch's script write."""
+
+    scenarios = OF_SCRIPT
+
+    def _make(self, folder: Path, scale: int) -> SpecFolder:
+        return make_checkout(folder, scale)
+
+    def _run(self, program: str) -> Sample:
+        specs, output = self.specs.folder, self.output(program)
+        if program == TORCHGEN:
+            words = [sys.executable, "-m", "bench.torchgen_script", str(specs), str(output)]
+            return measure(words, ROOT, self.folder / f"{program}.log")
+        words = [*COMMANDS[GRADMILL], "generate-code", "--gen-dir", str(output), f"cache={self.folder / 'cache'}"]
+        return measure(words, specs, self.folder / f"{program}.log")
+
+
 def run_all(
     folder: Path,
     scales: Sequence[int],
@@ -176,7 +209,8 @@ def run_all(
     command: str,
 ) -> Iterator[Measured]:
     """All measurements. Scales alternate, too, so that they are comparable."""
-    benches = [Bench(folder / f"x{scale}", scale, families, command) for scale in scales]
+    kind = OfScript if all(scenario in OF_SCRIPT for scenario in scenarios) else Bench
+    benches = [kind(folder / f"x{scale}", scale, families, command) for scale in scales]
     for bench in benches:
         bench.warm_up()
     for scenario in scenarios:

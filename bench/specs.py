@@ -13,6 +13,14 @@ DERIVATIVES = "derivatives.yaml"
 TAGS = "tags.yaml"
 _PACKAGED = {NATIVE: f"ATen/native/{NATIVE}", TAGS: f"ATen/native/{TAGS}", DERIVATIVES: f"autograd/{DERIVATIVES}"}
 
+AUTOGRAD, ATEN = "tools/autograd", "aten/src/ATen"  # folders of a checkout
+CHECKOUT = {
+    NATIVE: f"{ATEN}/native/{NATIVE}",
+    TAGS: f"{ATEN}/native/{TAGS}",
+    DERIVATIVES: f"{AUTOGRAD}/{DERIVATIVES}",
+    "templates": f"{AUTOGRAD}/templates",
+}
+
 # The lines of an entry that name an operator: its own name, and references to others.
 _NAMES = re.compile(r"(?m)^(- func: |- name: |  structured_delegate: |  autogen: )([^(\n#]+)")
 _FOREACH = "_foreach_"
@@ -24,54 +32,78 @@ _DUNDER = re.compile(r"__(i?)(and|or|xor|lshift|rshift)__")
 
 
 class SpecFolder:
-    """A spec set in a flat folder, which both programs can read."""
+    """A spec set in a folder, which both programs can read: flat, or with its files at the places of a checkout."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, places: dict[str, str] | None = None) -> None:
         self.folder = folder
+        self._places = places or {}
+
+    def path(self, name: str) -> Path:
+        """Where a file is."""
+        return self.folder / self._places.get(name, name)
 
     @property
     def native(self) -> Path:
-        return self.folder / NATIVE
+        return self.path(NATIVE)
 
     @property
     def tags(self) -> Path:
-        return self.folder / TAGS
+        return self.path(TAGS)
 
     @property
     def derivatives(self) -> Path:
-        return self.folder / DERIVATIVES
+        return self.path(DERIVATIVES)
 
     @property
     def templates(self) -> Path:
-        return self.folder / "templates"
+        return self.path("templates")
 
     def texts(self) -> dict[str, str]:
         """The texts of the two large files by name: the input of edits."""
-        return {name: (self.folder / name).read_text() for name in (NATIVE, DERIVATIVES)}
+        return {name: self.path(name).read_text() for name in (NATIVE, DERIVATIVES)}
 
     def write(self, texts: dict[str, str]) -> None:
         """Writes the files with changed text; the others keep their times."""
         for name, text in texts.items():
-            path = self.folder / name
+            path = self.path(name)
             if path.read_text() != text:
                 path.write_text(text)
 
 
 def make(folder: Path, scale: int) -> SpecFolder:
     """Writes the installed torch's spec set with `scale` times its entries: the real ones, then renamed copies."""
-    spec = find_spec("torchgen")
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("torch is not installed: pip install 'gradmill[test]'")
-    packaged = Path(next(iter(spec.submodule_search_locations))) / "packaged"
+    packaged = _packaged()
     folder.mkdir(parents=True)
     shutil.copytree(packaged / "autograd" / "templates", folder / "templates")
     (folder / "RELEASE").write_text(metadata.version("torch"))
+    return _filled(SpecFolder(folder), packaged, scale)
+
+
+def make_checkout(folder: Path, scale: int) -> SpecFolder:
+    """The same with the files that PyTorch's generate_code.py reads, at their places in a checkout."""
+    packaged = _packaged()
+    shutil.copytree(packaged / "autograd" / "templates", folder / AUTOGRAD / "templates")
+    shutil.copytree(packaged / "ATen" / "templates", folder / ATEN / "templates")
+    shutil.copyfile(packaged / "autograd" / "deprecated.yaml", folder / AUTOGRAD / "deprecated.yaml")
+    (folder / "version.txt").write_text(metadata.version("torch"))
+    (folder / ATEN / "native").mkdir()
+    return _filled(SpecFolder(folder, CHECKOUT), packaged, scale)
+
+
+def _packaged() -> Path:
+    spec = find_spec("torchgen")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("torch is not installed: pip install 'gradmill[test]'")
+    return Path(next(iter(spec.submodule_search_locations))) / "packaged"
+
+
+def _filled(specs: SpecFolder, packaged: Path, scale: int) -> SpecFolder:
     for name, place in _PACKAGED.items():
         text = (packaged / place).read_text()
         if name != TAGS:
             text = "".join([text, *(_copy(text, f"x{i}") for i in range(1, scale))])
-        (folder / name).write_text(text)
-    return SpecFolder(folder)
+        specs.path(name).write_text(text)
+    return specs
 
 
 def entries(text: str) -> tuple[str, list[str]]:
