@@ -178,10 +178,11 @@ class Explainer:
         reasons = self._reasons(self._to_write.get(name, {}))
         kind = f"{FAMILIES[file.family].unit}s"
         template = [self._places.templates.get(file.template, file.template)] if file.template else []
+        units = [f"{len(file.units)} {kind}"] if file.units or FAMILIES[file.family].pieces else []
         return Explanation(
             name,
             "generated file",
-            (*template, f"{len(file.units)} {kind}"),
+            (*template, *units),
             (self._places.path(name),),
             (*reasons, f"{kind}: {listed(stale, kind)}") if reasons and stale else reasons,
         )

@@ -35,6 +35,7 @@ from pipeline.stages.set import (
     template_label,
 )
 from pipeline.stages.specs import entries, keys_of, lines
+from pipeline.stages.structseqs import structseqs
 
 CODE: Name = (INPUT, "gradmill's own code")
 NEVER: Name = (INPUT, "it was never built")
@@ -97,8 +98,12 @@ class Trail:
             self._causes[name] = {}
             changed = [name[1:-1]] if name[0] == ITEM else changes(self._db, name)
             ends = {end: None for read in changed or () for end in self._followed(read)}
-            self._causes[name] = ends or self.made_from(name)  # an earlier run saw the change
+            self._causes[name] = ends or self._all_but_lists(name)  # an earlier run saw the change
         return self._causes[name]
+
+    def _all_but_lists(self, name: Name) -> Ends:
+        """The ends that a row depends on, without the lists of all entries."""
+        return {end: None for end in self.made_from(name) if end[-1] is not NAMES}
 
     def _entries_for(self, end: Name) -> Ends:
         """Replaces the list of all entries by the entries that were added or deleted."""
@@ -113,9 +118,9 @@ class Trail:
         named = paths or spec_set(self._db).files
         if end[0] != ITEM:
             return _input_name(self._db, str(end[1]), named)
-        file, line, op = self.place(end, named)
         if end[-1] is NAMES:
-            return f"{file}: its entries were reordered"
+            return f"{named[self._key(end[2], '')]}: its entries were reordered"
+        file, line, op = self.place(end, named)
         return f"{file}:{line} {op}" if line else f"{file} {op} (deleted)"
 
     def place(self, end: Name, named: Mapping[str, str]) -> tuple[str, int, str]:
@@ -154,7 +159,7 @@ def end_of(name: Name) -> Name | None:
     if name[0] == ITEM:
         if name[1] == _GRAPH_TEXTS:
             return (INPUT, graph_label(name[2]))
-        if name[1] == variants.name:
+        if name[1] in (variants.name, structseqs.name):
             return entry_end("native", entry_of(name[-1]))
         role = name[2] if name[1] == entries.name else _ENTRIES.get(name[1])
         return None if role is None else entry_end(role, name[-1])

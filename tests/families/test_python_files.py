@@ -171,3 +171,21 @@ def test_a_tag_that_is_not_text_has_no_place_in_the_list_of_tags(python_set: Pro
     assert re.search(rf"tags\.yaml:\d+:\d+: error: {shown}: tag: the name of the tag is not text", run.stderr), (
         run.stderr
     )
+
+
+def test_files_of_python_are_explained_by_entries(python_set: Project) -> None:
+    python_set.append("native_functions.yaml", PAIR)
+    python_set.build(families=FAMILIES)
+    explained = python_set.run("explain", "return_types.pair", families=FAMILIES).stdout
+    assert re.search(r"made from .*native_functions\.yaml:\d+ pair\n", explained), explained
+    assert "functions" not in python_set.run("explain", "python_enum_tag.cpp", families=FAMILIES).stdout
+
+
+def test_a_tag_is_explained_after_a_failed_run(python_set: Project) -> None:
+    python_set.build(families=FAMILIES)
+    python_set.append("tags.yaml", "- tag: a_new_one\n  desc: A tag.")
+    python_set.set_formula("exp", "self", "grad.sizes()")
+    assert python_set.run(families=FAMILIES).status != 0
+    python_set.set_formula("exp", "self", "grad * result.conj()")
+    run = python_set.run("explain", families=FAMILIES)
+    assert (run.status, "python_enum_tag.cpp" in run.stdout) == (0, True), run.stderr
