@@ -228,6 +228,17 @@ def _binding(db: Database, name: str) -> Unit | None:
     return _named(name, functions) if functions else None
 
 
+def units_of(db: Database, family: str, function_: str) -> list[str]:
+    """The units of a family that may be made from a function: the one of its name, or its Python names."""
+    native = function(db, function_) if FAMILIES[family].unit == "binding" else None
+    if native is None:
+        return [function_]
+    plain = native.func.name.unqualified
+    return [
+        name for each, names in bound.item(db, bucket_of(plain), plain) or [] if each == function_ for name in names
+    ]
+
+
 def _named(name: str, functions: list[str]) -> Unit:
     """A Python name as a unit. Its entry is that of its first function."""
     plain = name.rpartition(".")[2]

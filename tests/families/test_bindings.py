@@ -186,6 +186,16 @@ def test_bindings_are_explained_by_all_entries_that_they_are_made_from(bound: Pr
     assert "torch.mv, in python_torch_functions_" in bound.run("explain", "mv.out", families="bindings").stdout
 
 
+def test_a_page_shows_a_binding_once_with_its_first_function(bound: Project) -> None:
+    assert bound.run("page", families="bindings").status == 0
+    page = (bound.generated / "page" / "op" / "mv.html").read_text()
+    assert re.findall(r'<details class="cpp" id="(bindings-[^"]+)"', page) == [
+        "bindings-torch.mv",
+        "bindings-Tensor.mv",
+    ]
+    assert len(re.findall(r'href="[^"]*mv\.html#bindings-torch\.mv"', page)) == 2  # from edits of `mv` and of `mv.out`
+
+
 @pytest.mark.parametrize(
     ("old", "new", "place", "message"),
     [

@@ -51,6 +51,12 @@ class Unit(Struct, frozen=True, array_like=True):
     name: str
     title: str
     files: tuple[str, ...]
+    anchor: str = ""  # on its page; "" for a Node, which is shown with its derivatives
+
+    @property
+    def language(self) -> str:
+        """The language of the code."""
+        return "Python" if all(file.endswith(".py") for file in self.files) else "C++"
 
 
 class Formula(Struct, frozen=True, array_like=True):

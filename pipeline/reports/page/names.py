@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.families.table import FAMILIES
 from pipeline.model.layers import LAYER_MARK, entry_operator
 from pipeline.model.native import FunctionHead
 from pipeline.reports.page.model import Ref
@@ -32,6 +33,11 @@ def ref_to(head: FunctionHead) -> Ref:
 def node_anchor(node: str, function: str, dispatch_key: str) -> str:
     """The anchor of a function's derivatives: its Node's name, which several functions may share."""
     return safe(node or f"{function}-{dispatch_key}")
+
+
+def unit_anchor(family: str, unit: str, function: str) -> str:
+    """The anchor of a unit that is no Node: Python names have their own, others that of their function."""
+    return safe(f"{family}-{unit if FAMILIES[family].unit == 'binding' else function}")
 
 
 def entry_anchor(entry: str) -> str:

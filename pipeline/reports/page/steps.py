@@ -11,14 +11,14 @@ from pipeline.families.nodes.files import DEFINITION, NODES
 from pipeline.families.table import FAMILIES
 from pipeline.query.database import Database
 from pipeline.reports.page.model import Placed, Ref, Relations, Step
-from pipeline.reports.page.names import node_anchor, safe
+from pipeline.reports.page.names import node_anchor, unit_anchor
 from pipeline.reports.page.relations import keys_of, placed, relations, shown_families
 from pipeline.rules.derivatives.forward import AUTO_ELEMENT_WISE
 from pipeline.stages.derivatives import definition
 from pipeline.stages.infos import keyed
 from pipeline.stages.match import info, node
 from pipeline.stages.schemas import GENERATED, function
-from pipeline.stages.units import unit
+from pipeline.stages.units import unit, units_of
 
 BACKWARD, FORWARD, SAVED, SCHEMA = "backward formula", "forward formula", "what is saved", "schema"
 Layout = tuple[str, int]
@@ -100,7 +100,11 @@ def _ref(db: Database, family: str, name: str) -> Ref:
     assert shown is not None
     of = relations.item(db, shown.function) or Relations()
     title = shown.title.rpartition("::")[2]
-    anchor = node_anchor(title, of.title, shown.dispatch_key) if family == NODES.name else safe(f"{family}-{of.title}")
+    anchor = (
+        node_anchor(title, of.title, shown.dispatch_key)
+        if family == NODES.name
+        else unit_anchor(family, shown.title, of.title)
+    )
     return Ref(of.page, anchor, shown.title)
 
 
@@ -112,5 +116,6 @@ def steps_of_schema(db: Database, at: Layout, name: str) -> tuple[Step, ...]:
     steps = [*_nodes(db, at, _made_from(db, name), SCHEMA, ())]
     for family in shown_families(db):
         if family != NODES.name:
-            steps += _units(db, at, family, served if _is_of_derivatives(family) else [name], SCHEMA)
+            made = served if _is_of_derivatives(family) else units_of(db, family, name)
+            steps += _units(db, at, family, made, SCHEMA)
     return tuple(steps)

@@ -26,7 +26,7 @@ from pipeline.reports.page.model import (
     Summary,
     Unit,
 )
-from pipeline.reports.page.names import entry_anchor, node_anchor, source_page
+from pipeline.reports.page.names import entry_anchor, node_anchor, source_page, unit_anchor
 from pipeline.reports.page.relations import (
     NOT_DIFFERENTIATED,
     keys_of,
@@ -47,7 +47,7 @@ from pipeline.stages.kernels import kernel
 from pipeline.stages.match import info, node
 from pipeline.stages.schemas import entry_of, function
 from pipeline.stages.schemas import origin as generated_from
-from pipeline.stages.units import unit
+from pipeline.stages.units import unit, units_of
 
 
 @query
@@ -156,7 +156,8 @@ def _function(db: Database, at: Layout, name: str, native: NativeFunction) -> Fu
     near, origin = relations.item(db, name) or Relations(), generated_from(db, name)
     pair = kernel(db, name)
     sources = dict.fromkeys((pair.source or {}).values()) if pair is not None else {}
-    units = (_unit(db, at, family, name) for family in shown_families(db) if family != NODES.name)
+    others = (family for family in shown_families(db) if family != NODES.name)
+    units = (_unit(db, at, family, each, near.title) for family in others for each in _units_of(db, family, name))
     return Function(
         near.title,
         str(native.func),
@@ -192,11 +193,22 @@ def _status(native: NativeFunction, name: str, sources: list[str]) -> str:
     return "not at all: it has no derivative"
 
 
-def _unit(db: Database, at: Layout, family: str, name: str) -> Unit | None:
-    """The code that a family generates for a function; None if it generates none."""
+def _units_of(db: Database, family: str, function_: str) -> list[str]:
+    """The units of a family that are shown with a function: a Python name with its first function."""
+    named = units_of(db, family, function_)
+    if named == [function_]:
+        return named
+    return [each for each in named if (at := unit(db, family, each)) is not None and at.function == function_]
+
+
+def _unit(db: Database, at: Layout, family: str, name: str, of: str = "") -> Unit | None:
+    """The code that a family generates for a function of the title `of`; None if it generates none."""
     files = placed.item(db, *at, family, name) if family in shown_families(db) else None
     shown = unit(db, family, name) if files is not None else None
-    return None if shown is None else Unit(family, name, shown.title, tuple(each.file for each in files or ()))
+    if shown is None:
+        return None
+    anchor = unit_anchor(family, shown.title, of) if of else ""
+    return Unit(family, name, shown.title, tuple(each.file for each in files or ()), anchor)
 
 
 # ---- summaries
