@@ -21,7 +21,7 @@ from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
-from pipeline.stages.python_names import bound
+from pipeline.stages.python_names import bound, called
 from pipeline.stages.python_names import stage as deprecated_forms
 from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order, schema_texts
 from pipeline.stages.schemas import schema_of as function_schema
@@ -111,7 +111,7 @@ def _all_units(db: Database, family: str) -> list[Unit]:
 @unkept
 def from_entries(db: Database) -> dict[str, int]:
     """The number of units per entry, by role and entry: for a schema the units of its function, for a definition its
-    Nodes and all units that print its formulas."""
+    Nodes and all units that print its formulas, for a deprecated form the bindings that parse it."""
     counts: dict[str, int] = {}
     definitions = _definitions(db)
     for family in families(db):
@@ -122,7 +122,11 @@ def from_entries(db: Database) -> dict[str, int]:
             if kind.subject == "outputs" and release(db).viewed(each.op.partition(".")[0]) is None:
                 defined = set()
             defined = defined if kind.subject in ("reverse", "derivatives", "outputs") else set()
-            for entry in (*(f"native {name}" for name in natives), *(f"derivatives {name}" for name in defined)):
+            forms = (
+                {form for of, form in called(db, each.op) if of in each.functions} if "deprecated" in kind.reads else ()
+            )
+            by_role = {"native": natives, "derivatives": defined, "deprecated": forms}
+            for entry in (f"{role} {name}" for role, names in by_role.items() for name in names):
                 counts[entry] = counts.get(entry, 0) + 1
     return counts
 

@@ -14,6 +14,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, heads, operator_at
 from pipeline.reports.editor.helpers import all_names
 from pipeline.reports.editor.hover import WORDS, schema_of
+from pipeline.rules.native.python_names import KEYS as FORM_KEYS
 from pipeline.rules.native.settings import DEVICE_CHECKS, KEYS
 from pipeline.stages import schemas
 from pipeline.stages.set import release
@@ -98,7 +99,7 @@ def _choices(context: Context) -> Iterable[Choice]:
     if cursor.role == "native":
         offer = _NATIVE.get((cursor.path[0] if cursor.path else "", cursor.in_value))
         return offer(context) if offer is not None else ()
-    return _derivatives(context)
+    return _form(context) if cursor.role == "deprecated" else _derivatives(context)
 
 
 def _first_keys(cursor: Cursor) -> Iterator[Choice]:
@@ -160,7 +161,25 @@ _NATIVE: dict[tuple[str, bool], Callable[[Context], Iterable[Choice]]] = {
     ("device_check", True): _values(*DEVICE_CHECKS),
     **{(flag, True): _values("True", "False") for flag in _FLAGS},
 }
-_FIRST = {"native": "func", "derivatives": "name", "tags": "tag"}
+_FIRST = {"native": "func", "derivatives": "name", "tags": "tag", "deprecated": "name"}
+
+
+# ---- deprecated.yaml
+
+
+def _form(context: Context) -> Iterable[Choice]:
+    """The keys of a deprecated form; in its call the functions, and within brackets the form's arguments."""
+    cursor = context.cursor
+    assert cursor.entry is not None
+    if not cursor.in_value:
+        present = {*cursor.entry.keys} - {cursor.word[0]}
+        return [Choice(key, "key", insert=f"{key}: ") for key in FORM_KEYS if key not in present]
+    if cursor.path == ("name",):
+        return _types(context)
+    if "(" not in cursor.text[: cursor.column]:
+        return dict.fromkeys(Choice(head.unqualified, "operator") for _, head in schemas.all_heads(context.db))
+    schema = schema_of(context.db, cursor.entry.head)
+    return [Choice(each.name, "argument", str(each)) for each in schema.arguments] if schema is not None else []
 
 
 # ---- derivatives.yaml

@@ -12,6 +12,7 @@ from pipeline.query.database import Database
 from pipeline.reports.editor.cursor import Cursor, operator_at
 from pipeline.reports.editor.helpers import Helper, declared
 from pipeline.reports.editor.operators import name_of
+from pipeline.rules.native.python_names import OUT
 
 _VALUE = re.compile(r"\s*-\s+(?:func|name)\s*:\s*[\"']?")
 _OVERLOAD = re.compile(r"(?:\w+::)?[\w]+(?:\.\w+)?(?=\()")
@@ -42,8 +43,8 @@ class Files(Struct, frozen=True):
 
 def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
     """The declarations of the word at the cursor: a helper's header, an argument's schema, an operator's entry in
-    native_functions.yaml. In that file itself, the operator's definition in derivatives.yaml. Empty if no file of the
-    set declares it."""
+    native_functions.yaml; for the call of a deprecated form, all functions of the name. In that file itself, the
+    operator's definition in derivatives.yaml. Empty if no file of the set declares it."""
     if cursor.entry is None:
         return []
     op = name_of(operator_at(cursor)[0])
@@ -52,6 +53,9 @@ def declarations(db: Database, cursor: Cursor, files: Files) -> list[Spot]:
         if cursor.in_value and cursor.path[:1] in (("structured_delegate",), ("autogen",)):
             return schemas_of(files, op)
         return list(_entries(files, "derivatives", lambda name: name == own))
+    if cursor.role == "deprecated":
+        called = cursor.word[0].removesuffix(OUT)
+        return list(_entries(files, "native", lambda name: name.partition(".")[0] == called))
     if cursor.role != "derivatives":
         return []
     if cursor.path == ("name",) or not cursor.path:

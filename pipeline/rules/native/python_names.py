@@ -22,8 +22,8 @@ from pipeline.rules.derivatives.definition import no_such_key
 METHODS = "Tensor"  # in place of a module
 _MODULES = ("nn", "fft", "linalg", "nested", "sparse", "special")
 _CALL = regex(r"(\w+)(?:\.\w+)?\((.*)\)")
-_OUT = "_out"
-_KEYS = {"name": "name(arguments) -> returns", "aten": "function(arguments)"}
+OUT = "_out"
+KEYS = {"name": "name(arguments) -> returns", "aten": "function(arguments)"}
 _CONSTANTS = {"1": "Scalar"}  # of calls, with their types
 
 
@@ -51,7 +51,7 @@ def parse_form(value: object, schemas: SchemaParser) -> DeprecatedForm:
     """An entry of deprecated.yaml. Raises SpecError if it is malformed."""
     if not isinstance(value, Mapping):
         raise SpecError("not a mapping", "write - name: name(arguments) -> returns")
-    for key, form in _KEYS.items():
+    for key, form in KEYS.items():
         if key not in value:
             raise no_such_key(value, key, f"no '{key}'", f"write {key}: {form}")
         if not isinstance(value[key], str):
@@ -64,20 +64,20 @@ def parse_form(value: object, schemas: SchemaParser) -> DeprecatedForm:
     match = _CALL.match(value["aten"])
     if match is None:
         raise SpecError(f"not a call: '{value['aten']}'", "write name(arguments)", field=("aten",))
-    out = match[1].endswith(_OUT)
+    out = match[1].endswith(OUT)
     call = tuple(match[2].split(", "))
     known = [a.name for a in schema.arguments]
     for name in call:
         if name not in known and name not in _CONSTANTS:
             hint = nearest(name, known) or f"the deprecated signature has: {', '.join(known)}"
             raise SpecError(f"unknown argument '{name}'", hint, field=("aten",), needle=name)
-    return DeprecatedForm(schema, match[1].replace(_OUT, "") if out else match[1], out, call)
+    return DeprecatedForm(schema, match[1].replace(OUT, "") if out else match[1], out, call)
 
 
 def ignored_keys(value: object) -> list[SpecError]:
     """A warning for each key of an entry of deprecated.yaml that is ignored."""
-    ignored = [str(key) for key in value if key not in _KEYS] if isinstance(value, Mapping) else []
-    hint = f"remove it: the keys are {' and '.join(_KEYS)}"
+    ignored = [str(key) for key in value if key not in KEYS] if isinstance(value, Mapping) else []
+    hint = f"remove it: the keys are {' and '.join(KEYS)}"
     return [SpecError(f"unknown key '{key}'", hint, field=(key,), at_key=True) for key in ignored]
 
 
@@ -103,7 +103,7 @@ def stands_for(form: DeprecatedForm, schema: Schema) -> bool:
 def uncalled(form: DeprecatedForm, schemas: Sequence[Schema], names: Iterable[str]) -> SpecError:
     """The error for a form that calls none of the functions of its name, which have these schemas. `names` are those of
     other functions."""
-    name = form.operator + (_OUT if form.out else "")
+    name = form.operator + (OUT if form.out else "")
     if not schemas:
         hint = (
             nearest(form.operator, [each for each in names if each != form.operator])

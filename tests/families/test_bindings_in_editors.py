@@ -1,0 +1,73 @@
+"""deprecated.yaml in an editor: errors as they are typed, completion, definitions, and lines above entries."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from lsp.editor import Editor
+from project import Project
+
+from families.test_bindings import DEPRECATED, bound
+
+__all__ = ["bound"]  # the fixture
+
+FORM, OUT = (line for line in DEPRECATED.splitlines() if line.startswith("- name: "))
+CALL = "aten: mv(self, vec)"
+
+
+@pytest.fixture
+def path(bound: Project) -> Path:
+    return bound.build(families="bindings").specs / "deprecated.yaml"
+
+
+@pytest_asyncio.fixture
+async def editor(bound: Project, path: Path) -> AsyncIterator[Editor]:
+    found = await Editor.of(bound, "families=bindings")
+    assert await found.open(path) == []
+    yield found
+    await found.end_in_peace()
+
+
+@pytest.mark.asyncio
+async def test_deprecated_forms_are_checked_as_they_are_typed(editor: Editor, path: Path) -> None:
+    (error,) = await editor.edit(path, CALL, CALL.replace("vec", "vek"))
+    assert (error.message, str(error.range)) == (
+        "mv: aten: unknown argument 'vek'\nhint: did you mean 'vec'?",
+        "3:17-3:20",
+    )
+    (warning,) = await editor.edit(path, CALL.replace("vec", "vek"), f"{CALL}\n  since: 2")
+    assert warning.message.startswith("mv: since: unknown key 'since'")
+
+
+@pytest.mark.asyncio
+async def test_deprecated_forms_have_the_bindings_that_parse_them(editor: Editor, path: Path) -> None:
+    assert await editor.lenses(path) == {FORM: "2 units made from it", OUT: "1 unit made from it"}
+    await editor.edit(path, FORM, "- name: mv(Tensor vec, Tensor self) -> Tensor")
+    await editor.edit(path, OUT, "- name: mv(Tensor vec, Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+    assert {*(await editor.lenses(path)).values()} == {"edited: rebuilds 2 units: torch.mv, Tensor.mv"}
+
+
+@pytest.mark.asyncio
+async def test_the_call_of_a_form_leads_to_the_functions_of_its_name(editor: Editor, path: Path) -> None:
+    assert [name for _, name in await editor.definition(path, CALL, after=7)] == ["mv", "mv.out"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("new", "offered", "not_offered"),
+    [
+        (f"{CALL}\n\n¦", ["name"], ["mv"]),
+        (f"at¦: {CALL[6:]}", ["aten"], ["name"]),
+        ("aten: m¦", ["mv", "mul"], ["masked_fill_backward", "vec"]),
+        ("aten: mv(self, v¦", ["vec"], ["mv"]),
+    ],
+)
+async def test_what_may_stand_in_a_form_is_offered(
+    editor: Editor, path: Path, new: str, offered: list[str], not_offered: list[str]
+) -> None:
+    labels = {each.label for each in await editor.offered(path, CALL, new)}
+    assert {*offered} <= labels
+    assert not {*not_offered} & labels
