@@ -45,6 +45,7 @@ class Release(Struct, frozen=True):
     views: dict[str, str]  # base names of view ops -> the argument that their outputs are views of
     untold_views: frozenset[str]  # base names of ops that share storage with their result, but are no views to autograd
     metadata_views: frozenset[str]  # views that as_strided cannot recreate: they change more than the geometry
+    has_view_metas: bool  # whether functionalization replays views by generated classes
     copied_in_views: frozenset[str]  # types of arguments that a ViewMeta copies, besides lists of integers
     made_of_views: frozenset[str]  # base names of functions that return views of `self` created by other functions
     manual_kernels: frozenset[str]  # C++ names of functions with handwritten kernels for autograd and tracing

@@ -141,6 +141,7 @@ OLDEST: dict[str, object] = {
     "self_pointer": "shared_from_this()",
     "collect_variable": "args.collect({name});",
     "trims_lines": False,
+    "has_view_metas": False,
     "spaces_docstrings": False,
     "exported_helpers": tuple(
         """
@@ -217,6 +218,7 @@ CHANGES: tuple[Change, ...] = (
         "2.8", "spaces_docstrings", "generated Python stubs are formatted, and one function writes all files", set=True
     ),
     Change("2.9", "kernel_keys", _MPS_SPARSE, add=("SparseMPS", "SparseCsrMPS")),
+    Change("2.9", "has_view_metas", "lambdas that replayed views became classes", set=True),
     Change("2.9", "base_types", "SymBool got a C++ type", add={"SymBool": "c10::SymBool"}),
     Change(
         "2.11",

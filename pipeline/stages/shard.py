@@ -109,11 +109,18 @@ def _files(db: Database, family: str, layout: Layout) -> list[File]:
         ]
     except SpecError as error:
         if error.role is not None:
-            db.report(problem_of(error, error.role, error.entry, error.op))
+            db.report(_elsewhere(error, error.role))
             return []
         # Any other error may be the reason why these lack derivatives.
         db.report(replace(problem_of(error, "derivatives", "", layout.underived), rank=LAST))
         return []
+
+
+def _elsewhere(error: SpecError, role: Role) -> Problem:
+    """The problem for an error of a family that names its place: an entry, or a template."""
+    if role == "template":
+        return replace(problem_of(error, role, "", ""), file=error.entry)
+    return problem_of(error, role, error.entry, error.op)
 
 
 def _planned_files(db: Database, family: str, layout: Layout) -> list[File]:

@@ -126,6 +126,15 @@ def test_since_2_15_one_of_several_views_is_made_alone(python_set: Project) -> N
     assert "how 'seen' makes one of its views alone is not known" in run.stderr
 
 
+def test_before_2_9_there_are_no_view_metas(python_set: Project) -> None:
+    (python_set.specs / "RELEASE").write_text("2.8.0")
+    run = python_set.run(families="view_metas,view_meta_bindings")
+    assert run.status != 0
+    reported = re.findall(r"templates/ATen/(\w+\.\w+): error: PyTorch 2.8 has no ViewMetas\n", run.stderr)
+    assert reported == ["ViewMetaClasses.h", "ViewMetaClassesPythonBinding.cpp"], run.stderr
+    assert python_set.run(families="annotated_args").status == 0
+
+
 def test_a_required_argument_runs_the_rows_of_its_name(python_set: Project) -> None:
     python_set.append("native_functions.yaml", PAIR.replace("self)", "self, SymInt[2] size, *, bool? flag)"))
     family = "annotated_args"

@@ -321,8 +321,7 @@ def units_are_complete(found: Outcome) -> Iterator[str]:
         if {*times} != there:
             yield f"{name}: missing {sorted(there - {*times})[:5]}, added {sorted({*times} - there)[:5]}"
     for template in {template for template, _ in expected} - {template for template, _ in held}:
-        units_of = _of_template(expected, template)
-        if {unit.partition("::")[0] for unit in units_of} and _family(units_of, plain) in found.families:
+        if _of_template(expected, template) and _family_of(template, plain) in found.families:
             yield f"nothing is made of {template}"
 
 
@@ -344,8 +343,10 @@ def _of_template(held: dict[tuple[str, str], Counter[str]], template: str) -> se
     return {unit for (of, _), times in held.items() if of == template for unit in times}
 
 
-def _family(units: set[str], manifest: Any) -> str:
-    return next((each["family"] for each in manifest["units"] if each["unit"] in units), "")
+def _family_of(template: str, manifest: Any) -> str:
+    """The family of the files that are made of a template."""
+    files = (each["path"] for each in manifest["files"] if template in each["inputs"])
+    return next(filter(None, map(_owner, files)), "")
 
 
 def text_has_each_unit_once(found: Outcome) -> Iterator[str]:
@@ -371,8 +372,8 @@ def _once(there: Counter[Any], plain: Counter[Any], found: Outcome) -> Iterator[
 def _families_by_kind(made: Made) -> dict[str, str]:
     """The families of files, by their kind."""
     of_units = {each["unit"]: each["family"] for each in made.manifest["units"]}
-    files = (each for each in made.manifest["files"] if each["units"])
-    return {kind(each["path"]): of_units.get(each["units"][0], "") for each in files}
+    files = {each["path"]: each["units"][0] for each in made.manifest["files"] if each["units"]}
+    return {kind(name): _owner(name) or of_units[unit] for name, unit in files.items()}
 
 
 def includes_exist(found: Outcome) -> Iterator[str]:

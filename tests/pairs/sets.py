@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from never_wrong.specset import of_families, read_specs
 from project import CORE, ROOT
 
+from pipeline.families.family import Layout
 from pipeline.families.table import FAMILIES
-from pipeline.releases import KNOWN, minor
+from pipeline.releases import KNOWN, minor, resolve
 
 NEWER = "99.0.0"  # a release that is not known
 ALL = tuple(minor(version) for version in KNOWN)
 OF_SETS = tuple(name for name, family in FAMILIES.items() if family.by_default and family.unit != "graph")
+ON_REQUEST = tuple(name for name, family in FAMILIES.items() if not family.by_default and family.unit != "graph")
 OPERATORS = ["add", "mul", "exp", "full", "transpose"]
 MISH = """
 - func: mish(Tensor self) -> Tensor
@@ -34,6 +36,10 @@ MISH = """
   dispatch:
     CPU: mish_out
 """  # what examples/vendor has derivatives of
+FORMS = """
+- name: mul(Tensor other, *, Tensor self) -> Tensor
+  aten: mul(self, other)
+"""  # of calls that are deprecated
 GRAPH = '''"""A graph of the operators that the small set has."""
 
 from torch import Tensor
@@ -107,21 +113,48 @@ def _small() -> Texts:
     return {**found, **templates}
 
 
+@cache
+def _on_request() -> Texts:
+    """What the small set needs for families that are generated when they are named: deprecated forms, and templates
+    that have nothing but their holes."""
+    holes: dict[str, dict[str, None]] = {}
+    for family in (FAMILIES[name] for name in ON_REQUEST):
+        for file in family.files([], Layout(), resolve("2.13")):
+            here = [hole for hole in file.slots if family.homes.get(hole) in (None, "", file.template)]
+            holes.setdefault(file.template, {}).update(dict.fromkeys(("generated_comment", *file.constants, *here)))
+    texts = {f"templates/{name}": "".join(f"${{{hole}}}\n" for hole in each) for name, each in holes.items()}
+    return {name: text.encode() for name, text in {**texts, "deprecated.yaml": FORMS}.items()}
+
+
 _NATIVE = "ATen/native"
 _PLACES = {
-    "flat": ("", "", "", "templates"),
-    "packaged": (f"{_NATIVE}/", f"{_NATIVE}/", "autograd/", "autograd/templates"),
-    "checkout": (f"aten/src/{_NATIVE}/", f"aten/src/{_NATIVE}/", "tools/autograd/", "tools/autograd/templates"),
+    "flat": ("", "", "", "", "templates", "templates/ATen"),
+    "packaged": (f"{_NATIVE}/", f"{_NATIVE}/", "autograd/", "autograd/", "autograd/templates", "ATen/templates"),
+    "checkout": (
+        f"aten/src/{_NATIVE}/",
+        f"aten/src/{_NATIVE}/",
+        "tools/autograd/",
+        "tools/autograd/",
+        "tools/autograd/templates",
+        "aten/src/ATen/templates",
+    ),
 }
 
 
 def _laid_out(form: str) -> Texts:
     """The small set with its files where a form has them."""
-    *folders, templates = _PLACES[form]
-    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml")
-    found = {f"{folder}{name}": _small()[name] for folder, name in zip(folders, names)}
-    rest = {name: data for name, data in _small().items() if name.startswith("templates/")}
-    return {**found, **{f"{templates}/{name.removeprefix('templates/')}": data for name, data in rest.items()}}
+    *folders, templates, aten = _PLACES[form]
+    texts = {**_small(), **_on_request()}
+    names = ("native_functions.yaml", "tags.yaml", "derivatives.yaml", "deprecated.yaml")
+    found = {f"{folder}{name}": texts[name] for folder, name in zip(folders, names)}
+    rest = {name.removeprefix("templates/"): data for name, data in texts.items() if name.startswith("templates/")}
+    return {
+        **found,
+        **{
+            f"{aten}/{name.removeprefix('ATen/')}" if name.startswith("ATen/") else f"{templates}/{name}": data
+            for name, data in rest.items()
+        },
+    }
 
 
 def _said(name: str, release: str, text: str = "{}\n") -> Texts:
@@ -270,17 +303,18 @@ def _nothing(folder: Path, release: str) -> None:
 
 
 _EXP = Form(_flat).line[1]
+_WHOLE: Any = {"families": (*OF_SETS, *ON_REQUEST), "by_default": OF_SETS, "same": "small"}
 
 SETS: dict[str, Form] = {
-    "flat": Form(_flat, same="small"),
-    "packaged": Form(_packaged, line=("set/autograd/derivatives.yaml", _EXP), same="small"),
-    "checkout": Form(_checkout, line=("set/tools/autograd/derivatives.yaml", _EXP), same="small"),
+    "flat": Form(_flat, **_WHOLE),
+    "packaged": Form(_packaged, line=("set/autograd/derivatives.yaml", _EXP), **_WHOLE),
+    "checkout": Form(_checkout, line=("set/tools/autograd/derivatives.yaml", _EXP), **_WHOLE),
     "wheel": Form(
         _wheel,
         WHEEL,
         (f"{WHEEL}!{PACKAGED}autograd/derivatives.yaml", _EXP),
+        **_WHOLE,
         is_file=True,
-        same="small",
         called="torch-0",
     ),
     "core": Form(_nothing, "core", releases=("2.13",), named=True, may_be_silent=False),

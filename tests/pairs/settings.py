@@ -12,7 +12,7 @@ from typing import NamedTuple
 from allpairspy import AllPairs
 from never_wrong.seed import seeded
 
-from pairs.sets import OF_SETS, SETS
+from pairs.sets import OF_SETS, ON_REQUEST, SETS
 from pipeline.families.places import TREES
 from pipeline.families.table import FAMILIES
 from pipeline.releases import KNOWN, minor
@@ -37,6 +37,7 @@ LISTS = {
     "mapping": "operators:\n  aten::exp: {}\n  aten::add.Tensor: {include_all_overloads: false}\n",
     "list": "- aten::exp\n",
 }  # of selected operators, which all sets have
+OF_PYTHON = ",".join(ON_REQUEST)  # families that are generated when they are named
 JOBS = {"1": (), "processes": ("-n", "2", "-P", "process"), "threads": ("-n", "2", "-P", "thread")}
 
 SETTINGS: dict[str, Values] = {
@@ -51,7 +52,7 @@ SETTINGS: dict[str, Values] = {
     "strict": Values(("0", "1")),
     "layout": Values(("upstream", "split")),
     "shards": Values(("", "1", "23")),
-    "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3)))),
+    "families": Values(("", *OF_SETS[:2], *(",".join(OF_SETS[at::2]) for at in (2, 3)), OF_PYTHON)),
     "operators": Values(("", *filter(None, LISTS))),
     "autograd": Values(("1", "0")),
     "graphs": Values(("", "graphs")),
@@ -118,7 +119,12 @@ EXCLUDED = (
     ),
     Excluded("the set has no headers for graphs", lambda set, graphs: bool(graphs) and not SETS[set].graphs),
     Excluded("whole graphs are for 2.13 and newer", lambda graphs, release: bool(graphs) and _before(release, "2.13")),
+    Excluded(
+        "ViewMetas are for 2.9 and newer",
+        lambda families, release: families == OF_PYTHON and _before(release, "2.9"),
+    ),
     Excluded("a tree has the graphs elsewhere", lambda tree, graphs: bool(tree and graphs)),
+    Excluded("a tree has the files of these families elsewhere", lambda tree, families: tree and families == OF_PYTHON),
     Excluded("in a tree, files of other families stay", lambda tree, before: tree and before == "other families"),
     Excluded("lines=1 is for the split layout", lambda layout, lines: lines == "1" and layout != "split"),
 )

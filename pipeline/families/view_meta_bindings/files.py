@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.cpp.view_metas import view_meta
+from pipeline.cpp.view_metas import check_release, view_meta
 from pipeline.families.family import Family, Layout, in_csrc
 from pipeline.families.file import File
 from pipeline.model.units import Unit
@@ -17,7 +17,8 @@ BINDING = "binding"
 
 
 def files(views: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The one file."""
+    """The one file. SpecError as `check_release`."""
+    check_release(release, TEMPLATE)
     return [File(NAME, TEMPLATE, {}, {"view_meta_bindings": BINDING}, tuple(unit.name for unit in views))]
 
 
@@ -49,6 +50,6 @@ VIEW_META_BINDINGS = Family(
     subsets={"functionalization": ""},
     place=in_csrc("functionalization/generated"),
     needs=TEMPLATE,
-    selects=lambda head, release: head.view_kind == "aliasing" and not head.implicit,
+    selects=lambda head, release: release.has_view_metas and head.view_kind == "aliasing" and not head.implicit,
     titled=lambda names: f"functionalization.{view_meta(names.name)}",
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.cpp.view_metas import view_meta
+from pipeline.cpp.view_metas import check_release, view_meta
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.model.native import FunctionHead
@@ -27,7 +27,8 @@ _SLOTS = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DE
 
 
 def files(views: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
-    """The header and the source. Each template has some of the holes."""
+    """The header and the source. Each template has some of the holes. SpecError as `check_release`."""
+    check_release(release, _ATEN + HEADER)
     names = tuple(unit.name for unit in views)
     return [File(name, _ATEN + name, {}, dict(_SLOTS), names, comment=_comment(name)) for name in FILES]
 
@@ -39,7 +40,7 @@ def _comment(name: str) -> str:
 
 def selects(head: FunctionHead, release: Release) -> bool:
     """Whether a function is a view. The source includes the headers of all, also of those that have no class."""
-    return head.view_kind == "aliasing"
+    return release.has_view_metas and head.view_kind == "aliasing"
 
 
 def plan(group: ViewGroup, release: Release) -> ViewMetasPlan:
