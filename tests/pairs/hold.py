@@ -19,7 +19,7 @@ from project import tasks_in
 
 from pairs.reading import Report, compiled, definitions, includes, is_compiled, kind, registrations, report
 from pairs.sets import SETS
-from pairs.settings import KERNELS, SETTINGS, Case
+from pairs.settings import KERNELS, SETTINGS, Case, families_for
 from pairs.work import Programs, Tree, Work
 from pipeline.families.table import FAMILIES
 
@@ -106,7 +106,7 @@ class References:
     def plain(self, case: Case) -> Made:
         """A clean build of all families, in upstream's layout."""
         form = SETS[case["set"]]
-        families = ",".join(form.families) if form.by_default else ""
+        families = ",".join(families_for(form.families, case["release"])) if form.by_default else ""
         return self._made(_key({**_usual(case, ["set", "release", "operators", "graphs"]), "families": families}))
 
     def checked(self, case: Case) -> Report:

@@ -137,6 +137,11 @@ def _before(release: str, other: str) -> bool:
     return [*map(int, release.split(".")[:2])] < [*map(int, other.split("."))]
 
 
+def families_for(families: tuple[str, ...], release: str) -> list[str]:
+    """The families that a release has: those of ViewMetas since 2.9."""
+    return [name for name in families if not (FAMILIES[name].needs.startswith("ATen/") and _before(release, "2.9"))]
+
+
 def excluded(case: Mapping[str, str]) -> str:
     """Why there is no such case, nor one with more settings; "" where there may be."""
     return next((each.reason for each in EXCLUDED if each.holds(case)), "")
