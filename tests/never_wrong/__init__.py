@@ -2,6 +2,7 @@
 
     python -m tests.never_wrong.sweep        every derivative entry and 300 functions edited: incremental equals clean
     python -m tests.never_wrong.mutations    500 mutated spec sets: the verdict and the bytes of torchgen
+    python -m tests.never_wrong.mutations --python    the same for what Python bindings are made from
     python -m tests.never_wrong.kinds        39,000 keys with values of all kinds, types in all places: the same
     python -m tests.never_wrong.kills        200 killed runs: the next one equals clean
     python -m tests.never_wrong.chains       1000 edits in one chain on one cache: incremental equals clean

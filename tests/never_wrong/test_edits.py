@@ -21,6 +21,7 @@ from never_wrong.sweep import Sweep, targets
 
 EDITS = 4 * MORE
 SETS = 40 * MORE
+SETS_OF_BINDINGS = 12 * MORE
 KILLS = 3 * MORE
 DOIT_EVERY = 4  # edits that a doit process follows
 
@@ -49,6 +50,14 @@ def test_mutated_sets_get_the_verdict_and_the_bytes_of_torchgen(judge: Judge) ->
         if verdict.wrong:
             wrong.append(f"{verdict.wrong}: --seed {seed} --sample 1 ({', '.join(made)})\n{verdict.detail}")
     assert not wrong, f"python -m tests.never_wrong.mutations\n{REPEAT}\n" + "\n".join(wrong)
+
+
+def test_mutated_sets_of_bindings_get_the_verdict_and_the_bytes_of_torchgen(tmp_path: Path, torch_specs: Path) -> None:
+    with Oracle() as torchgen:
+        judge = Judge(tmp_path, torchgen, python=True)
+        judged = [(seed, judge.judge(seed)) for seed in range(SEED, SEED + SETS_OF_BINDINGS)]
+    wrong = [f"--seed {seed} ({made}): {verdict}" for seed, (verdict, made) in judged if verdict.wrong]
+    assert not wrong, f"python -m tests.never_wrong.mutations --python\n{REPEAT}\n" + "\n".join(wrong)
 
 
 @pytest.mark.parametrize("name", FILES)
