@@ -1,0 +1,9 @@
+// The extension module `gradmill_tags`: the generated enumeration of tags. pybind11 refuses to register a C++ type that
+// torch has registered, so that this module is compiled with types of its own (PYBIND11_BUILD_TYPE).
+
+#include <pybind11/pybind11.h>
+#include <torch/csrc/autograd/python_enum_tag.h>
+
+PYBIND11_MODULE(gradmill_tags, module) {
+  torch::autograd::initEnumTag(module.ptr());
+}
