@@ -117,7 +117,10 @@ PyObject* returned_structseq_repr(PyStructSequence* obj) {
   END_HANDLE_TH_ERRORS
 }
 
+// Of dense tensors of the CPU alone.
 PyObject* tensor_to_list(const at::Tensor& tensor) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      tensor.is_cpu() && tensor.layout() == at::kStrided, NOT_EXPORTED "torch::utils::tensor_to_list");
   if (tensor.dim() == 0) {
     return py::cast(tensor.item()).release().ptr();
   }

@@ -1,0 +1,123 @@
+"""Calls from torch's samples of its operators, right ones and wrong ones.
+
+Where a description names a binding, as a function, a method or an operator in place, that is called. Where it names
+Python code, that code runs in a mode that replaces each binding which it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+import torch
+from in_torch.described import op_db
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+
+from bindings_in_torch.arguments import make
+from bindings_in_torch.rows import Row
+from bindings_in_torch.tables import Pair
+
+_DTYPES = (torch.float32, torch.complex64, torch.int64, torch.bool)
+_OF_EACH_DTYPE = 2
+_WRONG = 4
+
+
+class Replacing(TorchFunctionMode):
+    """While it is active, bindings of torch's are replaced by ours, or by none. Notes the names of those replaced."""
+
+    def __init__(self, pairs: Mapping[int, Pair]) -> None:
+        super().__init__()
+        self.pairs = pairs
+        self.called: set[str] = set()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        pair = self.pairs.get(id(func))
+        if pair is None:
+            return func(*args, **(kwargs or {}))
+        self.called.add(pair.name)
+        return pair.ours(*args, **(kwargs or {}))
+
+
+def in_mode(name: str, function: Callable[..., Any], mode: Replacing) -> Pair:
+    """A function with our bindings, and with torch's in a mode that does nothing."""
+
+    def ours(*args: Any, **kwargs: Any) -> Any:
+        with mode:
+            return function(*args, **kwargs)
+
+    def torchs(*args: Any, **kwargs: Any) -> Any:
+        with Replacing({}):
+            return function(*args, **kwargs)
+
+    return Pair(name, ours, torchs)
+
+
+def calls(mode: Replacing, *, whole: bool) -> Iterator[tuple[Pair, Row]]:
+    """The calls of samples; not `whole`: only of descriptions that name a binding."""
+    for info in op_db:
+        name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
+        variants = [info.op, info.method_variant, info.inplace_variant, info.operator_variant]
+        found = [mode.pairs[id(variant)] for variant in variants if id(variant) in mode.pairs]
+        if whole and id(info.op) not in mode.pairs:
+            found.append(in_mode(name, info.op, mode))
+        if found:
+            yield from _calls(info, found)
+
+
+def _calls(info: Any, pairs: list[Pair]) -> Iterator[tuple[Pair, Row]]:
+    for what, sample in _samples(info):
+        args, kwargs = (_copied(sample.input), *map(_copied, sample.args)), _copied(sample.kwargs)
+        for pair in pairs:
+            yield pair, Row(pair.name, what, args, kwargs)
+        out = _out(info, sample) if info.supports_out and "wrong" not in what else None
+        if out is not None:
+            yield pairs[0], Row(pairs[0].name, f"{what}, out", args, kwargs | {"out": _copied(out)})
+
+
+def _samples(info: Any) -> Iterator[tuple[str, Any]]:
+    """The samples of an operator, of some dtypes. Python code that makes samples fails for some dtypes."""
+    torch.manual_seed(0)
+    for dtype in (dtype for dtype in _DTYPES if dtype in info.dtypes):
+        differentiable = dtype.is_floating_point or dtype.is_complex
+        samples = info.sample_inputs("cpu", dtype, requires_grad=differentiable and info.supports_autograd)
+        for number, sample in enumerate(islice(samples, _OF_EACH_DTYPE)):
+            yield f"sample {number} of {dtype}", sample
+    if info.error_inputs_func is not None:
+        for number, error in enumerate(islice(info.error_inputs("cpu"), _WRONG)):
+            yield f"wrong sample {number}", error.sample_input
+
+
+def _out(info: Any, sample: Any) -> Any:
+    """Tensors like the results, filled with zeros."""
+    with torch.no_grad(), suppress(Exception):
+        args, kwargs = pytree.tree_map_only(Tensor, Tensor.detach, (sample.args, sample.kwargs))
+        first = pytree.tree_map_only(Tensor, Tensor.detach, sample.input)
+        result = info.op(first, *args, **kwargs)
+        if isinstance(result, Tensor):
+            return torch.zeros_like(result)
+        if isinstance(result, tuple) and all(isinstance(member, Tensor) for member in result):
+            return tuple(torch.zeros_like(member) for member in result)
+    return None
+
+
+def _copied(value: Any) -> Any:
+    """Arguments as descriptions of copies of them."""
+    return pytree.tree_map_only(Tensor, lambda tensor: make(_copy, tensor), value)
+
+
+def _copy(tensor: Tensor) -> Tensor:
+    """The same numbers at the same strides."""
+    with torch.no_grad():
+        if tensor.layout != torch.strided or tensor.is_nested or tensor.is_meta or tensor.is_quantized:
+            copy = tensor.detach().clone()
+        else:
+            last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1
+            size = max(last, 0) if tensor.numel() else 0
+            plain = tensor.detach().resolve_conj().resolve_neg()
+            copy = torch.zeros(size, dtype=plain.dtype).as_strided(plain.shape, tensor.stride())
+            copy = plain.clone() if 0 in tensor.stride() else copy.copy_(plain)
+    return copy.requires_grad_(tensor.requires_grad)
