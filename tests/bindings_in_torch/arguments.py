@@ -1,4 +1,4 @@
-"""Arguments as data: what is described here is made once for each call, so that no call sees what another one changed."""
+"""Arguments as data: each call makes its own from a description, so that none sees what another one changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def make(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Made:
     return Made(function, args, kwargs)
 
 
-def tensor(*shape: int, dtype: torch.dtype = torch.float32, start: float = 0.1, step: float = 0.07, **more: bool) -> Made:
+def tensor(
+    *shape: int, dtype: torch.dtype = torch.float32, start: float = 0.1, step: float = 0.07, **more: bool
+) -> Made:
     """A tensor of numbers in steps. `more` is `requires_grad`."""
     return Made(_tensor, (shape, dtype, start, step), more)
 

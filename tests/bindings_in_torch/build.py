@@ -17,13 +17,15 @@ from project import ROOT
 
 HERE = Path(__file__).parent
 PROCESSES = 2
-MODULE, TAGS = "gradmill_bindings.so", "gradmill_tags.so"
+MODULE, SMALL, TAGS = "gradmill_bindings.so", "small.so", "gradmill_tags.so"
+FAULTY_MODULE = "faulty.so"
 # Where the sources include the header of return types from: ahead of torch's folder, so that it is ours.
 PLACE = Path("torch/csrc/autograd/generated")
 _FAMILIES = "families=bindings,return_types,enum_tag"
 _TORCH = [f"python_torch_functions_{k}" for k in range(3)]
 _SHORT = [f"python_{name}_functions" for name in ("linalg", "fft", "nested", "sparse", "nn")]
-SPECIAL = "python_special_functions"
+_SPECIAL = "python_special_functions"
+FAULTY = "python_linalg_functions"  # what `faults` changes
 
 Units = Mapping[str, list[Path]]  # the sources of each object, by its name
 
@@ -46,14 +48,19 @@ def generate(folder: Path) -> Path:
 
 def whole(generated: Path) -> Units:
     """Each source as an object."""
-    names = [*_TORCH, "python_variable_methods", *_SHORT, SPECIAL, "python_return_types"]
+    names = [*_TORCH, "python_variable_methods", *_SHORT, _SPECIAL, "python_return_types"]
     return {name: [generated / f"{name}.cpp"] for name in names} | _own(HERE / "module.cpp", HERE / "hidden.cpp")
 
 
-def small(generated: Path) -> Units:
-    """Some functions, in few objects: most of the time of each goes into torch's headers."""
-    rest = [generated / f"{name}.cpp" for name in (*_SHORT[:2], "python_return_types")]
-    return {SPECIAL: [generated / f"{SPECIAL}.cpp"], "rest": [*rest, HERE / "module.cpp", HERE / "hidden.cpp"]}
+def small(generated: Path, linalg: Path | None = None) -> Units:
+    """Some functions in two objects, as most of the time of each goes into torch's headers. `linalg` is another source
+    in the place of the generated one."""
+    rest = [generated / f"{name}.cpp" for name in ("python_fft_functions", _SPECIAL, "python_return_types")]
+    name = FAULTY if linalg is None else linalg.stem
+    return {
+        f"{name}_small": [linalg or generated / f"{FAULTY}.cpp"],
+        "rest": [*rest, HERE / "module.cpp", HERE / "hidden.cpp"],
+    }
 
 
 def tags(generated: Path) -> Units:
@@ -81,10 +88,6 @@ def build(folder: Path, modules: Mapping[str, Units]) -> list[Cost]:
     if done.returncode:
         raise SystemExit(done.stdout[-20000:] + done.stderr)
     return [Cost(name, **json.loads((folder / f"{name}.cost").read_text())) for name in units]
-
-
-def objects(folder: Path, units: Units) -> list[Path]:
-    return [folder / f"{name}.o" for name in units]
 
 
 def _lines(folder: Path, modules: Mapping[str, Units], units: Units) -> Iterator[str]:

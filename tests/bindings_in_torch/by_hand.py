@@ -99,7 +99,10 @@ _DEPRECATED: list[_Call] = [
             ("Tensor.", (own, 2), others),
         )
     ),
-    *((f"Tensor.{name}_", own, 2, 3, *others) for name, own, others in (("addmm", _M, (_M, _M)), ("addr", _M, (_V, _V)))),
+    *(
+        (f"Tensor.{name}_", own, 2, 3, *others)
+        for name, own, others in (("addmm", _M, (_M, _M)), ("addr", _M, (_V, _V)))
+    ),
     *((f"torch.{name}", _M, 2, _M, _M) for name in ("addcmul", "addcdiv")),
     *((f"torch.{name}", _M, 2, _M, _M, {"out": _M}) for name in ("addcmul", "addcdiv")),
     *((f"Tensor.{name}", _M, 2, _M, _M) for name in ("addcmul", "addcmul_", "addcdiv", "addcdiv_")),
@@ -115,7 +118,11 @@ _NAMED_RESULTS: list[_Call] = [
     *((f"Tensor.{name}", _M, 1, True) for name in ("max", "min", "sort", "mode", "median", "nanmedian")),
     *((f"torch.{name}", _M, 0, {"out": _OUTS}) for name in ("max", "min", "mode", "median", "nanmedian")),
     *((f"torch.{name}", _M, 0, {"out": list(_OUTS)}) for name in ("max", "min")),
-    *((f"torch.{name}", _M, 0, {"out": out}) for name in ("max", "sort") for out in (_M, (_M,), (_M, None), (*_OUTS, _M))),
+    *(
+        (f"torch.{name}", _M, 0, {"out": out})
+        for name in ("max", "sort")
+        for out in (_M, (_M,), (_M, None), (*_OUTS, _M))
+    ),
     *((f"torch.{name}", _LEAF) for name in ("aminmax", "frexp", "slogdet", "svd", "qr", "geqrf", "logdet")),
     ("torch.aminmax", _M, {"dim": 0, "keepdim": True, "out": (tensor(1, 3), tensor(1, 3))}),
     ("torch.frexp", _M, {"out": (tensor(3, 3), integers(3, 3, dtype=torch.int32))}),
@@ -293,10 +300,17 @@ _LISTS: list[_Call] = [
     ("torch.cat", {"tensors": [_M, _M], "dim": -1}),
     ("torch.cat", {"tensors": [_M, _D]}),
     ("torch.stack", make(iter, [])),
-    *(("Tensor.view", _M, *size) for size in ((9,), (-1,), ([9],), ((1, 9),), (torch.Size([9]),), (1, -1), (-1, -1), ())),
+    *(
+        ("Tensor.view", _M, *size)
+        for size in ((9,), (-1,), ([9],), ((1, 9),), (torch.Size([9]),), (1, -1), (-1, -1), ())
+    ),
     *(("Tensor.view", _M, kind) for kind in (torch.int32, torch.float16, torch.float64)),
     *(("Tensor.permute", _M, *dims) for dims in ((1, 0), ((1, 0),), ([1, 0],), (0,), (0, 0), (0, "1"))),
-    *((f"Tensor.{name}", _M, *sizes) for name in ("reshape", "expand", "repeat", "tile") for sizes in ((3, 3), ((3, 3),))),
+    *(
+        (f"Tensor.{name}", _M, *sizes)
+        for name in ("reshape", "expand", "repeat", "tile")
+        for sizes in ((3, 3), ((3, 3),))
+    ),
     *((f"Tensor.{name}", _M, 3, 3.5) for name in ("reshape", "expand", "repeat", "view", "permute")),
     *(("torch.flip", _M, dims) for dims in (0, (0, 1), [0, 0], ())),
     ("torch.split_with_sizes", _M, [1, 2], 1),
@@ -339,7 +353,6 @@ _STRINGS: list[_Call] = [
     *(("linalg.linalg_norm", _M, order) for order in ("fro", "nuc", 2, -1, math.inf, None, "other")),
     *(("Tensor.scatter_reduce", _V, 0, _I, _V, how) for how in ("sum", "mean", "none", 3)),
     *(("torch.searchsorted", _V, _V, {"side": side}) for side in ("left", "right", "up", None)),
-    ("torch.gelu", _M, {"approximate": "tanh"}),
     ("nn.gelu", _M, {"approximate": "tanh"}),
     ("nn.gelu", _M, {"approximate": "no"}),
     ("Tensor.type", _M),
@@ -349,19 +362,39 @@ _STRINGS: list[_Call] = [
     ("Tensor.type", _M, None),
 ]
 _CONVERSIONS: list[_Call] = [
-    *(("Tensor.to", _M, *how) for how in ((torch.float64,), ("cpu",), (_D,), ("cpu", torch.int32), ("nowhere",), (), (3,))),
-    *(("Tensor.to", _M, {key: how}) for key, how in (("dtype", torch.int8), ("other", _D), ("copy", True), ("device", None))),
+    *(
+        ("Tensor.to", _M, *how)
+        for how in ((torch.float64,), ("cpu",), (_D,), ("cpu", torch.int32), ("nowhere",), (), (3,))
+    ),
+    *(
+        ("Tensor.to", _M, {key: how})
+        for key, how in (("dtype", torch.int8), ("other", _D), ("copy", True), ("device", None))
+    ),
     ("Tensor.to", _PERMUTED, {"memory_format": torch.contiguous_format}),
     ("Tensor.to", _M, torch.float32, True, True),
     ("Tensor.to", _M, torch.device("meta"), {"non_blocking": True}),
-    *((f"Tensor.{name}", _M) for name in "float double half bfloat16 int long short byte char bool cfloat cdouble".split()),
+    *(
+        (f"Tensor.{name}", _M)
+        for name in "float double half bfloat16 int long short byte char bool cfloat cdouble".split()
+    ),
     *((f"Tensor.{name}", _M, {"memory_format": torch.preserve_format}) for name in ("float", "double", "cpu")),
-    *((f"Tensor.{name}", _PERMUTED, {"memory_format": torch.channels_last}) for name in ("is_contiguous", "contiguous")),
+    *(
+        (f"Tensor.{name}", _PERMUTED, {"memory_format": torch.channels_last})
+        for name in ("is_contiguous", "contiguous")
+    ),
     *((f"Tensor.{name}", _M, {"memory_format": 3}) for name in ("is_contiguous", "contiguous", "float")),
     *(
         (f"Tensor.{name}", value)
         for name in "item tolist numpy __bool__ __int__ __float__ __complex__ __index__ __invert__ __long__".split()
-        for value in (make(torch.tensor, 2), make(torch.tensor, 2.5), make(torch.tensor, True), _M, _LEAF, _META, _SPARSE)
+        for value in (
+            make(torch.tensor, 2),
+            make(torch.tensor, 2.5),
+            make(torch.tensor, True),
+            _M,
+            _LEAF,
+            _META,
+            _SPARSE,
+        )
     ),
     ("Tensor.item", make(torch.tensor, 2**62)),
     ("Tensor.item", make(torch.tensor, 1.5 + 2j)),
@@ -374,7 +407,10 @@ _CONVERSIONS: list[_Call] = [
     *((f"Tensor.{name}", _B, dim) for name in ("size", "stride") for dim in (0, -1, 5, None, "a", 1.0, True)),
     *((f"Tensor.{name}", _B, {"dim": 1}) for name in ("size", "stride")),
     *((f"Tensor.{name}", _B) for name in ("storage_offset", "element_size", "get_device", "is_contiguous", "_is_view")),
-    *((f"Tensor.{name}", _M) for name in ("nelement", "ndimension", "untyped_storage", "requires_grad_", "cuda", "xpu")),
+    *(
+        (f"Tensor.{name}", _M)
+        for name in ("nelement", "ndimension", "untyped_storage", "requires_grad_", "cuda", "xpu")
+    ),
     *(("Tensor.requires_grad_", value, how) for value in (_M, _LEAF, integers(2)) for how in (True, False, 1, None)),
     ("Tensor.qscheme", _QUANTIZED),
     ("Tensor.q_scale", _QUANTIZED),
@@ -389,7 +425,7 @@ _CONVERSIONS: list[_Call] = [
 ]
 _OTHER_TENSORS: list[_Call] = [
     *(
-        (name, *map(lambda value: value, values))
+        (name, *values)
         for name in ("torch.add", "torch.mul", "torch.matmul", "Tensor.add", "Tensor.__mul__", "Tensor.add_")
         for values in (
             (_LEAF, _M),
@@ -428,15 +464,24 @@ _OTHER_TENSORS: list[_Call] = [
     ("nn._parse_to", "nowhere"),
     ("nn._parse_to", _M),
     ("sparse.sparse_sampled_addmm", _OBJECT, _M, _M),
-    *((f"Tensor.{name}", _SUBCLASS) for name in "size dim numel item tolist numpy contiguous sum t zero_ float".split()),
-    *((f"Tensor.{name}", _SUBCLASS) for name in "__bool__ __invert__ is_contiguous data_ptr storage_offset exp".split()),
+    *(
+        (f"Tensor.{name}", _SUBCLASS)
+        for name in "size dim numel item tolist numpy contiguous sum t zero_ float".split()
+    ),
+    *(
+        (f"Tensor.{name}", _SUBCLASS)
+        for name in "__bool__ __invert__ is_contiguous data_ptr storage_offset exp".split()
+    ),
     ("Tensor.size", _SUBCLASS, 0),
     ("Tensor.new_zeros", _SUBCLASS, 2),
     ("Tensor.copy_", _M, _SUBCLASS),
     ("Tensor.requires_grad_", _SUBCLASS),
 ]
 _OUT: list[_Call] = [
-    *(("torch.add", _M, _M, {"out": out}) for out in (_M, _D, integers(3, 3), _EMPTY, tensor(2), _META, _LEAF, None, 3, (_M,))),
+    *(
+        ("torch.add", _M, _M, {"out": out})
+        for out in (_M, _D, integers(3, 3), _EMPTY, tensor(2), _META, _LEAF, None, 3, (_M,))
+    ),
     *(("torch.exp", _M, {"out": out}) for out in (_M, _EMPTY, tensor(3, 3, dtype=torch.complex64), [_M], "a")),
     ("torch.add", _LEAF, _M, {"out": _M}),
     ("torch.matmul", _M, _V, {"out": tensor(3)}),

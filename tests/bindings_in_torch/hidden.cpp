@@ -9,7 +9,6 @@
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Size.h>
 #include <torch/csrc/autograd/python_nested_functions.h>
-#include <torch/csrc/autograd/python_torch_functions.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/disable_torch_function.h>
 #include <torch/csrc/utils/pybind.h>
@@ -161,13 +160,6 @@ at::TensorOptions options_from_string(const std::string& name) {
 }
 
 } // namespace torch::utils
-
-namespace torch::autograd {
-
-// The object that functions of `torch` are attributes of: module.cpp makes it.
-PyObject* THPVariableFunctionsModule = nullptr;
-
-} // namespace torch::autograd
 
 namespace {
 

@@ -1,5 +1,6 @@
-"""Calls that are wrong for every binding, most of which are answered with all signatures: nothing, an unknown keyword, a
-wrong type, None, too many arguments."""
+"""Calls that are wrong for every binding: no argument, an unknown keyword, a wrong type, None, too many arguments.
+
+Most of them end in an error whose message has all signatures of the binding."""
 
 from __future__ import annotations
 

@@ -28,6 +28,9 @@ IN_THIS_MODULE void gatherTorchFunctions_0(std::vector<PyMethodDef>& functions);
 IN_THIS_MODULE void gatherTorchFunctions_1(std::vector<PyMethodDef>& functions);
 IN_THIS_MODULE void gatherTorchFunctions_2(std::vector<PyMethodDef>& functions);
 
+// The object that functions of `torch` are attributes of: torch's own is hidden.
+PyObject* THPVariableFunctionsModule = nullptr;
+
 } // namespace torch::autograd
 
 namespace {

@@ -81,3 +81,4 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "words": _words,
     "indices and printing": _indexed,
 }
+SHORT = ("algebra with gradients",)  # calls functions of linalg, fft and special

@@ -22,7 +22,5 @@ class Row(NamedTuple):
 
     def ask(self, pair: Pair) -> tuple[Answer, Answer]:
         """What our binding gives, and what torch's gives."""
-        ours, torchs = (
-            answer(function, made(self.args), made(self.kwargs)) for function in (pair.ours, pair.torchs)
-        )
+        ours, torchs = (answer(function, made(self.args), made(self.kwargs)) for function in (pair.ours, pair.torchs))
         return ours, torchs

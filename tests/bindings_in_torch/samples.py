@@ -73,9 +73,17 @@ def _calls(info: Any, pairs: list[Pair]) -> Iterator[tuple[Pair, Row]]:
         args, kwargs = (_copied(sample.input), *map(_copied, sample.args)), _copied(sample.kwargs)
         for pair in pairs:
             yield pair, Row(pair.name, what, args, kwargs)
-        out = _out(info, sample) if info.supports_out and "wrong" not in what else None
-        if out is not None:
-            yield pairs[0], Row(pairs[0].name, f"{what}, out", args, kwargs | {"out": _copied(out)})
+        if info.supports_out and "wrong" not in what:
+            yield from _with_out(info, pairs[0], what, sample)
+
+
+def _with_out(info: Any, pair: Pair, what: str, sample: Any) -> Iterator[tuple[Pair, Row]]:
+    """The call of a sample without gradients, with tensors for the results."""
+    plain = pytree.tree_map_only(Tensor, Tensor.detach, (sample.input, sample.args, sample.kwargs))
+    out = _zeros(info, *plain)
+    if out is not None:
+        first, args, kwargs = _copied(plain)
+        yield pair, Row(pair.name, f"{what}, out", (first, *args), kwargs | {"out": _copied(out)})
 
 
 def _samples(info: Any) -> Iterator[tuple[str, Any]]:
@@ -91,11 +99,9 @@ def _samples(info: Any) -> Iterator[tuple[str, Any]]:
             yield f"wrong sample {number}", error.sample_input
 
 
-def _out(info: Any, sample: Any) -> Any:
-    """Tensors like the results, filled with zeros."""
+def _zeros(info: Any, first: Any, args: Any, kwargs: Any) -> Any:
+    """Tensors like the results, filled with zeros; None where the result is something else, or an error."""
     with torch.no_grad(), suppress(Exception):
-        args, kwargs = pytree.tree_map_only(Tensor, Tensor.detach, (sample.args, sample.kwargs))
-        first = pytree.tree_map_only(Tensor, Tensor.detach, sample.input)
         result = info.op(first, *args, **kwargs)
         if isinstance(result, Tensor):
             return torch.zeros_like(result)

@@ -13,8 +13,7 @@ _TORCHS = ("torch::", "THP", "at::", "c10::", "caffe2::")
 
 
 def hidden(generated: Sequence[Path]) -> set[str]:
-    """The names, without arguments, that these object files use, that none of them defines, and none of torch's libraries
-    exports."""
+    """The names, without arguments, that these object files use, and neither they nor torch's libraries supply."""
     exported = _names("--dynamic", "--defined-only", files=[torch_folder() / "lib" / name for name in _LIBRARIES])
     lacking = _names("--undefined-only", files=generated) - _names("--defined-only", files=generated) - exported
     text = "\n".join(sorted(lacking))

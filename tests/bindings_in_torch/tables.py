@@ -55,7 +55,7 @@ def load(path: Path, name: str) -> Any:
 
 
 def tables(path: Path) -> Tables:
-    """The pairs of a module's file. Each binding of ours has its code in that file, each of torch's in libtorch_python."""
+    """The pairs of a module's file. Our bindings have their code in that file, torch's have it in libtorch_python."""
     module = load(path, "gradmill_bindings")
     pairs = {pair.name: pair for pair in _pairs(module)}
     for pair in pairs.values():
