@@ -130,7 +130,7 @@ def _content(value: Tensor) -> Facts:
             return tuple(map(_content, (value.ccol_indices(), value.row_indices(), value.values())))
         if value.layout != torch.strided:
             return (_content(value.to_dense()),)
-        where = (value.stride(), value.storage_offset(), value.is_conj(), value.is_neg())
+        where = (str(value.stride()), str(value.storage_offset()), value.is_conj(), value.is_neg())
         if value.is_meta:
             return where
         if value.is_quantized:

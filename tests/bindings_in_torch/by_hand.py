@@ -76,6 +76,7 @@ def _permuted() -> Tensor:
 _OBJECT, _DECLINES, _SUBCLASS, _SYMBOL = make(Overriding), make(Declining), make(_counted), make(symbol, 3)
 _SPARSE, _QUANTIZED, _PERMUTED = make(_sparse), make(_quantized), make(_permuted)
 _META = make(torch.ones, 3, 3, device="meta")
+_SYMBOLIC = make(torch.ones, _SYMBOL, 4, device="meta")
 _OUTS = (tensor(3), integers(3))
 
 _Call = tuple[Any, ...]  # a binding, its arguments; last a dictionary, where there are keywords
@@ -507,6 +508,34 @@ _SYMBOLS: list[_Call] = [
     ("torch.sum", tensor(2, 2, 2, 2), _SYMBOL),
     ("Tensor.new_zeros", _M, (_SYMBOL,)),
     ("fft.fft_fft", _V, _SYMBOL),
+    ("torch.zeros", _SYMBOL, 2, {"device": "meta"}),
+    ("torch.full", (2, _SYMBOL), 1, {"device": "meta"}),
+    ("torch.randint", 5, (_SYMBOL,), {"device": "meta"}),
+    ("torch.empty_strided", (_SYMBOL, 2), (2, 1), {"device": "meta"}),
+    ("Tensor.new_zeros", _META, (_SYMBOL,)),
+    *(
+        (f"Tensor.{name}", _SYMBOLIC, *args)
+        for name, args in (
+            ("size", ()),
+            ("size", (0,)),
+            ("stride", ()),
+            ("stride", (1,)),
+            ("numel", ()),
+            ("storage_offset", ()),
+            ("dim", ()),
+            ("t", ()),
+            ("view", (4, -1)),
+            ("expand", (2, -1, -1)),
+            ("sum", (0,)),
+            ("chunk", (2,)),
+            ("narrow", (0, 1, 2)),
+            ("item", ()),
+            ("tolist", ()),
+            ("matmul", (_SYMBOLIC,)),
+        )
+    ),
+    ("torch.cat", [_SYMBOLIC, _SYMBOLIC]),
+    ("nn.pad", _SYMBOLIC, (1, _SYMBOL)),
 ]
 _POSITIONS: list[_Call] = [
     ("torch.addcmul", _M, _M, _M, {"value": 2}),

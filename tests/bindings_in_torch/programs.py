@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +75,19 @@ def _indexed() -> Any:
     return [x[..., None, 0], torch.cat(parts, 1).unique(), x.max(dim=1).indices, f"{x.mean():.3f}", x.tolist(), len(x)]
 
 
+def _traced() -> Any:
+    """A trace notes sizes that were asked for, in lists and alone."""
+
+    def flat(x: Tensor) -> Tensor:
+        wide = torch.zeros(x.size(0), x.numel()).new_ones([x.size(1), 2])
+        return x.view(x.size(0), -1).narrow(1, 0, x.size(1)).sum() + wide.sum(dim=[0, 1])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        traced = torch.jit.trace(flat, torch.ones(2, 3, 4), check_trace=False)
+    return [re.sub(r" #.*", "", str(traced.graph)), traced(torch.ones(3, 5, 1))]
+
+
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "a convolutional network in training": _images,
     "a transformer layer in training": _attention,
@@ -80,5 +95,6 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "algebra with gradients": _algebra,
     "words": _words,
     "indices and printing": _indexed,
+    "a trace": _traced,
 }
 SHORT = ("algebra with gradients",)  # calls functions of linalg, fft and special

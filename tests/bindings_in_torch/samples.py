@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -36,10 +37,14 @@ class Replacing(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         pair = self.pairs.get(id(func))
-        if pair is None:
+        if pair is not None:
+            self.called.add(pair.name)
+            return pair.ours(*args, **(kwargs or {}))
+        # A method of Python may call the binding that it overrides, which hands the method to the mode again.
+        if not isinstance(func, FunctionType) or func.__qualname__.startswith("Tensor."):
             return func(*args, **(kwargs or {}))
-        self.called.add(pair.name)
-        return pair.ours(*args, **(kwargs or {}))
+        with self:  # Python's own function asks for modes, and calls bindings
+            return torch._C._skip_one_hop_torch_function(func, types, args, kwargs or {})  # type: ignore[attr-defined]
 
 
 def in_mode(name: str, function: Callable[..., Any], mode: Replacing) -> Pair:
