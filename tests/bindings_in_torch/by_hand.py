@@ -13,7 +13,11 @@ from torch import Tensor
 from bindings_in_torch.arguments import Made, generator, integers, make, tensor
 from bindings_in_torch.rows import Row
 
-_M, _V, _B, _I = tensor(3, 3), tensor(3), tensor(2, 3, 3), integers(3)
+# Matrices, vectors, batches: none is like another, so that no order of arguments is like another.
+_M, _N, _P = tensor(3, 3), tensor(3, 3, start=0.9, step=-0.11), tensor(3, 3, start=-0.3, step=0.2)
+_V, _W, _U = tensor(3), tensor(3, start=0.8, step=-0.3), tensor(3, start=-0.5, step=0.4)
+_B, _C, _E = tensor(2, 3, 3), tensor(2, 3, 3, start=0.9, step=-0.1), tensor(2, 3, 3, start=-0.3, step=0.2)
+_I = integers(3)
 _LEAF = tensor(3, 3, requires_grad=True)
 _D = tensor(3, 3, dtype=torch.float64)
 _EMPTY = tensor(0)
@@ -85,11 +89,11 @@ _DEPRECATED: list[_Call] = [
     *(
         (f"{table}{name}", *first, *rest)
         for name, own, others in (
-            ("addmm", _M, (_M, _M)),
-            ("addmv", _V, (_M, _V)),
-            ("addr", _M, (_V, _V)),
-            ("addbmm", _M, (_B, _B)),
-            ("baddbmm", _B, (_B, _B)),
+            ("addmm", _M, (_N, _P)),
+            ("addmv", _V, (_N, _W)),
+            ("addr", _M, (_V, _W)),
+            ("addbmm", _M, (_B, _C)),
+            ("baddbmm", _B, (_C, _E)),
         )
         for table, first, rest in (
             ("torch.", (2, own, 3), others),
@@ -102,16 +106,16 @@ _DEPRECATED: list[_Call] = [
     ),
     *(
         (f"Tensor.{name}_", own, 2, 3, *others)
-        for name, own, others in (("addmm", _M, (_M, _M)), ("addr", _M, (_V, _V)))
+        for name, own, others in (("addmm", _M, (_N, _P)), ("addr", _M, (_V, _W)))
     ),
-    *((f"torch.{name}", _M, 2, _M, _M) for name in ("addcmul", "addcdiv")),
-    *((f"torch.{name}", _M, 2, _M, _M, {"out": _M}) for name in ("addcmul", "addcdiv")),
-    *((f"Tensor.{name}", _M, 2, _M, _M) for name in ("addcmul", "addcmul_", "addcdiv", "addcdiv_")),
-    *((f"torch.{name}", _M, 2, _M) for name in ("add", "sub")),
-    *((f"torch.{name}", _M, 2, _M, {"out": _M}) for name in ("add", "sub")),
-    *((f"Tensor.{name}", _M, 2, _M) for name in ("add", "add_", "sub", "sub_")),
+    *((f"torch.{name}", _M, 2, _N, _P) for name in ("addcmul", "addcdiv")),
+    *((f"torch.{name}", _M, 2, _N, _P, {"out": _M}) for name in ("addcmul", "addcdiv")),
+    *((f"Tensor.{name}", _M, 2, _N, _P) for name in ("addcmul", "addcmul_", "addcdiv", "addcdiv_")),
+    *((f"torch.{name}", _M, 2, _N) for name in ("add", "sub")),
+    *((f"torch.{name}", _M, 2, _N, {"out": _M}) for name in ("add", "sub")),
+    *((f"Tensor.{name}", _M, 2, _N) for name in ("add", "add_", "sub", "sub_")),
     ("torch.sspaddmm", 2, _SPARSE, 3, _SPARSE, _M),
-    ("torch.addmm", {"beta": 2, "input": _M, "alpha": 3, "mat1": _M, "mat2": _M}),
+    ("torch.addmm", {"beta": 2, "input": _M, "alpha": 3, "mat1": _N, "mat2": _P}),
     ("Tensor.add", _M, {"alpha": 2, "other": _M}),
 ]
 _NAMED_RESULTS: list[_Call] = [
@@ -130,7 +134,7 @@ _NAMED_RESULTS: list[_Call] = [
     ("torch.histogram", _V, 4, {"range": (0.0, 1.0), "density": True}),
     ("torch.histogram", _V, tensor(4), {"weight": _V}),
     ("torch.histogramdd", tensor(3, 2), [2, 3]),
-    ("torch.triangular_solve", _M, _M, {"upper": False}),
+    ("torch.triangular_solve", _M, _N, {"upper": False}),
     ("torch.lu_unpack", _M, integers(3, dtype=torch.int32), False),
     ("torch.topk", _M, 2, {"largest": False, "sorted": True, "dim": -1}),
     ("torch.kthvalue", _M, 5),
@@ -143,8 +147,10 @@ _NAMED_RESULTS: list[_Call] = [
     ("linalg.linalg_qr", _M, {"mode": "complete", "out": (_EMPTY, _EMPTY)}),
     ("linalg.linalg_qr", {"A": _M, "mode": "nothing"}),
     ("linalg.linalg_svd", _M, {"full_matrices": False, "driver": "gesvd"}),
+    ("linalg.linalg_svd", tensor(2, 3), False),
+    ("linalg.linalg_svd", tensor(2, 3), {"full_matrices": True}),
     ("linalg.linalg_lstsq", _M, _V, {"rcond": 0.1, "driver": "gelsd"}),
-    ("linalg.linalg_lstsq", _M, _M, {"out": (_EMPTY, _EMPTY, integers(0), _EMPTY)}),
+    ("linalg.linalg_lstsq", _M, _N, {"out": (_EMPTY, _EMPTY, integers(0), _EMPTY)}),
     ("linalg.linalg_solve_ex", _M, _V, {"left": True, "check_errors": True}),
     ("linalg.linalg_cholesky_ex", _M, {"upper": True, "check_errors": True}),
 ]
@@ -231,7 +237,7 @@ _FACTORIES: list[_Call] = [
     ("torch.normal", 0.0, 1.0, (3,)),
     ("torch.normal", _V, 0.5, {"generator": generator()}),
     ("torch.normal", 0.5, _V),
-    ("torch.normal", _V, _V, {"out": tensor(3)}),
+    ("torch.normal", _V, _W, {"out": tensor(3)}),
     ("torch.normal", 0, 1, 3),
     ("torch.logspace", 0, 1, 3, 2.0),
     ("torch.linspace", _V, 1, 3),
@@ -247,8 +253,8 @@ _FACTORIES: list[_Call] = [
     ("torch.tril_indices", 3, 3, 1, {"dtype": torch.int32}),
     *((f"torch.{name}", 4, {"periodic": False, "dtype": torch.float64}) for name in ("hann_window", "bartlett_window")),
     *((f"torch.{name}", 4, False) for name in ("hamming_window", "blackman_window", "kaiser_window")),
-    ("torch.complex", _M, _M),
-    ("torch.polar", _M, _M, {"out": make(torch.zeros, 3, 3, dtype=torch.complex64)}),
+    ("torch.complex", _M, _N),
+    ("torch.polar", _M, _N, {"out": make(torch.zeros, 3, 3, dtype=torch.complex64)}),
     ("Tensor.new_empty", _D, 2, 3),
     ("Tensor.new_ones", _D, (2,), {"dtype": torch.bool}),
     ("Tensor.new_empty_strided", _D, (2, 3), (3, 1)),
@@ -295,10 +301,10 @@ _SCALARS: list[_Call] = [
 ]
 _LISTS: list[_Call] = [
     *(("torch.sum", _M, {"dim": dim}) for dim in (0, (0,), [0, 1], (), None, -1, 5, (0, 0), "a", 0.0, True, [None])),
-    *(("torch.cat", tensors) for tensors in ([_M, _M], (_M, _M), [], [_M, None], [_M, 3], _M, None, [[_M]], ([_M],))),
-    ("torch.cat", [_M, _M], 1),
-    ("torch.cat", [_M, _M], {"dim": 1, "out": tensor(3, 6)}),
-    ("torch.cat", {"tensors": [_M, _M], "dim": -1}),
+    *(("torch.cat", tensors) for tensors in ([_M, _N], (_M, _N), [], [_M, None], [_M, 3], _M, None, [[_M]], ([_M],))),
+    ("torch.cat", [_M, _N], 1),
+    ("torch.cat", [_M, _N], {"dim": 1, "out": tensor(3, 6)}),
+    ("torch.cat", {"tensors": [_M, _N], "dim": -1}),
     ("torch.cat", {"tensors": [_M, _D]}),
     ("torch.stack", make(iter, [])),
     *(
@@ -334,10 +340,10 @@ _LISTS: list[_Call] = [
     ("torch.conv2d", tensor(1, 1, 4, 4), tensor(1, 1, 2, 2), None, 1, (1, 2, 3)),
     ("torch.bucketize", _M, _V, {"right": True, "out_int32": True}),
     ("torch.bucketize", 0.2, _V),
-    ("torch.meshgrid", [_V, _V], {"indexing": "xy"}),
-    ("torch.einsum", "ij,jk->ik", [_M, _M]),
-    ("torch.einsum", "ij,jk->ik", [_M, _M], {"path": [0, 1]}),
-    ("torch.block_diag", [_M, _M]),
+    ("torch.meshgrid", [_V, _W], {"indexing": "xy"}),
+    ("torch.einsum", "ij,jk->ik", [_M, _N]),
+    ("torch.einsum", "ij,jk->ik", [_M, _N], {"path": [0, 1]}),
+    ("torch.block_diag", [_M, _N]),
     ("torch.broadcast_tensors", [_M, _V]),
     ("torch.quantile", _M, 0.5, {"interpolation": "nearest"}),
     ("torch.quantile", _M, tensor(2), {"dim": 1, "keepdim": True}),
@@ -353,7 +359,7 @@ _STRINGS: list[_Call] = [
     *(("fft.fft_fft", _V, {"norm": norm}) for norm in ("ortho", "forward", None, "none", 2)),
     *(("linalg.linalg_norm", _M, order) for order in ("fro", "nuc", 2, -1, math.inf, None, "other")),
     *(("Tensor.scatter_reduce", _V, 0, _I, _V, how) for how in ("sum", "mean", "none", 3)),
-    *(("torch.searchsorted", _V, _V, {"side": side}) for side in ("left", "right", "up", None)),
+    *(("torch.searchsorted", _V, _W, {"side": side}) for side in ("left", "right", "up", None)),
     ("nn.gelu", _M, {"approximate": "tanh"}),
     ("nn.gelu", _M, {"approximate": "no"}),
     ("Tensor.type", _M),
@@ -449,7 +455,7 @@ _OTHER_TENSORS: list[_Call] = [
     ("torch.add", _OBJECT, 1),
     ("torch.add", _DECLINES, 1),
     ("torch.add", {"input": _OBJECT, "other": _M, "out": _M}),
-    ("torch.add", _M, _M, {"out": _OBJECT}),
+    ("torch.add", _M, _N, {"out": _OBJECT}),
     ("torch.cat", [_M, _OBJECT], {"dim": 1}),
     ("torch.zeros_like", _OBJECT, {"dtype": torch.int32}),
     ("torch.max", _SUBCLASS, 0),
@@ -464,7 +470,7 @@ _OTHER_TENSORS: list[_Call] = [
     ("nn._parse_to", torch.int32),
     ("nn._parse_to", "nowhere"),
     ("nn._parse_to", _M),
-    ("sparse.sparse_sampled_addmm", _OBJECT, _M, _M),
+    ("sparse.sparse_sampled_addmm", _OBJECT, _M, _N),
     *(
         (f"Tensor.{name}", _SUBCLASS)
         for name in "size dim numel item tolist numpy contiguous sum t zero_ float".split()
@@ -480,7 +486,7 @@ _OTHER_TENSORS: list[_Call] = [
 ]
 _OUT: list[_Call] = [
     *(
-        ("torch.add", _M, _M, {"out": out})
+        ("torch.add", _M, _N, {"out": out})
         for out in (_M, _D, integers(3, 3), _EMPTY, tensor(2), _META, _LEAF, None, 3, (_M,))
     ),
     *(("torch.exp", _M, {"out": out}) for out in (_M, _EMPTY, tensor(3, 3, dtype=torch.complex64), [_M], "a")),
@@ -538,10 +544,10 @@ _SYMBOLS: list[_Call] = [
     ("nn.pad", _SYMBOLIC, (1, _SYMBOL)),
 ]
 _POSITIONS: list[_Call] = [
-    ("torch.addcmul", _M, _M, _M, {"value": 2}),
-    ("torch.addcmul", {"tensor1": _M, "tensor2": _M, "input": _M}),
-    ("torch.addmm", _M, _M, _M, {"alpha": 0.5, "beta": 2}),
-    ("torch.addmm", _M, _M, _M, 2),
+    ("torch.addcmul", _M, _N, _P, {"value": 2}),
+    ("torch.addcmul", {"tensor1": _N, "tensor2": _P, "input": _M}),
+    ("torch.addmm", _M, _N, _P, {"alpha": 0.5, "beta": 2}),
+    ("torch.addmm", _M, _N, _P, 2),
     ("torch.where", make(torch.eye, 3, dtype=torch.bool), _M, 2),
     ("torch.where", make(torch.eye, 3, dtype=torch.bool), 1, 2),
     ("torch.where", make(torch.eye, 3, dtype=torch.bool)),
@@ -556,14 +562,14 @@ _POSITIONS: list[_Call] = [
     ("torch.all", _I, {"dim": 0, "keepdim": True}),
     ("torch.argmax", _M, None, False),
     ("torch.argmax", _M, {"dim": None, "keepdim": True}),
-    ("torch.allclose", _M, _M, {"rtol": 0, "atol": 1, "equal_nan": True}),
+    ("torch.allclose", _M, _N, {"rtol": 0, "atol": 1, "equal_nan": True}),
     ("torch.norm", _M),
     ("torch.norm", _M, 2, 0),
     ("torch.norm", _M, {"p": 2, "dim": 0, "dtype": torch.float64}),
-    ("torch.dot", _V, _V),
-    ("torch.dot", {"input": _V, "tensor": _V}),
+    ("torch.dot", _V, _W),
+    ("torch.dot", {"input": _V, "tensor": _W}),
     ("torch.dot", {"self": _V, "other": _V}),
-    ("torch.sub", _M, _M, {"alpha": 2}),
+    ("torch.sub", _M, _N, {"alpha": 2}),
     ("torch.rsub", _M, 2, 3),
     ("torch.transpose", _M, 0, 1),
     ("torch.transpose", {"input": _M, "dim0": 0, "dim1": 1}),
@@ -592,7 +598,7 @@ _POSITIONS: list[_Call] = [
     ("Tensor.__radd__", _M, 1),
     ("Tensor.__eq__", _M, "a"),
     ("Tensor.__eq__", _M, None),
-    ("Tensor.__lt__", _M, _M),
+    ("Tensor.__lt__", _M, _N),
     ("Tensor.__iadd__", _M, _D),
     ("Tensor.__truediv__", _M, 0),
     ("Tensor.__floordiv__", _I, 0),
@@ -604,12 +610,12 @@ _POSITIONS: list[_Call] = [
     ("torch.promote_types", torch.float32, "int"),
     ("torch.is_floating_point", _M),
     ("torch.is_same_size", _M, _V),
-    ("torch.equal", _M, _M),
-    ("torch.lstm_cell", _V, [_V], _V, _V),
+    ("torch.equal", _M, _N),
+    ("torch.lstm_cell", _V, [_V], _V, _W),
     ("torch.is_nonzero", make(torch.tensor, 0)),
     ("torch.repeat_interleave", _V, 2),
     ("torch.repeat_interleave", _V, integers(3), {"output_size": 3}),
-    ("torch.tensordot", _M, _M, [0], [1]),
+    ("torch.tensordot", _M, _N, [0], [1]),
     ("torch.gradient", tensor(4), {"spacing": 2.0}),
     ("torch.gradient", tensor(4), {"dim": 0, "edge_order": 2}),
 ]

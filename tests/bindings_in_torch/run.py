@@ -106,11 +106,11 @@ def main() -> None:
     torch.set_warn_always(True)
     torch.use_deterministic_algorithms(True, warn_only=True)  # new memory is filled, too
     warnings.simplefilter("ignore")
-    found = tables(options.module)
+    found = tables(options.module, options.only)
     last = os.open(options.out.with_suffix(".last"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 
     def wanted(name: str) -> bool:
-        return name.startswith(options.only) and zlib.crc32(name.encode()) % options.of == options.part
+        return zlib.crc32(name.encode()) % options.of == options.part
 
     options.out.write_text(json.dumps(record(found, wanted, last).data(found)))
 

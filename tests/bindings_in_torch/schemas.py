@@ -6,6 +6,7 @@ operator asks of them; errors of the operators are compared as well. Tensors are
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,17 +17,23 @@ from bindings_in_torch.arguments import generator, integers, make, tensor
 from bindings_in_torch.rows import Row
 from bindings_in_torch.tables import METHODS, OWNERS
 
-# What tensors are, in a call.
-TENSORS: dict[str, Any] = {
-    "a matrix": tensor(3, 3),
-    "integers": integers(3, 3),
-    "images": tensor(1, 2, 4, 4),
-    "truths": tensor(3, dtype=torch.bool, start=0, step=1),
-    "complex": tensor(2, 2, dtype=torch.complex64, requires_grad=True),
+# What tensors are, in a call: in turn one and the other, so that their order is seen.
+TENSORS: dict[str, tuple[Any, Any]] = {
+    "a matrix": (tensor(3, 3), tensor(3, 3, start=0.9, step=-0.11)),
+    "integers": (integers(3, 3), tensor(3, 3, dtype=torch.int64, start=8, step=-1)),
+    "images": (tensor(1, 2, 4, 4), tensor(1, 2, 4, 4, start=0.9, step=-0.03)),
+    "truths": (tensor(3, dtype=torch.bool, start=0, step=1), tensor(3, dtype=torch.bool, start=2, step=-1)),
+    "complex": (
+        tensor(2, 2, dtype=torch.complex64, requires_grad=True),
+        tensor(2, 2, dtype=torch.complex64, start=0.9, step=-0.11),
+    ),
 }
 _BY_NAME: dict[str, Any] = {
     "device": "cpu",
     "dim": 0,
+    "dim0": 0,
+    "dim1": 1,
+    "dim2": 0,
     "dims": [0],
     "driver": "gelsd",
     "dtype": torch.float64,
@@ -38,7 +45,6 @@ _BY_NAME: dict[str, Any] = {
     "norm": "ortho",
     "ord": 2,
     "out_dtype": torch.float64,
-    "out_int32": True,
     "pin_memory": False,
     "reduce": "sum",
     "reduction": 1,
@@ -47,21 +53,20 @@ _BY_NAME: dict[str, Any] = {
     "size": [3, 3],
     "UPLO": "L",
 }
-_BY_TYPE: dict[str, Any] = {
-    "int": 1,
-    "SymInt": 1,
-    "float": 0.5,
-    "bool": True,
-    "number": 2,
-    "str": "none",
-    "Device": "cpu",
-    "Generator": generator(),
-    "Storage": make(lambda: torch.zeros(3).untyped_storage()),
-    "List[int]": [1, 1],
-    "List[SymInt]": [1, 1],
-    "List[float]": [0.5, 0.5],
-    "List[bool]": [True, False],
-    "List[number]": [2, 0.5],
+_BY_TYPE: dict[str, tuple[Any, Any]] = {  # in turn, too
+    "int": (1, 0),
+    "SymInt": (1, 0),
+    "float": (0.5, 0.25),
+    "number": (2, 3),
+    "str": ("none", "sum"),
+    "Device": ("cpu", "cpu"),
+    "Generator": (generator(), generator(4)),
+    "Storage": (make(lambda: torch.zeros(3).untyped_storage()),) * 2,
+    "List[int]": ([1, 1], [2, 1]),
+    "List[SymInt]": ([1, 1], [2, 1]),
+    "List[float]": ([0.5, 0.5], [0.25, 0.5]),
+    "List[bool]": ([True, False], [False, True]),
+    "List[number]": ([2, 0.5], [3, 0.5]),
 }
 
 
@@ -96,24 +101,33 @@ def _plain(kind: str) -> str:
 
 def _arguments(schema: Any, kind: str) -> list[_Argument] | None:
     """An argument for each of the schema's; None if there is no value for a type."""
-    found = []
+    arguments = []
+    turns: Counter[str] = Counter()
     for argument in schema.arguments:
-        value = _value(argument.name, _plain(str(argument.real_type)), kind)
+        type_ = _plain(str(argument.real_type))
+        default = argument.default_value if argument.has_default_value() else None
+        value = _value(argument.name, type_, kind, turns[type_] % 2, default)
         if value is None:
             return None
+        turns[type_] += 1
         required = not argument.has_default_value()
-        found.append(_Argument(argument.name, value, required, argument.kwarg_only, argument.is_out))
-    return found
+        arguments.append(_Argument(argument.name, value, required, argument.kwarg_only, argument.is_out))
+    return arguments
 
 
-def _value(name: str, type_: str, kind: str) -> Any:
+def _value(name: str, type_: str, kind: str, turn: int, default: Any) -> Any:
+    """What suits a type, a name, a kind of tensors. A truth is not the default."""
     if type_ == "Tensor":
-        return TENSORS[kind]
+        return TENSORS[kind][turn]
     if type_ in ("List[Tensor]", "List[Optional[Tensor]]"):
-        return [TENSORS[kind]] * 2
+        return list(TENSORS[kind]) if turn == 0 else [TENSORS[kind][1]] * 2
+    if type_ == "bool" and name != "pin_memory":
+        return not default
     if name in _BY_NAME and not (name in ("dim", "size") and type_.startswith("List") is not (name == "size")):
         return _BY_NAME[name]
-    return [0] if name == "dim" and type_.startswith("List") else _BY_TYPE.get(type_)
+    if name == "dim" and type_.startswith("List"):
+        return [0]
+    return _BY_TYPE[type_][turn] if type_ in _BY_TYPE else None
 
 
 def _ways(table: str, arguments: list[_Argument]) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:

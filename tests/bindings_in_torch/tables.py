@@ -54,10 +54,13 @@ def load(path: Path, name: str) -> Any:
     return module
 
 
-def tables(path: Path) -> Tables:
-    """The pairs of a module's file. Our bindings have their code in that file, torch's have it in libtorch_python."""
+def tables(path: Path, only: str = "") -> Tables:
+    """The pairs of a module's file whose names begin with `only`.
+
+    Our bindings have their code in that file, torch's have it in libtorch_python.
+    """
     module = load(path, "gradmill_bindings")
-    pairs = {pair.name: pair for pair in _pairs(module)}
+    pairs = {pair.name: pair for pair in _pairs(module) if pair.name.startswith(only)}
     for pair in pairs.values():
         assert Path(module.library_of(pair.ours)).samefile(path), pair
         assert Path(module.library_of(pair.torchs)).name == "libtorch_python.so", pair
