@@ -64,7 +64,7 @@ def small(generated: Path, linalg: Path | None = None) -> Units:
 
 
 def tags(generated: Path) -> Units:
-    """The enumeration of tags, a module of its own."""
+    """The enumeration of tags, in a separate module."""
     return {"python_enum_tag": [generated / "python_enum_tag.cpp"]} | _own(HERE / "tags.cpp")
 
 

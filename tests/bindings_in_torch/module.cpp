@@ -57,15 +57,15 @@ PyObject* torch_functions() {
 
 // The descriptors of all methods by name, for objects of a type.
 PyObject* methods(PyObject* /*module*/, PyObject* type) {
-  PyObject* found = PyDict_New();
+  PyObject* descriptors = PyDict_New();
   for (PyMethodDef* method = torch::autograd::variable_methods; method != nullptr && method->ml_name; ++method) {
     PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type), method);
-    if (descriptor == nullptr || PyDict_SetItemString(found, method->ml_name, descriptor) < 0) {
+    if (descriptor == nullptr || PyDict_SetItemString(descriptors, method->ml_name, descriptor) < 0) {
       return nullptr;
     }
     Py_DECREF(descriptor);
   }
-  return found;
+  return descriptors;
 }
 
 // The library that a function or a descriptor of a method has its code in.

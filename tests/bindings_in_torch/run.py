@@ -49,11 +49,11 @@ class Record:
         else:
             self.different.append({"group": group, "binding": row.binding, "row": str(row)} | _shown(ours, torchs))
 
-    def data(self, found: Tables) -> dict[str, Any]:
+    def data(self, both: Tables) -> dict[str, Any]:
         """All of it as JSON."""
         counts = {name: dict(getattr(self, name)) for name in ("calls", "equal", "errors", "cut")}
-        names = {"called": sorted(self.called), "gave": sorted(self.gave), "bindings": sorted(found.pairs)}
-        return counts | names | {"different": self.different, "lacking": lacking(found.module)}
+        names = {"called": sorted(self.called), "gave": sorted(self.gave), "bindings": sorted(both.pairs)}
+        return counts | names | {"different": self.different, "lacking": lacking(both.module)}
 
 
 def _shown(ours: Answer, torchs: Answer) -> dict[str, str]:
@@ -62,11 +62,11 @@ def _shown(ours: Answer, torchs: Answer) -> dict[str, str]:
     return dict(zip(("ours", "torchs"), texts))
 
 
-def groups(found: Tables) -> Iterator[tuple[str, Iterable[tuple[Pair, Row]]]]:
+def groups(both: Tables) -> Iterator[tuple[str, Iterable[tuple[Pair, Row]]]]:
     """The calls of all bindings that the module has. Without methods, programs have few bindings to replace."""
-    pairs = found.pairs
+    pairs = both.pairs
     whole = any(pair.method for pair in pairs.values())
-    mode = samples.Replacing(found.ours_of())
+    mode = samples.Replacing(both.ours_of())
     chosen = programs.PROGRAMS if whole else {name: programs.PROGRAMS[name] for name in programs.SHORT}
 
     def of(rows: Iterable[Row]) -> Iterator[tuple[Pair, Row]]:
@@ -80,13 +80,13 @@ def groups(found: Tables) -> Iterator[tuple[str, Iterable[tuple[Pair, Row]]]]:
         "programs",
         ((samples.in_mode(name, function, mode), Row(name, "program")) for name, function in chosen.items()),
     )
-    yield "classes of named results", return_types.calls(found.module)
+    yield "classes of named results", return_types.calls(both.module)
 
 
-def record(found: Tables, wanted: Callable[[str], bool], last: int) -> Record:
+def record(both: Tables, wanted: Callable[[str], bool], last: int) -> Record:
     """The calls of the bindings that are wanted. Writes the name of each call to a file before it is made."""
     result = Record()
-    for group, calls in groups(found):
+    for group, calls in groups(both):
         for pair, row in calls:
             if wanted(row.binding) and row.binding not in known.NOT_CALLED:
                 os.pwrite(last, f"{row}\n".encode().ljust(400), 0)
@@ -106,13 +106,13 @@ def main() -> None:
     torch.set_warn_always(True)
     torch.use_deterministic_algorithms(True, warn_only=True)  # new memory is filled, too
     warnings.simplefilter("ignore")
-    found = tables(options.module, options.only)
+    both = tables(options.module, options.only)
     last = os.open(options.out.with_suffix(".last"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 
     def wanted(name: str) -> bool:
         return zlib.crc32(name.encode()) % options.of == options.part
 
-    options.out.write_text(json.dumps(record(found, wanted, last).data(found)))
+    options.out.write_text(json.dumps(record(both, wanted, last).data(both)))
 
 
 if __name__ == "__main__":

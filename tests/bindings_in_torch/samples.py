@@ -66,11 +66,11 @@ def calls(mode: Replacing, *, whole: bool) -> Iterator[tuple[Pair, Row]]:
     for info in op_db:
         name = f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
         variants = [info.op, info.method_variant, info.inplace_variant, info.operator_variant]
-        found = [mode.pairs[id(variant)] for variant in variants if id(variant) in mode.pairs]
+        callees = [mode.pairs[id(variant)] for variant in variants if id(variant) in mode.pairs]
         if whole and id(info.op) not in mode.pairs:
-            found.append(in_mode(name, info.op, mode))
-        if found:
-            yield from _calls(info, found)
+            callees.append(in_mode(name, info.op, mode))
+        if callees:
+            yield from _calls(info, callees)
 
 
 def _calls(info: Any, pairs: list[Pair]) -> Iterator[tuple[Pair, Row]]:

@@ -69,11 +69,11 @@ def tables(path: Path, only: str = "") -> Tables:
 
 def lacking(module: Any) -> list[str]:
     """What torch has next to the bindings that are generated, in the tables that our module has."""
-    found = []
+    names = []
     for table, owner in OWNERS.items():
         if hasattr(module, owner) and (own := _functions(getattr(module, owner))):
-            found += [f"{table}.{name}" for name in _functions(getattr(torch._C, owner)).keys() - own.keys()]
-    return sorted(found)
+            names += [f"{table}.{name}" for name in _functions(getattr(torch._C, owner)).keys() - own.keys()]
+    return sorted(names)
 
 
 def _pairs(module: Any) -> Iterator[Pair]:
