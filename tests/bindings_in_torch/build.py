@@ -101,15 +101,20 @@ def _lines(folder: Path, modules: Mapping[str, Units], units: Units) -> Iterator
     yield "rule link"
     # What is in a module is never taken from elsewhere, even where torch exports it.
     yield f"  command = c++ $in -o $out -Wl,-Bsymbolic {shlex.join(link_flags())}"
-    # So pybind11 keeps types of this module's apart from torch's.
-    apart = shlex.quote('-DPYBIND11_STDLIB="_gradmill"')
     for name in units:
         yield f"build {name}.o: object {name}.cc"
         yield f"  cost = {name}.cost"
-        yield f"  own = {apart if name in modules.get(TAGS, {}) else ''}"
+        yield f"  own = {_own_flag(name, modules)}"
     for module, own in modules.items():
         yield f"build {module}: link {' '.join(f'{name}.o' for name in own)}"
     yield ""
+
+
+def _own_flag(name: str, modules: Mapping[str, Units]) -> str:
+    """For tags, pybind11 keeps the module's types apart from torch's. The small modules include fewer headers."""
+    if name in modules.get(TAGS, {}):
+        return shlex.quote('-DPYBIND11_STDLIB="_gradmill"')
+    return "" if name in modules.get(MODULE, {}) else "-DAT_PER_OPERATOR_HEADERS"
 
 
 def _write(path: Path, text: str) -> None:
