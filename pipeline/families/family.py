@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from pipeline.families.file import CUT, File
+from pipeline.model.backends import Backend
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
-from pipeline.problems.problem import Role
+from pipeline.problems.problem import Role, SpecError
 from pipeline.releases.model import Release
 
 ATEN = "aten"  # the namespace of PyTorch's functions
@@ -29,6 +30,14 @@ def in_csrc(folder: str) -> Place:
     return Place(f"torch/csrc/{folder}", folder)
 
 
+class BackendLayout(Struct, frozen=True, array_like=True):
+    """What the files of a backend need besides its functions."""
+
+    backend: Backend
+    folder: str  # by which files include one another
+    operator_headers: bool  # whether ATen has a header for each operator
+
+
 class Layout(Struct, frozen=True, array_like=True):
     """How units are assigned to files: as upstream does it, or split over a number of shards."""
 
@@ -42,6 +51,7 @@ class Layout(Struct, frozen=True, array_like=True):
     odd_tag: tuple[str, str] | None = None  # the entry and the name of a tag that upstream cannot sort
     libraries: tuple[str, ...] = ("aten",)  # the namespaces of registrations
     registered: dict[str, str] = {}  # dispatch key of derivatives -> of registrations, if they differ
+    backend: BackendLayout | None = None  # if a requested family prints a backend
     slotted: tuple[str, ...] = ()  # the templates in which a description fills holes; "" for all
 
     def fills(self, template: str) -> bool:
@@ -64,11 +74,13 @@ class Family(Struct, frozen=True):
 
     name: str
     label: str  # the plural of its units, for messages
-    # all Nodes, functions, kernels of autograd, Python names, graphs
-    unit: Literal["Node", "function", "kernel", "binding", "graph"]
+    # all Nodes, functions, kernels of autograd, Python names, graphs, functions of a backend
+    unit: Literal["Node", "function", "kernel", "binding", "graph", "backend"]
     # Reverse; NativeFunction; Served; Outputs; Binding; Binding without deprecated forms; Structseq; ViewGroup; the
-    # pieces of text of a graph
-    subject: Literal["reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph"]
+    # pieces of text of a graph; BackendFunction
+    subject: Literal[
+        "reverse", "function", "derivatives", "outputs", "binding", "named", "structseq", "view", "graph", "backend"
+    ]
     plan: Callable[[Any, Release], Any]  # from a subject to all facts that its text needs
     render: Callable[[Any, Release], dict[str, str]]  # from a plan to pieces of text, by name
     files: Callable[[Sequence[Unit], Layout, Release], list[File]]
@@ -83,6 +95,10 @@ class Family(Struct, frozen=True):
     place: Place = in_csrc("autograd/generated")  # if it has subsets
     reads: tuple[Role, ...] = ()  # spec files that only this family and its like read
     needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
+    needs_file: Role | Literal[""] = ""  # the spec file without which it does
+    declares: str = ""  # of a backend: the piece that the header of shape functions must have as a line
+    # Of a backend: errors of its own nodes, each with the number of the node.
+    check_nodes: Callable[[Backend, Release], Iterable[tuple[int, SpecError]]] | None = None
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # the title of a function's unit

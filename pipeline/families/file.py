@@ -34,6 +34,8 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     origins: tuple[str, ...] = ()  # pieces that each get a comment that names their entry
     lines: bool = False  # whether `#line` directives precede the formulas in these pieces
     first: dict[str, str] = {}  # hole -> text that is filled in first and may itself have holes
+    nested: dict[str, str] = {}  # hole -> a template that fills it, without empty lines, after `first` filled both
+    ordered: dict[str, tuple[str, ...]] = {}  # hole -> pieces; it takes the different texts of each, sorted
 
     @property
     def made_of(self) -> str:

@@ -1,7 +1,8 @@
 """The C++ text of an output family, for one release.
 
 Lines like `//// name, since 2.7` divide a text file into sections. A release uses, for each name, the newest section
-that is not newer than the release.
+that is not newer than the release. The sections of a file of phrases do not end with a line end, and their holes take
+values as they are: no line is indented.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ class Text:
     """A text file of this folder. Its module reads it on import, so it is an input like code: the run later checks that
     neither has changed since it began."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, phrases: bool = False) -> None:
+        self.phrases = phrases
         text = (Path(__file__).parent / name).read_text(encoding="utf-8")
         pieces = _SECTION.split(text)[1:]
         self.versions: dict[str, dict[str, str]] = {}
         for section, since, body in zip(pieces[::3], pieces[1::3], pieces[2::3]):
-            self.versions.setdefault(section, {})[since] = body
+            self.versions.setdefault(section, {})[since] = body.removesuffix("\n") if phrases else body
 
     def of(self, release: Release) -> dict[str, Template]:
         """The sections for a release, by name."""
@@ -48,5 +50,7 @@ def _composed(text: Text, version: str, trim: bool, frame: str, body: str) -> Te
 def _sections(text: Text, version: str, trim: bool) -> dict[str, Template]:
     newest = {section: newest_at(version, versions) for section, versions in text.versions.items()}
     return {
-        section: Template(text.versions[section][at], trim=trim) for section, at in newest.items() if at is not None
+        section: Template(text.versions[section][at], trim=trim, blocks=not text.phrases)
+        for section, at in newest.items()
+        if at is not None
     }

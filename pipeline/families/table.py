@@ -9,6 +9,7 @@ from pipeline.families.factories.files import FACTORIES
 from pipeline.families.family import Family
 from pipeline.families.graphs.files import GRAPHS
 from pipeline.families.inplace_or_view.files import INPLACE_OR_VIEW
+from pipeline.families.lazy.files import LAZY
 from pipeline.families.nodes.files import NODES
 from pipeline.families.return_types.files import RETURN_TYPES
 from pipeline.families.trace_type.files import TRACE_TYPE
@@ -33,6 +34,7 @@ FAMILIES: dict[str, Family] = {
         ENUM_TAG,
         VIEW_METAS,
         VIEW_META_BINDINGS,
+        LAZY,
         GRAPHS,
     )
 }

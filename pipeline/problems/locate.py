@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, get_args
 
 import yaml
 from msgspec import Struct
@@ -19,7 +19,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from pipeline.problems.problem import Problem, Role
 
 # The order of files in a report.
-ORDER: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated", "template", "graph", "operators", "set")
+ORDER: tuple[Role, ...] = get_args(Role)
 
 
 class Sources(Protocol):

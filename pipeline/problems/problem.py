@@ -14,7 +14,19 @@ from pipeline.problems.names import Hint, nearest
 
 __all__ = ["Problem", "Role", "SpecError", "TextError", "all_of", "nearest", "problem_of", "problems_of"]
 
-Role = Literal["native", "tags", "derivatives", "deprecated", "template", "graph", "operators", "set"]
+Role = Literal[
+    "native",
+    "tags",
+    "derivatives",
+    "deprecated",
+    "backend",
+    "shape_inference",
+    "backend_kernels",
+    "template",
+    "graph",
+    "operators",
+    "set",
+]
 
 
 class SpecError(Exception):

@@ -54,6 +54,9 @@ _FLAT = {
     "tags": "tags.yaml",
     "derivatives": "derivatives.yaml",
     "deprecated": "deprecated.yaml",
+    "backend": "ts_native_functions.yaml",
+    "shape_inference": "shape_inference.h",
+    "backend_kernels": "ts_native_functions.cpp",
 }
 _PACKAGED = {
     "native": "ATen/native/native_functions.yaml",
@@ -66,6 +69,9 @@ _CHECKOUT = {
     "tags": "aten/src/ATen/native/tags.yaml",
     "derivatives": "tools/autograd/derivatives.yaml",
     "deprecated": "tools/autograd/deprecated.yaml",
+    "backend": "aten/src/ATen/native/ts_native_functions.yaml",
+    "shape_inference": "torch/csrc/lazy/core/shape_inference.h",
+    "backend_kernels": "torch/csrc/lazy/ts_backend/ts_native_functions.cpp",
 }
 _CHECKOUT_TEMPLATES = "tools/autograd/templates"
 _ATEN = "ATen/"  # templates with a name that begins so are ATen's
@@ -75,8 +81,10 @@ _ATEN_TEMPLATES = {
     "autograd/templates": "ATen/templates",
     _CHECKOUT_TEMPLATES: "aten/src/ATen/templates",
 }
+FILE_NAMES = _FLAT  # by role
 ROLES: tuple[Role, ...] = ("native", "tags", "derivatives", "deprecated")
-OPTIONAL: tuple[Role, ...] = ("deprecated",)  # a spec set may lack these files, and only some families read them
+# A spec set may lack these files, and only some families read them.
+OPTIONAL: tuple[Role, ...] = ("deprecated", "backend", "shape_inference", "backend_kernels")
 
 
 class SpecSet(Struct, frozen=True):
@@ -300,7 +308,7 @@ def _template(folder: str, name: str) -> str:
 
 def _optional(folder: str, layout: dict[str, str]) -> list[str]:
     """The paths of the YAML files that a set may lack."""
-    return [os.path.normpath(os.path.join(folder, layout[role])) for role in OPTIONAL]
+    return [os.path.normpath(os.path.join(folder, layout[role])) for role in OPTIONAL if role in layout]
 
 
 def _checkout(name: str, folder: str, known: Templates, looked_for: tuple[str, ...]) -> SpecSet:

@@ -29,6 +29,12 @@ def _graph(db: Database, name: str) -> Any:
     return pieces(db, name)
 
 
+def _backend_function(db: Database, name: str) -> Any:
+    from pipeline.stages.backend import backend_function  # only needed with a backend
+
+    return backend_function(db, name)
+
+
 _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "reverse": reverse,
     "function": function,
@@ -39,6 +45,7 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "structseq": structseq,
     "view": view_group,
     "graph": _graph,
+    "backend": _backend_function,
 }
 
 
@@ -79,7 +86,7 @@ def upstream_pieces(db: Database, family: str, name: str, *, marks: bool = False
         return kind.render(kind.marked(plan) if marks and kind.marked else plan, facts)
     except SpecError as error:
         for problem in problems_of(error, *_place(db, family, name, error)):
-            db.report(_ranked(problem, kind.subject))
+            db.report(_ranked(_within_backend(db, name, problem) if kind.unit == "backend" else problem, kind.subject))
         return {}
 
 
@@ -91,6 +98,12 @@ def _place(db: Database, family: str, name: str, error: SpecError) -> tuple[Role
     assert member is not None
     place = definition_of(db, member.function) if error.role == "derivatives" else None
     return place or (member.role, member.entry, member.op)
+
+
+def _within_backend(db: Database, name: str, problem: Problem) -> Problem:
+    from pipeline.stages.backend import placed
+
+    return placed(db, name, problem)
 
 
 def _ranked(problem: Problem, subject: str) -> Problem:

@@ -25,6 +25,7 @@ DESCRIBED = "described"  # the input with the description of a set of layers; mi
 GRAPHS = "graphs"  # the input with the graph files; missing without graphs=
 PLACES = "places"  # the input with the requested files and their folders; missing without a subset and tree=
 LINES = "lines"  # the input with the paths for `#line` directives; missing if lines=0
+INCLUDES = "includes"  # the input with how generated files include others; missing unless a family's files do
 UNREADABLE = "unreadable"  # the input with the reasons why files could not be read
 
 
@@ -136,6 +137,20 @@ def places(db: Database) -> Places:
     """The requested files and their folders."""
     data = db.input(PLACES)
     return msgspec.msgpack.decode(data, type=Places) if data else EVERYWHERE
+
+
+class Includes(Struct, frozen=True):
+    """How generated files include others."""
+
+    folders: dict[str, str]  # the folder of each family whose files include one another
+    operator_headers: bool  # whether ATen has a header for each operator
+
+
+@query
+def includes(db: Database) -> Includes:
+    """How generated files include others."""
+    data = db.input(INCLUDES)
+    return msgspec.msgpack.decode(data, type=Includes) if data else Includes({}, operator_headers=False)
 
 
 class Paths(Struct, frozen=True):

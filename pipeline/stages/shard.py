@@ -5,14 +5,14 @@ the blocks of its own group only.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.cpp.dispatcher import DEFAULT_KEY
-from pipeline.families.family import Layout, generated_comment
+from pipeline.families.family import BackendLayout, Layout, generated_comment
 from pipeline.families.file import QUOTES, Ended, File, ended, joined
 from pipeline.families.line_directives import directed, settled, unmarked
 from pipeline.families.table import FAMILIES
@@ -26,6 +26,7 @@ from pipeline.specs.text import conflict_marker
 from pipeline.stages.emit import marked, rendered, text
 from pipeline.stages.kernels import underived, used_keys
 from pipeline.stages.set import (
+    includes,
     is_described,
     own_templates,
     paths,
@@ -72,7 +73,13 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
     keys = tuple(used_keys(db))
     without = "" if DEFAULT_KEY in keys else underived(db)
     kind = Layout(
-        "split" if layout == "split" else "upstream", shards, keys, without, tags=tuple(tags(db)), odd_tag=odd_tag(db)
+        "split" if layout == "split" else "upstream",
+        shards,
+        keys,
+        without,
+        tags=tuple(tags(db)),
+        odd_tag=odd_tag(db),
+        backend=_backend(db),
     )
     by_name: dict[str, File] = {}
     for file in (file for name in families(db) for file in _files(db, name, kind)):
@@ -88,6 +95,17 @@ def files(db: Database, layout: str, shards: int) -> dict[str, File]:
 
     shared = [*support(db), *more(db, by_name)]
     return {**by_name, **{file.name: file for file in shared}}
+
+
+def _backend(db: Database) -> BackendLayout | None:
+    """What the files of a backend need besides its functions; None if no requested family prints one."""
+    family = next((name for name in families(db) if FAMILIES[name].unit == "backend"), "")
+    if not family:
+        return None
+    from pipeline.stages.backend import backend  # only needed with a backend
+
+    facts, how = backend(db), includes(db)
+    return None if facts is None else BackendLayout(facts, how.folders.get(family, ""), how.operator_headers)
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
@@ -206,6 +224,7 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         inline = hole in template.names and hole not in blocks
         texts = [kind.piece(rendered(db, file.family, unit), file.piece(hole)) for unit in file.units] if inline else []
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
+    values |= {hole: _ordered(db, file, pieces) for hole, pieces in file.ordered.items()}
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
         if isinstance(part, Hole) and part.name in blocks:
@@ -215,12 +234,18 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
     return filled_parts
 
 
+def _ordered(db: Database, file: File, pieces: Iterable[str]) -> list[str]:
+    """The different texts of each of some pieces of a file's units, sorted."""
+    units_texts = [text(db, file.family, unit) for unit in file.units]
+    return [each for piece in pieces for each in sorted({own.get(piece, "") for own in units_texts} - {""})]
+
+
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
     """The holes required in a file's template that neither it nor another template of the family has."""
     homes = FAMILIES[file.family].homes
     filled = [*file.constants, *(file.first or (file.slots if file.units else ()))]
     wanted = [hole for hole in filled if homes.get(hole, file.template) == file.template]
-    lost = set(wanted) - _holes(db, file.template)
+    lost = set(wanted).difference(*(_holes(db, name) for name in (file.template, *file.nested.values())))
     if lost:
         family = (other for other in files(db, layout, shards).values() if other.family == file.family)
         lost = lost.difference(*(_holes(db, name) for name in {other.template for other in family if other.template}))
@@ -272,9 +297,30 @@ def template_of(db: Database, file: File) -> Template:
             Template(file.before + content, blocks=False), {"generated_comment", *file.constants, *file.slots}
         )
     trim = release(db).trims_lines
-    if file.first:
+    if file.nested:
+        content = _with_nested(db, file, content)
+    elif file.first:
         content = _checked(Template(content, trim=trim), set(file.first)).fill(file.first)
-    return _checked(Template(file.before + content, trim=trim), {"generated_comment", *file.constants, *file.slots})
+    known = {"generated_comment", *file.constants, *file.slots, *file.ordered}
+    return _checked(Template(file.before + content, trim=trim), known)
+
+
+def _with_nested(db: Database, file: File, content: str) -> str:
+    """The text of a file's template with the others that fill its holes. Of these, upstream drops the empty lines.
+    Raises a SpecError if one is missing."""
+    trim, texts = release(db).trims_lines, dict(file.first)
+    for hole, name in file.nested.items():
+        data = db.input(template_label(name))
+        if data is None:
+            raise SpecError(f"the template {name} cannot be read, which is within it", "add that file")
+        filled = _filled_first(Template(template_text(data), trim=trim), file.first)
+        texts[hole] = "\n".join(line for line in filled.split("\n") if line)
+    return _filled_first(Template(content, trim=trim), texts)
+
+
+def _filled_first(template: Template, values: Mapping[str, str]) -> str:
+    """A template with some of its holes filled."""
+    return template.fill({hole: values.get(hole, f"${{{hole}}}") for hole in template.names})
 
 
 def _checked(template: Template, known: set[str]) -> Template:
@@ -357,4 +403,26 @@ def stage(db: Database, layout: str, shards: int) -> int:
         from pipeline.stages.layered.checks import checked
 
         digests.append(db.digest(checked))
-    return len(digests)
+    backends = [name for name in families(db) if FAMILIES[name].unit == "backend"]
+    return len(digests) + len([db.digest(backend_checked, name) for name in backends])
+
+
+@query
+def backend_checked(db: Database, family: str) -> int:
+    """Reports what is wrong with the backend that a family prints: its file, declarations that its functions need,
+    kernels that are not defined. Returns the number of units."""
+    from pipeline.stages import backend
+
+    kind, own = FAMILIES[family], backend.backend(db)
+    if kind.check_nodes is not None and own is not None:
+        for number, error in kind.check_nodes(own, release(db)):
+            backend.report_node(db, number, error)
+    if not backend.checked(db):
+        return 0
+    db.digest(backend.kernels_checked)
+    listed = units(db, family)
+    for unit in listed:
+        declaration = text(db, family, unit.name).get(kind.declares, "")
+        if declaration:
+            backend.check_declaration(db, unit.name, declaration)
+    return len(listed)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
@@ -23,7 +24,7 @@ from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
 from pipeline.stages.python_names import bound, called
 from pipeline.stages.python_names import stage as deprecated_forms
-from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order, schema_texts
+from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, schema_texts
 from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
     asked,
@@ -53,8 +54,10 @@ def families(db: Database) -> list[str]:
 
 
 def _has_templates(db: Database, family: str) -> bool:
-    needs = FAMILIES[family].needs
-    return not needs or needs in spec_set(db).templates or bool(own_templates(db, family))
+    kind, facts = FAMILIES[family], spec_set(db)
+    if kind.needs_file and kind.needs_file not in facts.files:
+        return False
+    return not kind.needs or kind.needs in facts.templates or bool(own_templates(db, family))
 
 
 @query
@@ -101,6 +104,8 @@ def _all_units(db: Database, family: str) -> list[Unit]:
         if "deprecated" in kind.reads:
             db.digest(deprecated_forms)
         return python_units(db)
+    if kind.unit == "backend":
+        return backend_units(db, kind)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
@@ -150,7 +155,8 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
     if FAMILIES[family].unit == "binding":
         return _binding(db, name)
     native = function(db, name)
-    return None if native is None else _function(FAMILIES[family], name, names_of(native))
+    own = None if native is None else _function(FAMILIES[family], name, names_of(native))
+    return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
 
 
 def schema_of(db: Database, of: Unit) -> str:
@@ -223,6 +229,24 @@ def python_units(db: Database) -> list[Unit]:
                 for name in names:
                     functions.setdefault(name, []).append(function_)
     return in_order(db, [_named(name, each) for name, each in functions.items()], lambda unit: unit.function)
+
+
+def backend_units(db: Database, kind: Family) -> list[Unit]:
+    """The functions of the backend."""
+    from pipeline.stages.backend import all_members  # only needed with a backend
+
+    named = {name: head for bucket in db.names(buckets) for name, head in heads(db, bucket)}
+    return [
+        replace(_function(kind, each.function, named[each.function]), dispatch_key=each.key) for each in all_members(db)
+    ]
+
+
+def _of_backend(db: Database, unit: Unit) -> Unit | None:
+    """A function of the backend; None if the backend has no text for it."""
+    from pipeline.stages.backend import members
+
+    member = members.item(db, bucket_of_function(unit.name), unit.name)
+    return None if member is None else replace(unit, dispatch_key=member.key)
 
 
 def _binding(db: Database, name: str) -> Unit | None:

@@ -22,7 +22,7 @@ from pipeline.problems.problem import nearest
 SUBSETS = ("libtorch", "pybindings", "python")
 CACHE = "build/gradmill"
 
-LAZY = "torch/csrc/lazy/generated"  # the script writes it on request; gradmill does not
+LAZY = "lazy"  # the files that --gen-lazy-ts-backend requests
 _NATIVE = "aten/src/ATen/native/native_functions.yaml"
 _TAGS = "aten/src/ATen/native/tags.yaml"
 _DERIVATIVES = "tools/autograd/derivatives.yaml"
@@ -53,6 +53,7 @@ _FIXED = {  # variables that options or the checkout determine -> what to write 
     "operators": "write --operators-yaml-path FILE or --selected-op-list-path FILE",
     "autograd": "write --disable-autograd",
     "tree": "write --gen-dir or --install-dir",
+    "operator_headers": "write --per-operator-headers",
     "stamp": "write --stamp FILE",
     "depfile": "write --depfile FILE",
     "outputs": "write --outputs FILE",
@@ -98,7 +99,7 @@ def read_arguments(words: Sequence[str], variables: Mapping[str, str]) -> dict[s
     operators = options.selected_op_list_path or options.operators_yaml_path
     selected = {"operators": operators} if operators else {}
     selected |= {"autograd": "0"} if options.disable_autograd else {}
-    families = {"families": ",".join(subsets)}
+    families = {"families": ",".join(subsets), "operator_headers": str(int(options.per_operator_headers))}
     return {"cache": CACHE, **variables, "specs": root, **tree, **families, **selected, **files}
 
 
@@ -115,11 +116,9 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     if options.subset not in ("", *SUBSETS):
         _refuse(f"--subset {options.subset}", nearest(options.subset, SUBSETS) or f"write one of {', '.join(SUBSETS)}")
     subsets = [options.subset] if options.subset else list(SUBSETS)
-    if options.gen_lazy_ts_backend:
-        problem = f"--gen-lazy-ts-backend: gradmill does not generate {LAZY}"
-        _refuse(problem, "leave it out, and let PyTorch's script make these files")
+    lazy = [LAZY] if options.gen_lazy_ts_backend else []
     views = ["functionalization"] if os.path.isfile(os.path.join(root, _VIEWS)) else []
-    return subsets + views  # the script writes these for any subset
+    return subsets + views + lazy  # the script writes these for any subset
 
 
 def _checkout(options: argparse.Namespace) -> str:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pipeline.front.settings.config import Config
+from pipeline.specs.location import BACKEND
 
 if TYPE_CHECKING:
     from pipeline.query.query import Query
@@ -41,8 +42,11 @@ _LAYERED = tuple(
     f"pipeline.stages.layered.{name}" for name in ("texts", "keys", "choosing", "asking", "unmatched", "checks")
 )
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
+_FOR_BACKENDS = ("pipeline.stages.backend",)
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
-_BY_NAME = {m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_PAGES, "pipeline.code.code")}
+_BY_NAME = {
+    m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES, "pipeline.code.code")
+}
 
 
 class Stages:
@@ -53,7 +57,8 @@ class Stages:
         self.analysis = {**ANALYSIS, **_GRAPHS} if graphs else ANALYSIS  # the stages before any unit is printed
         self._arrangement = config.arrangement
         layered = _LAYERED if config.specs.described is not None else ()
-        self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()))
+        backends = _FOR_BACKENDS if BACKEND in config.specs.files else ()
+        self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()), *backends)
 
     def load(self) -> None:
         """Imports all modules that a run may need, so that the snapshot of the code covers them."""

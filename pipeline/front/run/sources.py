@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipeline.problems.problem import Problem, Role, SpecError
-from pipeline.specs.location import DESCRIPTION, OPERATORS
+from pipeline.specs.location import BACKEND, DESCRIPTION, OPERATORS
 from pipeline.specs.text import decode_text
 from pipeline.stages.set import graph_label, source, source_keys, sources, spec_label, template_label
 from pipeline.stages.specs import entries, texts_of
@@ -94,7 +94,7 @@ class Sources:
 
     def _key(self, problem: Problem) -> str:
         """The key of the file that a problem is in."""
-        if problem.file or problem.role in (DESCRIPTION, OPERATORS):
+        if problem.file or problem.role in (DESCRIPTION, OPERATORS, BACKEND):
             return problem.file or problem.role
         entry = self._entries_of(problem.role).get(problem.entry) if problem.entry else None
         return entry[0] if entry is not None else self._first(problem.role)

@@ -17,7 +17,7 @@ from pipeline.model.regex import regex
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import OPERATORS, Location
-from pipeline.specs.spec_set import OPTIONAL, SpecSet, find_spec_set
+from pipeline.specs.spec_set import FILE_NAMES, OPTIONAL, SpecSet, find_spec_set
 
 VARIABLES = (
     "specs",
@@ -27,6 +27,7 @@ VARIABLES = (
     "strict",
     "families",
     "tree",
+    "operator_headers",
     "operators",
     "autograd",
     "graphs",
@@ -70,6 +71,7 @@ class Config(Struct, frozen=True):
     namespace: str = "gradmill"  # of the operators that graphs become
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
+    operator_headers: bool = True  # whether ATen has a header for each operator
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
     operators: str = ""  # the file of selected operators; "": all are selected
@@ -80,6 +82,21 @@ class Config(Struct, frozen=True):
         """The paths for `#line` directives, as the user wrote them. None without `lines=1`."""
         named = {key: str(at) for key, at in self.specs.files.items()}
         return {"specs": named, "generated": self.generated} if self.lines else None
+
+    @property
+    def includes(self) -> dict[str, object] | None:
+        """How generated files include others. None if those of no requested family do."""
+        folders = {name: self._included_from(name) for name in self.families if FAMILIES[name].unit == "backend"}
+        return {"folders": folders, "operator_headers": self.operator_headers} if folders else None
+
+    def _included_from(self, family: str) -> str:
+        """The folder by which the files of a family include one another: in a tree the path that PyTorch's script
+        prints, in one folder that of a checkout."""
+        place, folder = FAMILIES[family].place, self.places.folders.get(family, "")
+        if not folder or (folder == place.checkout and os.path.normpath(self.generated) == os.curdir):
+            return place.checkout
+        root = self.generated if folder == place.csrc else os.path.normpath(self.generated)
+        return os.path.join(root, folder)
 
     @property
     def release_warning(self) -> str:
@@ -149,6 +166,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         families=families,
         operators=operators,
         places=_places(variables.get("families", ""), variables.get("tree", "")),
+        operator_headers=_flag("operator_headers", variables.get("operator_headers", "1")),
         format=_format(variables.get("format", "text")),
         fix=_flag("fix", variables.get("fix", "0")),
         lines=_lines(variables),
@@ -249,7 +267,11 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
     if not value:
         return ()
     if value == ALL:
-        return tuple(name for name, family in FAMILIES.items() if family.unit != "graph" or graphs)
+        return tuple(
+            name
+            for name, family in FAMILIES.items()
+            if (family.unit != "graph" or graphs) and (not family.needs_file or family.needs_file in specs.files)
+        )
     asked = [each for word in value.split(",") for each in _members(word)]
     for name in asked:
         if name not in FAMILIES:
@@ -264,6 +286,12 @@ def _families(value: str, specs: SpecSet, *, graphs: bool) -> tuple[str, ...]:
             raise SpecError(
                 f"families={value}: '{name}' is made from the template {needs}, which the spec set does not have",
                 f"leave {name} out, or add the template",
+            )
+        file = FAMILIES[name].needs_file
+        if file and file not in specs.files:
+            raise SpecError(
+                f"families={value}: '{name}' is made from {FILE_NAMES[file]}, which the spec set does not have",
+                f"leave {name} out, or name a checkout",
             )
     return tuple(name for name, family in FAMILIES.items() if name in asked or (family.unit == "graph" and graphs))
 

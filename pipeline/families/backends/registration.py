@@ -1,0 +1,122 @@
+"""Renders the wrapper of a function that is registered for a backend, and its registration.
+
+A wrapper calls the backend's kernel, or, without one, the functional variant, and copies what that returns.
+Rules: torchgen.dest.register_dispatch_key, gen_unstructured and gen_out_inplace_wrapper.
+"""
+
+from __future__ import annotations
+
+from pipeline.cpp.backend_kernels import declarator, to_functional, to_kernel
+from pipeline.cpp.bindings import cpp_name, return_names
+from pipeline.cpp.dispatcher import returns_type
+from pipeline.families.sections import Text
+from pipeline.model.backends import BackendFunction
+from pipeline.model.native import Kernel, NativeFunction
+from pipeline.model.schema import Schema, is_list, is_tensor_like, schema_kind
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+_TEXT = Text("backends/registrations.cpp", phrases=True)
+_COPIED_BY = {"inplace": "at::_copy_from", "out": "at::_copy_from_and_resize"}
+
+
+def registration(of: BackendFunction, release: Release) -> str:
+    """The registration of a function."""
+    schema = of.function.func
+    return _TEXT.of(release)["registration"].fill({"operator": str(schema.name), "wrapper": _wrapper(of, schema)})
+
+
+def definition(of: BackendFunction, release: Release) -> str:
+    """The wrapper of a function. Raises a SpecError for a variant that none can be made of."""
+    text = _calling(of, release) if of.member.kernel else _copying(of, release)
+    return dense(text, release)
+
+
+def dense(text: str, release: Release) -> str:
+    """A text without empty lines: upstream drops them here."""
+    return "\n".join(line for line in text.split("\n") if (line.strip() if release.trims_lines else line))
+
+
+def _wrapper(of: BackendFunction, schema: Schema) -> str:
+    """The name of the wrapper of a function with a schema."""
+    return f"wrapper_{of.member.key}_{schema.name.overload}_{cpp_name(schema)}"
+
+
+def _calling(of: BackendFunction, release: Release) -> str:
+    function, kernel = of.function, of.member.kernel
+    name = _wrapper(of, function.func)
+    arguments = to_kernel(function.func, symint=Kernel(kernel).supports_symint)
+    values = {
+        "declarator": declarator(function, name, release, symint=True),
+        "check": _device_check(of, name, release),
+        "guard": _device_guard(of, release),
+        "kernel": f"{of.backend.namespace}::{of.backend.class_name}::{kernel}",
+        "arguments": ", ".join(arguments),
+    }
+    return _TEXT.of(release)["calling"].fill(values)
+
+
+def _device_check(of: BackendFunction, name: str, release: Release) -> str:
+    """The check that all tensors are on one device."""
+    text, schema = _TEXT.of(release), of.function.func
+    if not of.backend.device_guard or of.function.device_check == "NoCheck":
+        return text["unchecked"].fill({})
+    tensors = [a.name for a in (*schema.out, *schema.positional) if is_tensor_like(a.type)]
+    checks = "".join(text["checked"].fill({"name": each, "wrapper": name}) for each in tensors)
+    return text["checks"].fill({}) + checks
+
+
+def _device_guard(of: BackendFunction, release: Release) -> str:
+    """The change to the device of the first tensor, or of the options."""
+    text, schema = _TEXT.of(release), of.function.func
+    if not of.function.device_guard or not of.backend.device_guard:
+        return text["unguarded"].fill({})
+    if schema.options_index is not None:
+        return text["guarded_by_options"].fill({})
+    own = (schema.self_argument,) if schema.self_argument is not None else ()
+    tensors = [a.name for a in (*own, *schema.out, *schema.positional) if is_tensor_like(a.type)]
+    return text["guarded"].fill({"name": tensors[0]}) if tensors else text["unguarded"].fill({})
+
+
+def _copying(of: BackendFunction, release: Release) -> str:
+    function, functional = of.function, of.functional
+    assert functional is not None
+    name = _wrapper(of, function.func)
+    values = {
+        "declarator": declarator(function, name, release, symint=True),
+        "result": f"{name}_tmp",
+        "functional": _wrapper(of, functional.func),
+        "arguments": ", ".join(to_functional(function.func, functional.func)),
+        "copies": _copies(function, f"{name}_tmp", release),
+        "returned": _returned(function, release),
+    }
+    return _TEXT.of(release)["copying"].fill(values)
+
+
+def _copies(function: NativeFunction, result: str, release: Release) -> str:
+    """The copies of a functional variant's results to the arguments that this variant writes to."""
+    text, schema = _TEXT.of(release), function.func
+    copy = _COPIED_BY.get(schema_kind(schema))
+    if copy is None:
+        problem = f"'{schema.name}' cannot be made of its functional variant: it writes to an argument after self"
+        raise SpecError(problem, "give it a kernel of its own, or none to its functional variant", field=("func",))
+    names = return_names(schema)
+    if len(names) > 1:
+        results = [f"std::get<{i}>({result})" for i in range(len(names))]
+        return "\n  ".join(f"{copy}({each}, {name});" for each, name in zip(results, names))
+    if names:
+        return f"{copy}({result}, {names[0]});"
+    if len(schema.out) != 1:
+        problem = f"'{schema.name}' cannot be made of its functional variant: it returns nothing"
+        raise SpecError(problem, "give it a kernel of its own, or none to its functional variant", field=("func",))
+    out = schema.out[0]
+    if not is_list(out.type.removesuffix("?")):
+        return f"{copy}({result}, {out.name});"
+    return text["copy_of_list"].fill({"copy": copy, "result": result, "out": out.name})
+
+
+def _returned(function: NativeFunction, release: Release) -> str:
+    names = return_names(function.func)
+    if len(names) > 1:
+        return f"{returns_type(function, release)}({', '.join(names)})"
+    return names[0] if names else ""

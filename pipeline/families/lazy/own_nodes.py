@@ -1,0 +1,28 @@
+"""Renders the backend's own nodes, for operations that no native function declares."""
+
+from __future__ import annotations
+
+from pipeline.families.lazy.ir import NON_NATIVE, chosen, ir_schema
+from pipeline.families.lazy.node_text import node
+from pipeline.model.backends import Backend, OwnNode
+from pipeline.problems.problem import SpecError
+from pipeline.releases.model import Release
+
+Numbered = list[tuple[int, str]]
+
+
+def own_nodes(backend: Backend, release: Release) -> tuple[Numbered, list[tuple[int, SpecError]]]:
+    """The classes of the nodes, and the errors of the others, each with its number."""
+    texts: Numbered = []
+    errors: list[tuple[int, SpecError]] = []
+    for number, own in enumerate(backend.nodes):
+        try:
+            texts.append((number, _class(own, release)))
+        except SpecError as error:
+            errors.append((number, error))
+    return texts, errors
+
+
+def _class(own: OwnNode, release: Release) -> str:
+    properties = chosen(NON_NATIVE, own.properties)
+    return node(ir_schema(own.schema, release, symint=True, kind=own.kind, properties=properties), release)

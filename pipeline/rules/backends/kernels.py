@@ -1,0 +1,27 @@
+"""Whether a C++ file defines the kernels that a backend writes by hand. Rules: torchgen.gen_backend_stubs,
+error_on_missing_kernels."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pipeline.model.regex import regex
+from pipeline.problems.problem import SpecError, nearest
+
+
+def defined_kernels(text: str, class_name: str) -> Counter[str]:
+    """How often the text seems to define each member of a class: upstream takes any `Class::name(` for a definition,
+    unless the line has a colon before the class."""
+    calls = regex(rf"(.*){class_name}::\s*([\w\d]*)\(").findall(text)
+    return Counter(name for before, name in calls if not before.endswith(":"))
+
+
+def missing_kernel(kernel: str, wanted: int, defined: Counter[str], class_name: str, file: str) -> SpecError | None:
+    """The error for a kernel that is not defined as often as operators need it; None if it is."""
+    if defined[kernel] == wanted:
+        return None
+    name = f"{class_name}::{kernel}"
+    near = nearest(kernel, sorted(defined))
+    times = "once" if wanted == 1 else f"{wanted} times"
+    problem = f"{file} defines {name} {defined[kernel]} times, not {times}"
+    return SpecError(problem, f"{near}, or define it there" if near else "define it there, once for each operator")

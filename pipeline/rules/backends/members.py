@@ -1,0 +1,95 @@
+"""The functions that a backend has text for: those that its file lists, and the variants that wrap them.
+
+Rules: torchgen.gen_backend_stubs, parse_backend_yaml; torchgen.gen, get_grouped_native_functions; torchgen.model,
+NativeFunctionsGroup and gets_generated_out_inplace_wrapper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from pipeline.model.backends import Backend, Member, Roles
+from pipeline.model.native import FunctionHead
+from pipeline.model.schema import SchemaKind
+from pipeline.problems.problem import SpecError, nearest
+from pipeline.releases.model import Release
+from pipeline.rules.native.groups import Variants, group_variants
+
+_ORDER: tuple[SchemaKind, ...] = ("functional", "out", "inplace", "mutable")
+_NONE = Roles(())
+
+Listed = tuple[str, FunctionHead]  # a function's identity and head
+
+
+class Clash(Struct, frozen=True):
+    """An operator with a kernel for autograd whose variant, or itself, has one for the backend."""
+
+    autograd: str
+    kernel: str
+
+
+def members_of(heads: Sequence[Listed], roles: Mapping[str, Roles], backend: Backend) -> list[Member]:
+    """The functions of a bucket that the backend has text for, in upstream's order but for `Member.order`."""
+    found = []
+    for group in _groups(heads):
+        functional = group[0] if len(group) > 1 else None
+        for each in group:
+            member = _member(each, functional, roles, backend)
+            if member is not None:
+                found.append(member)
+    return found
+
+
+def clashes(heads: Sequence[Listed], roles: Mapping[str, Roles]) -> list[Clash]:
+    """The operators that have kernels for the backend and for autograd, which upstream refuses."""
+    found = []
+    for group in _groups(heads):
+        names = [head.name for _, head in group]
+        kernel = next((name for name in names if roles.get(name, _NONE).kernel), "")
+        autograd = next((name for name in names if roles.get(name, _NONE).autograd), "")
+        if kernel and autograd:
+            found.append(Clash(autograd, kernel))
+    return found
+
+
+def _groups(heads: Sequence[Listed]) -> list[list[Listed]]:
+    """Functions by operator, the functional variant first; single functions where it has no out variant."""
+    groups, _ = group_variants([head for _, head in heads])
+    found: list[list[Listed]] = []
+    for group in groups:
+        if _is_whole(group):
+            found.append([heads[group[kind]] for kind in _ORDER if kind in group])
+        else:
+            found += [[heads[i]] for i in group.values()]
+    return found
+
+
+def _is_whole(group: Variants) -> bool:
+    return "functional" in group and "out" in group
+
+
+def _member(each: Listed, functional: Listed | None, roles: Mapping[str, Roles], backend: Backend) -> Member | None:
+    name, head = each
+    own, order = roles.get(head.name, _NONE), (functional or each)[1].unqualified
+    keys = {True: backend.key, False: backend.autograd_key}
+    if own.kernel or own.autograd:
+        kernel = head.cpp_name + ("_symint" if own.symint else "")
+        return Member(name, "", keys[own.kernel], kernel, own.traced, own.has_node, order)
+    wrapped = _NONE if functional is None or functional == each else roles.get(functional[1].name, _NONE)
+    if functional is not None and (wrapped.kernel or wrapped.autograd) and not backend.out_as_primary:
+        return Member(name, functional[0], keys[wrapped.kernel], "", False, own.has_node, order)
+    return Member(name, "", "", "", False, True, order) if own.has_node else None
+
+
+def check_keys(backend: Backend, release: Release) -> None:
+    """Raises a SpecError unless the backend's key, and autograd's, may have kernels that no entry names."""
+    key = backend.key
+    if key not in release.dispatch_keys:
+        raise SpecError(f"unknown dispatch key '{key}'", nearest(key, release.dispatch_keys) or "write Lazy")
+    if key in release.kernel_keys:
+        problem = f"the kernels of '{key}' are in native_functions.yaml"
+        raise SpecError(problem, "name a key that has none there, as Lazy, XLA or PrivateUse1")
+    if backend.autograd and backend.autograd_key not in release.dispatch_keys:
+        raise SpecError(f"'{key}' has no key for autograd, '{backend.autograd_key}'", "leave out autograd")

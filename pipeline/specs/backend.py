@@ -1,0 +1,156 @@
+"""Reads the file of a backend outside of ATen, as `ts_native_functions.yaml`.
+
+Upstream: torchgen.gen_backend_stubs, parse_backend_yaml, and torchgen.gen_lazy_tensor, parse_native_functions_keys.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from pipeline.grammar.names import parse_operator_name
+from pipeline.grammar.schema import SchemaParser
+from pipeline.model.backends import AUTOGRAD, LISTS, Backend, BackendFile, Item, OwnNode
+from pipeline.problems.problem import SpecError, TextError, all_of, nearest
+from pipeline.specs.values import NodeBudget, load_node, plain_value, text_error
+
+_BACKEND, _NAMESPACE, _GUARD, _OUT, _NODES = (
+    "backend",
+    "cpp_namespace",
+    "device_guard",
+    "use_out_as_primary",
+    "non_native",
+)
+_KEYS = (_BACKEND, "class_name", _NAMESPACE, _GUARD, _OUT, *LISTS, _NODES)
+_MAY_BE_EMPTY = ("supported", "symint")  # lists for which upstream accepts a key without a value
+_FEWEST = "write the key of the backend, as backend: Lazy"
+_MOST_NAMESPACES = 2
+
+
+class Key(NamedTuple):
+    """A key of the file, with its nodes and its value."""
+
+    at: ScalarNode
+    node: Node
+    value: object
+
+
+class _Reader:
+    """Collects the errors of one file."""
+
+    def __init__(self, schemas: SchemaParser) -> None:
+        self.errors: list[TextError] = []
+        self._schemas = schemas
+
+    def error(self, node: Node, problem: str, hint: str) -> None:
+        self.errors.append(text_error(node, problem, hint))
+
+    def refused(self, node: Node, error: SpecError) -> None:
+        """Adds an error of a rule."""
+        self.error(node, error.problem, error.hint)
+
+    def text(self, keys: dict[str, Key], root: Node, name: str, hint: str) -> str:
+        """The value of a key that must be text."""
+        key = keys.get(name)
+        if key is None or key.value is None:
+            self.error(root if key is None else key.at, f"the file has no value for '{name}'", hint)
+            return ""
+        if not isinstance(key.value, str):
+            self.error(key.node, f"{name} is not text", hint)
+            return ""
+        return key.value
+
+    def flag(self, keys: dict[str, Key], name: str) -> bool:
+        """The value of a key that must be true or false."""
+        key = keys.get(name)
+        if key is not None and not isinstance(key.value, bool):
+            self.error(key.node, f"{name} is neither true nor false", f"write {name}: true, or leave it out")
+        return key is not None and key.value is True
+
+    def items(self, keys: dict[str, Key], name: str) -> list[tuple[Node, object]]:
+        """The items of a list; none if the key is missing."""
+        key = keys.get(name)
+        if key is None or (key.value is None and name in _MAY_BE_EMPTY):
+            return []
+        if not isinstance(key.node, SequenceNode) or not isinstance(key.value, list):
+            self.error(key.at if key.value is None else key.node, f"{name} is not a list", f"write {name}: []")
+            return []
+        return list(zip(key.node.value, key.value))
+
+    def operator(self, node: Node, value: object, listed: str) -> Item | None:
+        """An item of a list of operators; None if it is no name of one."""
+        if isinstance(value, str):
+            try:
+                name = value if listed == "symint" else str(parse_operator_name(value))
+                mark = node.start_mark
+                return Item(name, listed, mark.line + 1, mark.column + 1)  # type: ignore[arg-type]
+            except SpecError as error:
+                self.refused(node, error)
+                return None
+        if listed != "symint" or isinstance(value, (list, dict)):
+            self.error(node, f"an item of {listed} is no name of an operator", "write - add.Tensor")
+        return None
+
+    def own_node(self, node: Node, value: object) -> OwnNode | None:
+        """An item of `non_native`; None if it is invalid."""
+        if not isinstance(value, dict) or not isinstance(value.get("func"), str):
+            self.error(node, "a node needs a schema", "write - func: name(arguments) -> returns")
+            return None
+        properties, kind = value.get("properties", []), value.get("opkind")
+        if not isinstance(properties, list) or not all(isinstance(each, str) for each in properties):
+            self.error(node, "properties is not a list of names", "write properties: [ShapeCompute], or leave it out")
+            return None
+        try:
+            return OwnNode(self._schemas.parse(value["func"]), str(kind) if kind else "", tuple(properties))
+        except SpecError as error:
+            self.refused(_value_of(node, "func"), error)
+            return None
+
+
+def read_backend(text: str, schemas: SchemaParser) -> BackendFile:
+    """The file of a backend. `schemas`: the parser of the release. Raises a TextError with all errors of its form."""
+    root = load_node(text)
+    if root is None:
+        raise TextError("the file is empty", "write backend: Lazy, cpp_namespace: torch::lazy, supported: […]", 1, 1)
+    value = plain_value(root, NodeBudget(text), "tags")
+    if not isinstance(root, MappingNode) or not isinstance(value, dict):
+        raise text_error(root, "the file is not a mapping", "write backend: Lazy, and lists of operators")
+    reader = _Reader(schemas)
+    keys = {str(at.value): Key(at, node, value[str(at.value)]) for at, node in root.value}
+    for name, key in keys.items():
+        if name not in _KEYS:
+            reader.error(key.at, f"unknown key '{name}'", nearest(name, _KEYS) or f"keys: {', '.join(_KEYS)}")
+    items = [
+        item
+        for listed in LISTS
+        for each in reader.items(keys, listed)
+        if (item := reader.operator(*each, listed)) is not None
+    ]
+    nodes = [(own, node) for node, each in reader.items(keys, _NODES) if (own := reader.own_node(node, each))]
+    backend = Backend(
+        reader.text(keys, root, _BACKEND, _FEWEST),
+        _namespace(reader, keys, root),
+        reader.flag(keys, _GUARD),
+        reader.flag(keys, _OUT),
+        any(item.listed == AUTOGRAD for item in items),
+        tuple(own for own, _ in nodes),
+    )
+    if reader.errors:
+        raise all_of([*reader.errors])
+    marks = [node.start_mark for _, node in nodes]
+    at = keys[_BACKEND].node.start_mark
+    places = ((at.line + 1, at.column + 1), *((mark.line + 1, mark.column + 1) for mark in marks))
+    return BackendFile(backend, tuple(items), places)
+
+
+def _namespace(reader: _Reader, keys: dict[str, Key], root: Node) -> str:
+    name = reader.text(keys, root, _NAMESPACE, "write the namespace of the kernels, as cpp_namespace: torch::lazy")
+    if len(name.split("::")) > _MOST_NAMESPACES:
+        reader.error(keys[_NAMESPACE].node, f"'{name}' is more than {_MOST_NAMESPACES} namespaces", "write two or one")
+    return name
+
+
+def _value_of(node: Node, name: str) -> Node:
+    """The node of a key's value in a mapping."""
+    return next(value for key, value in node.value if key.value == name)
