@@ -153,4 +153,5 @@ def _namespace(reader: _Reader, keys: dict[str, Key], root: Node) -> str:
 
 def _value_of(node: Node, name: str) -> Node:
     """The node of a key's value in a mapping."""
-    return next(value for key, value in node.value if key.value == name)
+    values: dict[str, Node] = {key.value: value for key, value in node.value}
+    return values[name]

@@ -80,6 +80,7 @@ def _record(config: Config, *more: str) -> str:
     if config.build_files:
         settings += [path and os.path.abspath(path) for path in (config.depfile, config.outputs, config.stamp)]
     settings += [os.path.abspath(config.operators)] if config.operators else []
+    settings += [config.includes] if config.includes is not None else []
     settings += [config.line_paths] if config.line_paths is not None else []
     settings += [os.path.abspath(config.graphs.root), config.namespace] if config.graphs.root else []
     return _RECORD + xxh3_64_hexdigest("\0".join(map(str, settings)).encode())[:12]

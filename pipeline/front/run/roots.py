@@ -44,9 +44,8 @@ _LAYERED = tuple(
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
 _FOR_BACKENDS = ("pipeline.stages.backend",)
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
-_BY_NAME = {
-    m.rpartition(".")[2]: m for m in (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES, "pipeline.code.code")
-}
+_ALL = (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES, "pipeline.code.code")
+_BY_NAME = {module.rpartition(".")[2]: module for module in _ALL}
 
 
 class Stages:

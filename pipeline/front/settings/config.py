@@ -71,7 +71,7 @@ class Config(Struct, frozen=True):
     namespace: str = "gradmill"  # of the operators that graphs become
     families: tuple[str, ...] = ()  # the output families to generate; empty: those by default
     places: Places = EVERYWHERE  # which of their files are generated, and in which folders
-    operator_headers: bool = True  # whether ATen has a header for each operator
+    operator_headers: bool = False  # whether ATen has a header for each operator
     format: str = "text"  # of problems, one of problems.formats.FORMATS; also of reports that support it
     fix: bool = False  # whether `check` applies the fixes that are certain
     operators: str = ""  # the file of selected operators; "": all are selected
@@ -166,7 +166,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
         families=families,
         operators=operators,
         places=_places(variables.get("families", ""), variables.get("tree", "")),
-        operator_headers=_flag("operator_headers", variables.get("operator_headers", "1")),
+        operator_headers=_flag("operator_headers", variables.get("operator_headers", "0")),
         format=_format(variables.get("format", "text")),
         fix=_flag("fix", variables.get("fix", "0")),
         lines=_lines(variables),
