@@ -3,6 +3,7 @@ as that script calls them. It is copied there, and run from the checkout's root 
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("gen-dir", "install-dir", "subset", "selected-op-list-path", "operators-yaml-path"):
         parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}")
-    for name in ("disable-autograd", "force-schema-registration"):
+    for name in ("disable-autograd", "force-schema-registration", "gen-lazy-ts-backend", "per-operator-headers"):
         parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}", action="store_true")
     options = parser.parse_args()
     sys.path.insert(0, str(AUTOGRAD.parent.parent))
@@ -23,6 +24,8 @@ def main() -> None:
     python = Path(options.install_dir or root / "torch" / "testing" / "_internal" / "generated")
     write_autograd(options, csrc / "autograd" / "generated", python)
     write_functionalization(options, csrc / "functionalization" / "generated")
+    if options.gen_lazy_ts_backend:
+        write_lazy(os.path.join(options.install_dir or csrc, "lazy", "generated"), options.per_operator_headers)
 
 
 def write_autograd(options: argparse.Namespace, out: Path, python: Path) -> None:
@@ -54,6 +57,28 @@ def write_functionalization(options: argparse.Namespace, out: Path) -> None:
         selector=selector(options),
         install_dir=str(out),
         template_dir=f"{ATEN}/templates",
+    )
+
+
+def write_lazy(out: str, per_operator_headers: bool) -> None:
+    """The lazy TorchScript backend. `out` is printed: some of its files include others by this path."""
+    from torchgen.dest.lazy_ir import GenTSLazyIR
+    from torchgen.gen_lazy_tensor import run_gen_lazy_tensor
+
+    Path(out).mkdir(parents=True, exist_ok=True)
+    run_gen_lazy_tensor(
+        aten_path=ATEN,
+        source_yaml=f"{ATEN}/native/ts_native_functions.yaml",
+        backend_name="TorchScript",
+        output_dir=out,
+        dry_run=False,
+        impl_path="torch/csrc/lazy/ts_backend/ts_native_functions.cpp",
+        node_base="TsNode",
+        node_base_hdr="torch/csrc/lazy/ts_backend/ts_node.h",
+        build_in_tree=True,
+        lazy_ir_generator=GenTSLazyIR,
+        per_operator_headers=per_operator_headers,
+        gen_forced_fallback_code=True,
     )
 
 

@@ -30,6 +30,11 @@ PLACES = {
     "derivatives.yaml": "tools/autograd/derivatives.yaml",
     "templates": "tools/autograd/templates",
 }
+LAZY_PLACES = {
+    "ts_native_functions.yaml": "aten/src/ATen/native/ts_native_functions.yaml",
+    "shape_inference.h": "torch/csrc/lazy/core/shape_inference.h",
+    "ts_native_functions.cpp": "torch/csrc/lazy/ts_backend/ts_native_functions.cpp",
+}
 SCRIPT = "tools/setup_helpers/generate_code.py"
 GENERATED = "torch/csrc/autograd/generated"
 HEADERS = "torch/include/torch/csrc/autograd/generated"  # in a package
@@ -64,6 +69,14 @@ def complete(checkout: Path, torchgen: Path, script: str) -> None:
         (package / "__init__.py").touch()
     place.parent.mkdir(parents=True)
     shutil.copyfile(TESTS / script, place)
+
+
+def add_lazy(checkout: Path, folder: Path = TESTS / "lazy") -> None:
+    """Adds the files of a lazy backend, as `folder` has them."""
+    for name, place in LAZY_PLACES.items():
+        target = checkout / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / name, target)
 
 
 def run_script(checkout: Path, *arguments: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 if __name__ == "__main__":  # as pytest has it on the path
     sys.path.insert(0, str(Path(__file__).parent))
 
-from checkouts import complete, lay_out, run_script
+from checkouts import add_lazy, complete, lay_out, run_script
 from project import PACKAGED, files_in
 from releases import WHEELS, Source, Unavailable, find_source, known_versions
 from releases.selected import CASES, Case, list_of, operators_of
@@ -31,6 +31,8 @@ FEW = (
     Case(20, legacy=True, autograd=False),
 )
 OF_LISTS = "libtorch"  # the subset that lists are about
+LAZY = "--gen-lazy-ts-backend"
+OF_LAZY = ((LAZY,), (LAZY, "--per-operator-headers"))
 COMMAND = [sys.executable, "-m", "pipeline", "generate-code"]
 
 
@@ -47,10 +49,12 @@ def trees(
     for case in lists:
         (checkout / f"{case}.yaml").write_text(list_of(case, operators_of(source)))
     complete(checkout, packaged.parent, "checkout_script.py")
+    add_lazy(checkout)
     found = {}
     for subset in subsets:
         cases = lists if subset == OF_LISTS else [case for case in lists if case in FEW]
-        for options in (*OPTIONS, *map(_selecting, cases)):
+        with_lazy = [(LAZY, *_selecting(case)) for case in cases[-1:]]
+        for options in (*OPTIONS, *OF_LAZY, *map(_selecting, cases), *with_lazy):
             arguments = (*(("--subset", subset) if subset else ()), *options)
             found[" ".join(arguments)] = _different(checkout, folder, arguments)
     return found
@@ -63,14 +67,15 @@ def _selecting(case: Case) -> tuple[str, ...]:
 
 
 def _different(checkout: Path, folder: Path, arguments: tuple[str, ...]) -> list[str]:
-    """The files of the two trees that differ."""
-    ours, upstreams = folder / "gradmill", folder / "script"
-    for tree in (ours, upstreams):
-        shutil.rmtree(tree, ignore_errors=True)
-    run_script(checkout, *arguments, "--gen-dir", str(upstreams))
-    command = [*COMMAND, *arguments, "--gen-dir", str(ours), f"cache={folder}/cache"]
+    """The files of the two trees that differ. Both are written to one folder, whose path some files have."""
+    tree = folder / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    run_script(checkout, *arguments, "--gen-dir", str(tree))
+    wanted = files_in(tree)
+    shutil.rmtree(tree)
+    command = [*COMMAND, *arguments, "--gen-dir", str(tree), f"cache={folder}/cache"]
     subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
-    made, wanted = files_in(ours), files_in(upstreams)
+    made = files_in(tree)
     return [name for name in sorted({*made, *wanted}) if made.get(name) != wanted.get(name)]
 
 

@@ -97,6 +97,7 @@ class Family(Struct, frozen=True):
     needs: str = ""  # the template without which a spec set omits the family; "" if every set has all templates
     needs_file: Role | Literal[""] = ""  # the spec file without which it does
     declares: str = ""  # of a backend: the piece that the header of shape functions must have as a line
+    kernels: tuple[str, ...] = ()  # of a backend: the pieces that declare a kernel
     # Of a backend: errors of its own nodes, each with the number of the node.
     check_nodes: Callable[[Backend, Release], Iterable[tuple[int, SpecError]]] | None = None
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units

@@ -22,6 +22,7 @@ class File(Struct, frozen=True, gc=False, omit_defaults=True):
     shard: str = ""  # the suffix of the shard in the file name: `_0`
     cut: str = ""  # the part of each piece that the file contains; "": all
     before: str = ""  # text that precedes the template's
+    mark: str = ""  # text in its head, by which it is recognized if it names no template
     part: str = ""  # the part of the template that the file contains; "": all. The rest is in another file
     family: str = ""  # the name of the family; the stage fills it in
     comment: str = ""  # the generated comment; "": upstream's, which the stage fills in

@@ -6,7 +6,7 @@ list dirties the functions of its operators alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.backends.kernels import defined_kernels, missing_kernel
 from pipeline.rules.backends.members import check_keys, clashes, members_of
+from pipeline.specs.spec_set import FILE_NAMES
 from pipeline.stages.layered.files import of_file, text
 from pipeline.stages.schemas import bucket_of_function, buckets, function, heads
 from pipeline.stages.set import release, spec_set
@@ -139,6 +140,10 @@ def checked(db: Database) -> bool:
     _check_key(db, whole)
     known = {head.name for bucket in db.names(buckets) for _, head in heads(db, bucket)}
     own = {name: role for name in db.names(roles) if (role := roles.item(db, name)) is not None}
+    for key in (SHAPES, KERNELS):
+        if key not in spec_set(db).files:
+            error = SpecError(f"the spec set has no {FILE_NAMES[key]}", "add it: torchgen reads it, too")
+            db.report(replace(of_file(ROLE, error), line=1, column=1))
     seen: set[tuple[str, str]] = set()
     for item in whole.items:
         problem = _problem_of(item, known, own, seen)
@@ -148,9 +153,9 @@ def checked(db: Database) -> bool:
     for bucket in db.names(listed_in):
         for clash in clashes(heads(db, bucket), own):
             item = next(item for item in whole.items if item.name == clash.autograd and item.listed == "autograd")
-            error = f"'{clash.autograd}' has a kernel for autograd, and '{clash.kernel}' one for {whole.backend.key}"
+            twice = f"'{clash.autograd}' has a kernel for autograd, and '{clash.kernel}' one for {whole.backend.key}"
             hint = "list all variants of an operator in autograd, or none"
-            db.report(_at(Problem(ROLE, "", "", error, hint), item))
+            db.report(_at(Problem(ROLE, "", "", twice, hint), item))
     return True
 
 
@@ -197,12 +202,12 @@ def check_declaration(db: Database, name: str, declaration: str) -> None:
         db.report(placed(db, name, problem_of(error, ROLE, "", "")))
 
 
-@query
-def kernels_checked(db: Database) -> int:
-    """Reports handwritten kernels that the backend's C++ file does not define; returns their number."""
+def check_kernels(db: Database, declarations: Mapping[str, str]) -> None:
+    """Reports handwritten kernels that the backend's C++ file does not define. `declarations`: of kernels, by
+    function."""
     facts, whole = backend(db), text(db, KERNELS) if KERNELS in spec_set(db).files else None
     if facts is None or whole is None:
-        return 0
+        return
     wanted: dict[str, list[str]] = {}
     for member in all_members(db):
         if member.kernel and not member.traced:
@@ -210,7 +215,7 @@ def kernels_checked(db: Database) -> int:
     defined = defined_kernels(whole, facts.class_name)
     for kernel, functions in wanted.items():
         file = spec_set(db).files[KERNELS]
-        error = missing_kernel(kernel, len(functions), defined, facts.class_name, file)
+        declared = [declarations[each] for each in functions if declarations.get(each)]
+        error = missing_kernel(kernel, len(functions), defined, facts.class_name, file, declared)
         if error is not None:
             db.report(placed(db, functions[0], problem_of(error, ROLE, "", "")))
-    return len(wanted)

@@ -419,10 +419,10 @@ def backend_checked(db: Database, family: str) -> int:
             backend.report_node(db, number, error)
     if not backend.checked(db):
         return 0
-    db.digest(backend.kernels_checked)
-    listed = units(db, family)
-    for unit in listed:
-        declaration = text(db, family, unit.name).get(kind.declares, "")
-        if declaration:
-            backend.check_declaration(db, unit.name, declaration)
-    return len(listed)
+    pieces = {unit.name: text(db, family, unit.name) for unit in units(db, family)}
+    for unit, own_pieces in pieces.items():
+        if own_pieces.get(kind.declares):
+            backend.check_declaration(db, unit, own_pieces[kind.declares])
+    declared = {unit: "".join(own.get(piece, "") for piece in kind.kernels) for unit, own in pieces.items()}
+    backend.check_kernels(db, declared)
+    return len(pieces)

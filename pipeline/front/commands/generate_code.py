@@ -22,7 +22,7 @@ from pipeline.problems.problem import nearest
 SUBSETS = ("libtorch", "pybindings", "python")
 CACHE = "build/gradmill"
 
-LAZY = "lazy"  # the files that --gen-lazy-ts-backend requests
+LAZY = "lazy_ts_backend"  # the files that --gen-lazy-ts-backend requests
 _NATIVE = "aten/src/ATen/native/native_functions.yaml"
 _TAGS = "aten/src/ATen/native/tags.yaml"
 _DERIVATIVES = "tools/autograd/derivatives.yaml"

@@ -189,7 +189,7 @@ def _is_of(name: str, source: str) -> bool:
     template = os.path.basename(source)
     if os.path.dirname(name) == "graphs":
         return os.path.dirname(source) == "graphs" or template in TEMPLATES.for_graphs
-    return template in TEMPLATES.main
+    return template in map(os.path.basename, TEMPLATES.main)
 
 
 def is_made_of(build: Build, name: str, head: bytes) -> bool:
@@ -197,9 +197,11 @@ def is_made_of(build: Build, name: str, head: bytes) -> bool:
     from pipeline.stages.shard import files
 
     source = source_in(head)
-    file = files.item(build.db, *build.layout, name) if source else None
-    if file is None:
+    file = files.item(build.db, *build.layout, name)
+    if file is None or not (source or file.mark):
         return False
+    if file.mark:
+        return file.mark.encode() in head
     if os.path.dirname(name) == "graphs":
         return _is_of(name, source)
     return os.path.basename(source) == os.path.basename(source_in(file.comment.encode()) or file.template or name)

@@ -4,9 +4,10 @@ error_on_missing_kernels."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from pipeline.model.regex import regex
-from pipeline.problems.problem import SpecError, nearest
+from pipeline.problems.problem import SpecError
 
 
 def defined_kernels(text: str, class_name: str) -> Counter[str]:
@@ -16,12 +17,17 @@ def defined_kernels(text: str, class_name: str) -> Counter[str]:
     return Counter(name for before, name in calls if not before.endswith(":"))
 
 
-def missing_kernel(kernel: str, wanted: int, defined: Counter[str], class_name: str, file: str) -> SpecError | None:
-    """The error for a kernel that is not defined as often as operators need it; None if it is."""
+def missing_kernel(
+    kernel: str, wanted: int, defined: Counter[str], class_name: str, file: str, declarations: Sequence[str]
+) -> SpecError | None:
+    """The error for a kernel that is not defined as often as operators need it; None if it is. `declarations`: those of
+    the operators' kernels."""
     if defined[kernel] == wanted:
         return None
     name = f"{class_name}::{kernel}"
-    near = nearest(kernel, sorted(defined))
-    times = "once" if wanted == 1 else f"{wanted} times"
-    problem = f"{file} defines {name} {defined[kernel]} times, not {times}"
-    return SpecError(problem, f"{near}, or define it there" if near else "define it there, once for each operator")
+    problem = f"{file} defines {name} {_times(defined[kernel])}, not {_times(wanted)}"
+    return SpecError(problem, f"define, in the class {class_name}: {' '.join(declarations)}")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
