@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from pipeline.families.file import CUT, File
-from pipeline.model.backends import Backend
+from pipeline.model.backends import Backend, OwnNode
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError
@@ -34,6 +34,7 @@ class BackendLayout(Struct, frozen=True, array_like=True):
     """What the files of a backend need besides its functions."""
 
     backend: Backend
+    nodes: tuple[OwnNode, ...]
     folder: str  # by which files include one another
     operator_headers: bool  # whether ATen has a header for each operator
 
@@ -99,7 +100,7 @@ class Family(Struct, frozen=True):
     declares: str = ""  # of a backend: the piece that the header of shape functions must have as a line
     kernels: tuple[str, ...] = ()  # of a backend: the pieces that declare a kernel
     # Of a backend: errors of its own nodes, each with the number of the node.
-    check_nodes: Callable[[Backend, Release], Iterable[tuple[int, SpecError]]] | None = None
+    check_nodes: Callable[[Sequence[OwnNode], Release], Iterable[tuple[int, SpecError]]] | None = None
     selects: Callable[[FunctionHead, Release], bool] = lambda head, release: True  # which functions are units
     shards_by: Literal["name", "cpp_name", "base"] = "name"  # the name that determines the shard of a function
     titled: Callable[[FunctionNames], str] = lambda names: names.name  # the title of a function's unit

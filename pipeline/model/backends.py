@@ -39,7 +39,6 @@ class Backend(Struct, frozen=True, gc=False, array_like=True):
     device_guard: bool = False
     out_as_primary: bool = False  # whether no in-place and out variants are made of functional kernels
     autograd: bool = False  # whether it has kernels for autograd
-    nodes: tuple[OwnNode, ...] = ()
 
     @property
     def class_name(self) -> str:
@@ -56,6 +55,7 @@ class BackendFile(Struct, frozen=True, gc=False, array_like=True):
     """The whole file, with places."""
 
     backend: Backend
+    nodes: tuple[OwnNode, ...]
     items: tuple[Item, ...]
     places: tuple[tuple[int, int], ...]  # line and column of the backend's key, then of each of its nodes
 

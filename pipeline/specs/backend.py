@@ -134,14 +134,13 @@ def read_backend(text: str, schemas: SchemaParser) -> BackendFile:
         reader.flag(keys, _GUARD),
         reader.flag(keys, _OUT),
         any(item.listed == AUTOGRAD for item in items),
-        tuple(own for own, _ in nodes),
     )
     if reader.errors:
         raise all_of([*reader.errors])
     marks = [node.start_mark for _, node in nodes]
     at = keys[_BACKEND].node.start_mark
     places = ((at.line + 1, at.column + 1), *((mark.line + 1, mark.column + 1) for mark in marks))
-    return BackendFile(backend, tuple(items), places)
+    return BackendFile(backend, tuple(own for own, _ in nodes), tuple(items), places)
 
 
 def _namespace(reader: _Reader, keys: dict[str, Key], root: Node) -> str:

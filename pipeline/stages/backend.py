@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of
 from pipeline.grammar.schema import parser
-from pipeline.model.backends import LISTS, Backend, BackendFile, BackendFunction, Item, Member, Roles
+from pipeline.model.backends import LISTS, Backend, BackendFile, BackendFunction, Item, Member, OwnNode, Roles
 from pipeline.problems.problem import Problem, Role, SpecError, nearest, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
@@ -48,6 +48,13 @@ def backend(db: Database) -> Backend | None:
     """What the file says of the backend as a whole; None if it is invalid."""
     whole = read(db)
     return None if whole is None else whole.backend
+
+
+@query
+def own_nodes(db: Database) -> list[OwnNode]:
+    """The nodes of operations that no native function declares."""
+    whole = read(db)
+    return [] if whole is None else list(whole.nodes)
 
 
 @table
@@ -128,7 +135,7 @@ def report_node(db: Database, number: int, error: SpecError) -> None:
     whole = read(db)
     assert whole is not None
     line, column = whole.places[number + 1]
-    db.report(replace(of_file(ROLE, error), op=str(whole.backend.nodes[number].schema.name), line=line, column=column))
+    db.report(replace(of_file(ROLE, error), op=str(whole.nodes[number].schema.name), line=line, column=column))
 
 
 @query

@@ -5,7 +5,7 @@ the blocks of its own group only.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -44,6 +44,7 @@ _DOCSTRING = regex(r'(""")\n+((\s*@.+\n)*\s*(class|def))')
 
 ORIGIN = "o"  # a comment above a piece names its entry
 LINES = "l"  # `#line` directives name the lines of its formulas
+SORTED = "s"  # the different texts of each of some pieces, sorted
 
 
 class Made(Struct, frozen=True, array_like=True):
@@ -59,7 +60,7 @@ class Blocks(Struct, frozen=True, array_like=True):
 
     piece: str
     indent: str
-    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both
+    marks: str = ""  # how each piece names its origin: ORIGIN, LINES, or both; or SORTED, and `piece` lists pieces
 
     @property
     def place(self) -> str:
@@ -102,10 +103,14 @@ def _backend(db: Database) -> BackendLayout | None:
     family = next((name for name in families(db) if FAMILIES[name].unit == "backend"), "")
     if not family:
         return None
-    from pipeline.stages.backend import backend  # only needed with a backend
+    from pipeline.stages.backend import backend, own_nodes  # only needed with a backend
 
     facts, how = backend(db), includes(db)
-    return None if facts is None else BackendLayout(facts, how.folders.get(family, ""), how.operator_headers)
+    return (
+        None
+        if facts is None
+        else BackendLayout(facts, tuple(own_nodes(db)), how.folders.get(family, ""), how.operator_headers)
+    )
 
 
 def _files(db: Database, family: str, layout: Layout) -> list[File]:
@@ -218,26 +223,38 @@ def outline(db: Database, layout: str, shards: int, name: str) -> list[str | Blo
         at = (problem, f"write ${{{hole}}} on its own line", (), hole)
         db.report(Problem("template", "", "", *at, warning=True, file=file.template, rule="no-hole"))
     kind = FAMILIES[file.family]
-    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants}
+    values: dict[str, Value] = {"generated_comment": file.comment, **file.constants, **dict.fromkeys(file.ordered, "")}
     blocks = {hole for hole in file.slots if _is_block(template, hole)}
     for hole in file.slots:
         inline = hole in template.names and hole not in blocks
         texts = [kind.piece(rendered(db, file.family, unit), file.piece(hole)) for unit in file.units] if inline else []
         values[hole] = file.between.get(hole, "\n").join(filter(None, texts)) if file.raw else texts or ""
-    values |= {hole: _ordered(db, file, pieces) for hole, pieces in file.ordered.items()}
     filled_parts: list[str | Blocks] = []
     for part, filled in zip(template.parts, template.filled(values)):
-        if isinstance(part, Hole) and part.name in blocks:
+        if isinstance(part, Hole) and part.name in file.ordered:
+            filled_parts.append(Blocks(",".join(file.ordered[part.name]), part.indent or "", SORTED))
+        elif isinstance(part, Hole) and part.name in blocks:
             filled_parts.append(Blocks(file.piece(part.name), part.indent or "", _origins(file, file.slots[part.name])))
         else:
             filled_parts.append(filled)
     return filled_parts
 
 
-def _ordered(db: Database, file: File, pieces: Iterable[str]) -> list[str]:
-    """The different texts of each of some pieces of a file's units, sorted."""
-    units_texts = [text(db, file.family, unit) for unit in file.units]
-    return [each for piece in pieces for each in sorted({own.get(piece, "") for own in units_texts} - {""})]
+@query
+def ordered(db: Database, layout: str, shards: int, name: str, family: str, place: str) -> str:
+    """The different texts of each of some pieces of a file's units, sorted, for a place."""
+    indent, _, pieces = place.split("|", 2)
+    listed = [text(db, family, unit) for group in groups(db, layout, shards, name).values() for unit in group]
+    different = [each for piece in pieces.split(",") for each in sorted({own.get(piece, "") for own in listed} - {""})]
+    return "\n".join(indented(each, indent, trim=release(db).trims_lines) for each in different)
+
+
+def ordered_places(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
+    """The keys of all sorted texts of a file."""
+    file = files.item(db, layout, shards, name)
+    filled = outline(db, layout, shards, name) if file is not None and file.ordered else []
+    places = [part.place for part in filled if isinstance(part, Blocks) and part.marks == SORTED]
+    return [(layout, shards, name, file.family, place) for place in places] if file is not None else []
 
 
 def _lost(db: Database, layout: str, shards: int, file: File) -> list[str]:
@@ -339,7 +356,8 @@ def _is_block(template: Template, hole: str) -> bool:
 
 def blocks(db: Database, layout: str, shards: int, name: str) -> list[tuple[Any, ...]]:
     """The keys of all blocks of a file."""
-    places = "\n".join(part.place for part in outline(db, layout, shards, name) if isinstance(part, Blocks))
+    filled = outline(db, layout, shards, name)
+    places = "\n".join(part.place for part in filled if isinstance(part, Blocks) and part.marks != SORTED)
     file = files.item(db, layout, shards, name)
     if file is None or not places:
         return []
@@ -356,6 +374,7 @@ def parts(db: Database, layout: str, shards: int, name: str) -> list[bytes]:
         *(db.digest(text, family, unit) for family, unit in apart),
         db.digest(outline, layout, shards, name),
         *(db.digest(block, *at) for at in blocks(db, layout, shards, name)),
+        *(db.digest(ordered, *at) for at in ordered_places(db, layout, shards, name)),
     ]
 
 
@@ -376,7 +395,11 @@ def _encoded(db: Database, layout: str, shards: int, name: str) -> tuple[Parts, 
     listed = [(at, block(db, *at)) for at in blocks(db, layout, shards, name)]
     encoded, place = Parts(), 0
     for part in filled:
-        if isinstance(part, Blocks):
+        if isinstance(part, Blocks) and part.marks == SORTED:
+            file = files.item(db, layout, shards, name)
+            assert file is not None
+            encoded.append(ordered(db, layout, shards, name, file.family, part.place).encode())
+        elif isinstance(part, Blocks):
             texts = [(at, each[place]) for at, each in listed]
             encoded += [each for _, *both in joined(texts) for each in both]
             quotes = quotes or any(each.quotes for _, each in texts)
@@ -413,9 +436,9 @@ def backend_checked(db: Database, family: str) -> int:
     kernels that are not defined. Returns the number of units."""
     from pipeline.stages import backend
 
-    kind, own = FAMILIES[family], backend.backend(db)
-    if kind.check_nodes is not None and own is not None:
-        for number, error in kind.check_nodes(own, release(db)):
+    kind = FAMILIES[family]
+    if kind.check_nodes is not None:
+        for number, error in kind.check_nodes(backend.own_nodes(db), release(db)):
             backend.report_node(db, number, error)
     if not backend.checked(db):
         return 0

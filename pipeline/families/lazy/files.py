@@ -22,7 +22,7 @@ from pipeline.families.lazy.pieces import (
     WRAPPER,
 )
 from pipeline.families.sections import Text
-from pipeline.model.backends import Backend, BackendFunction
+from pipeline.model.backends import Backend, BackendFunction, OwnNode
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.problems.problem import SpecError
@@ -52,7 +52,7 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
     autograd = tuple(unit.name for unit in functions if unit.dispatch_key == backend.autograd_key)
     listed = [
         _nodes(backend, names, release),
-        _own_nodes(backend, release),
+        _own_nodes(layout.backend, release),
         _header(backend, ours + autograd),
         _kernels(layout.backend, ours, release),
         _registrations(layout.backend, backend.key, ours, release),
@@ -68,13 +68,13 @@ def _nodes(backend: Backend, names: tuple[str, ...], release: Release) -> File:
     return File(NODES, _ATEN + NODES, constants, {"ir_declarations": NODE}, names, mark=_MARK.format("IR"))
 
 
-def _own_nodes(backend: Backend, release: Release) -> File:
+def _own_nodes(layout: BackendLayout, release: Release) -> File:
     from pipeline.families.lazy.own_nodes import own_nodes
 
     constants: dict[str, str | list[str]] = {
-        **_namespaces(backend),
+        **_namespaces(layout.backend),
         "lazy_non_native_ir_inc": _lines("own_node_headers", release),
-        "non_native_ir_nodes": [text for _, text in own_nodes(backend, release)[0]],
+        "non_native_ir_nodes": [text for _, text in own_nodes(layout.nodes, release)[0]],
     }
     return File(OWN_NODES, _ATEN + OWN_NODES, constants, {}, (), mark=_MARK.format("Non Native IR"))
 
@@ -178,11 +178,11 @@ def render(plan: LazyPlan, release: Release) -> dict[str, str]:
     return text.render(plan, release)
 
 
-def check_nodes(backend: Backend, release: Release) -> Iterator[tuple[int, SpecError]]:
+def check_nodes(nodes: Sequence[OwnNode], release: Release) -> Iterator[tuple[int, SpecError]]:
     """The errors of the backend's own nodes, each with the number of its node."""
     from pipeline.families.lazy.own_nodes import own_nodes
 
-    yield from own_nodes(backend, release)[1]
+    yield from own_nodes(nodes, release)[1]
 
 
 LAZY = Family(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pipeline.families.lazy.ir import NON_NATIVE, chosen, ir_schema
 from pipeline.families.lazy.node_text import node
-from pipeline.model.backends import Backend, OwnNode
+from pipeline.model.backends import OwnNode
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release
 
 Numbered = list[tuple[int, str]]
 
 
-def own_nodes(backend: Backend, release: Release) -> tuple[Numbered, list[tuple[int, SpecError]]]:
+def own_nodes(nodes: Sequence[OwnNode], release: Release) -> tuple[Numbered, list[tuple[int, SpecError]]]:
     """The classes of the nodes, and the errors of the others, each with its number."""
     texts: Numbered = []
     errors: list[tuple[int, SpecError]] = []
-    for number, own in enumerate(backend.nodes):
+    for number, own in enumerate(nodes):
         try:
             texts.append((number, _class(own, release)))
         except SpecError as error:

@@ -26,6 +26,7 @@ LAZY = "lazy_ts_backend"  # the files that --gen-lazy-ts-backend requests
 _NATIVE = "aten/src/ATen/native/native_functions.yaml"
 _TAGS = "aten/src/ATen/native/tags.yaml"
 _DERIVATIVES = "tools/autograd/derivatives.yaml"
+_BACKEND = "aten/src/ATen/native/ts_native_functions.yaml"
 _VIEWS = "aten/src/ATen/templates/ViewMetaClassesPythonBinding.cpp"
 _ROOT = "run the command in the root of a PyTorch checkout"
 _HELP = "generate-code --help lists the arguments"
@@ -43,8 +44,8 @@ _PATHS = {
 _FLAGS = {
     "disable-autograd": "omit VariableType, ADInplaceOrViewType and TraceType",
     "force-schema-registration": "accepted; no file depends on it",
-    "gen-lazy-ts-backend": "write torch/csrc/lazy/generated, too",
-    "per-operator-headers": "how those files include the headers of ATen",
+    "gen-lazy-ts-backend": "also write torch/csrc/lazy/generated, the lazy TorchScript backend",
+    "per-operator-headers": "include a header of ATen for each operator in these files",
 }
 _FIXED = {  # variables that options or the checkout determine -> what to write instead
     "specs": "run the command in the root of the checkout",
@@ -116,6 +117,9 @@ def _requested(options: argparse.Namespace, root: str) -> list[str]:
     if options.subset not in ("", *SUBSETS):
         _refuse(f"--subset {options.subset}", nearest(options.subset, SUBSETS) or f"write one of {', '.join(SUBSETS)}")
     subsets = [options.subset] if options.subset else list(SUBSETS)
+    backend = os.path.join(root, _BACKEND)
+    if options.gen_lazy_ts_backend and not os.path.isfile(backend):
+        _refuse(f"--gen-lazy-ts-backend: {backend}: there is no such file", _ROOT)
     lazy = [LAZY] if options.gen_lazy_ts_backend else []
     views = ["functionalization"] if os.path.isfile(os.path.join(root, _VIEWS)) else []
     return subsets + views + lazy  # the script writes these for any subset

@@ -66,7 +66,7 @@ class StaleUnits:
     def _dirty_blocks(self, name: str) -> Iterator[tuple[Key, list[At]]]:
         """The dirty blocks of a file, each with its units that have dirty texts."""
         from pipeline.stages.emit import text
-        from pipeline.stages.shard import block, blocks, files, groups, parts
+        from pipeline.stages.shard import block, blocks, files, groups, ordered, ordered_places, parts
 
         db, at = self._build.db, (*self._build.layout, name)
         if db.is_clean(parts, *at):
@@ -84,6 +84,14 @@ class StaleUnits:
                 members = [(family, unit) for unit in groups.item(db, *at, group) or ()]
             if members:
                 yield key, members
+        for key in ordered_places(db, *at):
+            if not db.is_clean(ordered, *key):
+                of = files.item(db, *at)
+                members = self._dirty_deps(text, ordered, key)
+                yield (
+                    (),
+                    [(of.family, unit) for unit in of.units] if members is None and of is not None else members or [],
+                )
 
     def _dirty_deps(self, dep: Query[Any, Any], query: Query[Any, Any], key: Key) -> list[Any] | None:
         """The keys of the dirty dependencies of a row, if all of them are calls of `dep`; else None."""
