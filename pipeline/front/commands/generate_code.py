@@ -85,7 +85,7 @@ class GenerateCode(Run):
 
 def read_arguments(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, str]:
     """The variables of the run that `words`, the script's arguments, stand for. `variables`: those of the command line.
-    InvalidCommand if an argument is wrong, or requests what gradmill does not generate."""
+    InvalidCommand if an argument is wrong."""
     for name, hint in _FIXED.items():
         if name in variables:
             _refuse(f"{name}={variables[name]}: the arguments determine it", hint)
@@ -111,7 +111,7 @@ def _with_dashes(word: str) -> str:
 
 
 def _requested(options: argparse.Namespace, root: str) -> list[str]:
-    """The subsets to write. Refuses what the script refuses or would ignore, and what gradmill does not generate."""
+    """The subsets to write. Refuses what the script refuses or would ignore."""
     if options.selected_op_list_path and options.operators_yaml_path:
         _refuse("there are two lists of operators", "leave out --selected-op-list-path or --operators-yaml-path")
     if options.subset not in ("", *SUBSETS):

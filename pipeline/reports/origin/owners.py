@@ -16,7 +16,7 @@ from pipeline.families.table import FAMILIES
 from pipeline.families.template import Hole
 from pipeline.query.database import Database
 from pipeline.stages.emit import rendered, text
-from pipeline.stages.shard import Blocks, files, groups, outline, placed, template_of
+from pipeline.stages.shard import SORTED, Blocks, files, groups, ordered, outline, placed, template_of
 from pipeline.stages.units import units
 
 UnitKey = tuple[str, str]  # family, name
@@ -44,7 +44,7 @@ def owner_of(db: Database, layout: tuple[str, int], name: str, line: int) -> Own
     """The owner of line `line` of the generated file `name`; None if the file is shorter."""
     file = files.item(db, *layout, name)
     assert file is not None
-    changed = bool(file.whole or file.part or file.edits or file.first or file.libraries)
+    changed = bool(file.whole or file.part or file.edits or file.first or file.nested or file.libraries)
     before = file.before.count("\n")
     at, of_template, last = 1, 1 - before, ""
     for part in parts_of(db, layout, file):
@@ -67,7 +67,12 @@ def parts_of(db: Database, layout: tuple[str, int], file: File) -> Iterator[Part
         yield from _split_by_pieces(whole, _pieces_of_graphs(db, file))
         return
     for hole, part in zip(template_of(db, file).parts, outline(db, *layout, file.name)):
-        if isinstance(part, Blocks):
+        if isinstance(part, Blocks) and part.marks == SORTED:
+            whole = ordered(db, *layout, file.name, file.family, part.place)
+            listed = ((unit, text(db, file.family, unit)) for unit in file.units)
+            each_of = [(unit, own.get(piece, "")) for unit, own in listed for piece in part.piece.split(",")]
+            yield from _split_by_pieces(whole, (((file.family, unit), each) for unit, each in each_of))
+        elif isinstance(part, Blocks):
             texts = ((unit, ended(each)) for unit, each in _placed(db, layout, file, part.place))
             yield from (Part(unit, (between + each).decode()) for unit, between, each in joined(texts))
         elif isinstance(hole, Hole) and hole.name in file.slots:
