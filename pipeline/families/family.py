@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct
 
 from pipeline.families.file import CUT, File
-from pipeline.model.backends import Backend, OwnNode
 from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
-from pipeline.problems.problem import Role, SpecError
+from pipeline.problems.problem import Role
 from pipeline.releases.model import Release
+
+if TYPE_CHECKING:
+    from pipeline.model.backends import Backend, OwnNode
+    from pipeline.problems.problem import SpecError
 
 ATEN = "aten"  # the namespace of PyTorch's functions
 
