@@ -79,7 +79,7 @@ _VALUES: Mapping[str, Iterable[str]] = {
     "layout": LAYOUTS,
     "tree": TREES,
     "format": FORMATS,
-    **dict.fromkeys(("strict", "lines", "autograd", "fix"), _FLAG),
+    **dict.fromkeys(("strict", "lines", "autograd", "operator_headers", "fix"), _FLAG),
 }
 
 

@@ -36,6 +36,7 @@ MEANINGS = {  # of the variables
     "layout": "layout=split: sources that an edit recompiles one by one",
     "shards": "their number; 16",
     "tree": "tree=checkout, tree=csrc: subfolders as PyTorch has them",
+    "operator_headers": "operator_headers=1: lazy kernels include a header of ATen for each operator",
     "lines": "lines=1: #line directives that lead to the YAML",
     "strict": "strict=1: warnings are errors",
     "format": "the form of reports: text, json, github, sarif",
