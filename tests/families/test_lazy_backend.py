@@ -183,6 +183,21 @@ def test_the_registration_of_autograd_goes_with_its_last_operator(checkout: Chec
     assert not (checkout.root / REGISTER_AUTOGRAD).exists()
 
 
+def test_files_of_another_backend_go_with_it_and_those_of_others_stay(checkout: Checkout) -> None:
+    other = (checkout.root / REGISTER).read_text().replace("Lazy", "CPU")
+    (checkout.root / MADE / "RegisterCPU.cpp").write_text(other)
+    change(checkout, YAML, "backend: Lazy\n", "backend: XLA\n")
+    kernels = checkout.root / LAZY_PLACES["ts_native_functions.cpp"]
+    kernels.write_text(kernels.read_text().replace("Lazy", "XLA"))
+    assert run(checkout).status == 0, run(checkout).stderr
+    assert {path.name for path in (checkout.root / MADE).glob("Register*")} == {
+        "RegisterCPU.cpp",
+        "RegisterXLA.cpp",
+        "RegisterAutogradXLA.cpp",
+    }
+    (checkout.root / MADE / "RegisterCPU.cpp").unlink()
+
+
 def test_a_set_without_the_file_has_no_backend(checkout: Checkout) -> None:
     (checkout.root / YAML).unlink()
     refused = run(checkout)
