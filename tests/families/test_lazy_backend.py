@@ -262,3 +262,27 @@ def test_torchgen_refuses_the_same_files(checkout: Checkout, tmp_path: Path) -> 
     assert [number for number, error in verdicts.items() if not error] == [
         f"{len(WRONG):03}"
     ]  # the one without an edit
+
+
+IGNORED = {
+    ("  - softplus\n", "  - softpluss\n"): "softpluss: no function is called 'softpluss': torchgen ignores it",
+    ("symint:\n", "symint:\n  - mv\n"): "mv: 'mv' has no kernel: torchgen ignores it here",
+    ("  - topk\n", "  - topk\n  - topk\n"): "topk: 'topk' is twice in supported",
+}
+
+
+@pytest.mark.parametrize(("edit", "message"), IGNORED.items())
+def test_what_torchgen_ignores_is_a_warning(checkout: Checkout, edit: tuple[str, str], message: str) -> None:
+    change(checkout, YAML, *edit)
+    ran = run(checkout)
+    assert ran.status == 0
+    assert f"warning: {message}" in ran.stderr
+    assert files_in(checkout.root / MADE) == by_script(checkout)
+
+
+@pytest.mark.parametrize(("place", "text"), [(HEADER, " embedding(const"), (KERNELS, "compute_shape_embedding(")])
+def test_a_line_of_the_backend_is_explained(checkout: Checkout, place: str, text: str) -> None:
+    lines = (checkout.root / place).read_text().splitlines()
+    number = next(number for number, line in enumerate(lines, 1) if text in line)
+    explained = checkout.run("explain", f"{place}:{number}", *VARIABLES)
+    assert explained.stdout.startswith(f"{place}:{number}: Lazy::embedding, ")
