@@ -7,9 +7,10 @@ import re
 import shutil
 from pathlib import Path
 
+import forked
 import pytest
 from copies import copy_of
-from project import KERNEL_FILES, NODE_FILES, SHARDS, Project
+from project import KERNEL_FILES, NODE_FILES, SHARDS, Project, files_in
 
 VIEWS = ["ViewFuncs.cpp", "ViewFuncs.h"]
 
@@ -63,10 +64,23 @@ def test_an_edit_of_an_omitted_family_runs_no_unit(kernels: Project) -> None:
     assert (run.status, run.units, run.shards) == (0, [], [])
 
 
-def test_files_of_an_omitted_family_are_removed_without_the_cache(kernels: Project) -> None:
+def test_files_of_an_omitted_family_that_no_record_names_stay_in_a_named_folder(kernels: Project) -> None:
+    before = kernels.files()
     shutil.rmtree(kernels.cache)
     kernels.build(families="inplace_or_view")
-    assert sorted(kernels.files()) == sorted(name for name in KERNEL_FILES if name.startswith("ADInplaceOrView"))
+    assert kernels.files() == before
+    kernels.append("templates/ADInplaceOrViewType.cpp", "// The end.")
+    kernels.build(families="inplace_or_view")
+    assert kernels.files().keys() == before.keys()
+
+
+def test_files_of_an_omitted_family_are_removed_from_the_default_folder_without_the_cache(kernels: Project) -> None:
+    words = [f"specs={kernels.specs}", "families=inplace_or_view"]
+    place = kernels.folder / "generated" / "set"
+    kernels.build(generated=place)
+    shutil.rmtree(kernels.cache)
+    assert forked.gradmill(words, kernels.folder).status == 0
+    assert sorted(files_in(place)) == sorted(name for name in KERNEL_FILES if name.startswith("ADInplaceOrView"))
 
 
 def test_the_manifest_and_the_list_have_only_the_chosen_families(kernels: Project) -> None:
@@ -157,7 +171,6 @@ def test_a_new_family_is_selected_edited_and_omitted_like_others(with_a_new_fami
     assert (run.status, run.units, run.shards) == (0, [], ["made/MadeUp.h"])
     assert "did you mean 'made_up'?" in project.run(families="madeup").stderr
     assert ", made_up, graphs" in project.run(families="x").stderr
-    shutil.rmtree(project.cache)
     project.build(families="factories")
     assert "made/MadeUp.h" not in project.files()
     project.path("templates/MadeUp.h").unlink()

@@ -4,7 +4,8 @@ An unchanged file keeps its modification time, and `restat` makes Ninja stop the
 All paths are absolute: the Ninja file works in any folder, also when another one includes it (`include`).
 
 If a rule leaves some outputs unchanged, Ninja records for them the time of the newest input that the Ninja file names,
-because it has not read the depfile yet. Without such an input, files of an earlier run would cost one more run.
+because it has not read the depfile yet. Without such an input, files of an earlier run would cost one more run. If it
+is a graph that is then deleted, Ninja names it and runs nothing: its outputs no longer exist, so a new export is due.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pipeline.front.run.own_code import PACKAGE
 from pipeline.io.files import stat_of
 
 _TEXT = """\
-# Written by `gradmill export ninja`: export again when the set of generated files changes.
+# Written by `gradmill export ninja`: export again when the set of generated files changes, as by a deleted graph.
 ninja_required_version = 1.8
 builddir = {folder}
 

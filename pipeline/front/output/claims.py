@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from pipeline.front.settings.config import Config
+from pipeline.front.settings.config import Config, default_folder
 from pipeline.io.files import read_file, replace_file
 from pipeline.problems.problem import SpecError
 from pipeline.query.memo import digest
 
-_SHARED = "generated"  # the parent of the default output folders
 _OWNERS = ".owners"  # a note in it, for sets with another cache
 
 
@@ -38,7 +37,7 @@ def _of_output(config: Config) -> Iterator[_Note]:
     for folder in config.families_by_folder:
         output, generated = os.path.abspath(folder), os.path.realpath(folder)
         owners = os.path.join(os.path.dirname(output), _OWNERS)
-        if output == os.path.abspath(os.path.join(_SHARED, config.specs.name)) or os.path.exists(owners):
+        if output == os.path.abspath(default_folder(config.specs.name)) or os.path.exists(owners):
             yield _Note(owners, generated, generated, "generated=DIR")
         yield _Note(os.path.join(config.cache, "outputs"), generated, generated, "generated=DIR")
 

@@ -158,23 +158,40 @@ def remove_orphans(build: Build) -> None:
 
 
 def _lookalikes(build: Build, others: Set[str]) -> Iterator[str]:
-    """The places of generated files of any layout, recognized by their names and heads, unless they are in `others`."""
+    """The places of generated files of any layout, recognized by their names and heads, unless they are in `others`.
+    Outside of the default folder only those of the generated families: others may be the work of another generator."""
     for root, families in build.config.families_by_folder.items():
-        for folder in _with_inner(root, families):
-            try:
-                names = sorted(os.listdir(folder))
-            except OSError:
+        alike = list(_alike(build, root, families, others))
+        if alike and not build.config.is_default_folder:
+            alike = list(_alike(build, root, _generated_families(build), others))
+        yield from alike
+
+
+def _alike(build: Build, root: str, families: tuple[str, ...], others: Set[str]) -> Iterator[str]:
+    """These places below one folder, of some families."""
+    for folder in _with_inner(root, families):
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for path in (os.path.join(folder, name) for name in names):
+            place = build.outputs.place(path)
+            if place in others:
                 continue
-            for path in (os.path.join(folder, name) for name in names):
-                place = build.outputs.place(path)
-                if place in others:
-                    continue
-                source = path.removesuffix(".d")
-                name = os.path.relpath(source, root)
-                if _may_be_of(build, path, root, families) and (
-                    is_rule_for(source)(head_of(path)) if path != source else _is_of(name, source_of(path))
-                ):
-                    yield place
+            source = path.removesuffix(".d")
+            name = os.path.relpath(source, root)
+            if _may_be_of(build, path, root, families) and (
+                is_rule_for(source)(head_of(path)) if path != source else _is_of(name, source_of(path))
+            ):
+                yield place
+
+
+def _generated_families(build: Build) -> tuple[str, ...]:
+    """The families with generated files."""
+    from pipeline.stages.shard import files
+
+    found = (files.item(build.db, *build.layout, name) for name in build.file_names())
+    return tuple({file.family: None for file in found if file is not None})
 
 
 def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) -> bool:

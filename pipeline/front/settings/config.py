@@ -47,6 +47,7 @@ FILES = ("stamp", "depfile", "outputs")  # variables that name a file to write
 STORE = ("outputs",)  # files of the cache next to the folders of the sets
 GRAPHS_SINCE = "2.13"  # the first release that whole graphs support
 NO_FIX, NO_FIX_HINT = "fix=1: only check fixes files", "write doit check fix=1, then run"
+GENERATED = "generated"  # the parent of the default output folders
 ALL = "all"  # in `families=`: every family that the spec set has templates for
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
@@ -114,6 +115,11 @@ class Config(Struct, frozen=True):
         return {name: path for name, path in (("depfile", self.depfile), ("outputs", self.outputs)) if path}
 
     @property
+    def is_default_folder(self) -> bool:
+        """Whether the generated files are in the folder that no `generated=` names: gradmill's, for this set."""
+        return os.path.abspath(self.generated) == os.path.abspath(default_folder(self.specs.name))
+
+    @property
     def families_by_folder(self) -> dict[str, tuple[str, ...]]:
         """The folders of generated files, each with the families that have files there or may have had some: all of
         them if there is one folder, the requested ones in a tree, which other builds may share."""
@@ -126,6 +132,11 @@ class Config(Struct, frozen=True):
     def arrangement(self) -> tuple[str, int]:
         """The layout and its number of shards, 0 if the layout determines it."""
         return self.layout, self.shards if self.layout == "split" else 0
+
+
+def default_folder(name: str) -> str:
+    """The folder of the generated files of a set called `name`."""
+    return os.path.join(GENERATED, name)
 
 
 def no_such_variable(name: str, value: str) -> tuple[str, str]:
@@ -154,7 +165,7 @@ def read_config(variables: Mapping[str, str]) -> Config:
     return Config(
         _with_files(specs, families),
         release,
-        variables.get("generated") or os.path.join("generated", specs.name),
+        variables.get("generated") or default_folder(specs.name),
         variables.get("cache") or "cache",
         _flag("strict", variables.get("strict", "0")),
         _layout(variables.get("layout", "upstream")),
