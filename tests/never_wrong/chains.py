@@ -34,6 +34,7 @@ from .specset import DERIVATIVES, NATIVE, Specs, read_specs
 
 EDITS = 1000
 BACK = 12  # how many states of the set one may go back to
+TAKEN_BACK = "taken back"
 PATIENCE = 3  # refused edits in a row, after which the last of them are taken back
 
 
@@ -51,6 +52,13 @@ class Step(NamedTuple):
         return f"edit {self.count}, {self.kind}, {said}"
 
 
+class State(NamedTuple):
+    """A set that was accepted, and how it was then read: not every release has what an edit uses."""
+
+    specs: Specs | described.Files
+    variables: dict[str, object]
+
+
 class Chain:
     """A set, its one cache, and a folder for clean runs."""
 
@@ -66,7 +74,6 @@ class Chain:
             self._specs = read_specs(CORE)
         else:
             self._specs = described.begin(name, folder)
-        self._states: deque[Specs | described.Files] = deque([self._specs], maxlen=BACK)  # those that were accepted
         self._refused = 0
         self._variables: dict[str, object] = {
             "release": self._releases[-1],
@@ -74,13 +81,18 @@ class Chain:
             "shards": 16,
             "strict": 0,
         }
+        self._states: deque[State] = deque([self._state()], maxlen=BACK)  # those that were accepted
         self._files: dict[str, bytes] = {}
+
+    def _state(self) -> State:
+        return State(self._specs, dict(self._variables))
 
     def steps(self, count: int) -> Iterator[Step]:
         """Makes the edits."""
         for number in range(1, count + 1):
             kind = self._edit()
-            self._turn()
+            if kind != TAKEN_BACK:
+                self._turn()
             self._specs.write(self._folder)
             variables = {"specs": self._folder, **self._variables}
             before, self._files = self._files, {}
@@ -89,7 +101,7 @@ class Chain:
             wrong = difference(found, clean, before) or self._again(variables, found)
             self._files = found.files
             if clean.outcome.status == 0:
-                self._states.append(self._specs)
+                self._states.append(self._state())
             self._refused = 0 if clean.outcome.status == 0 else self._refused + 1
             yield Step(number, kind, dict(self._variables), clean.outcome.status == 0, wrong)
             if wrong:  # start anew, lest one mistake be reported again and again
@@ -113,10 +125,10 @@ class Chain:
     def _edit(self) -> str:
         random = self._random
         if self._refused > PATIENCE or (self._refused and random.random() < 0.5):
-            self._specs = self._states[-1]
-            return "taken back"
+            self._specs, self._variables = self._states[-1].specs, dict(self._states[-1].variables)
+            return TAKEN_BACK
         if random.random() < 0.08:
-            self._specs = random.choice(self._states)
+            self._specs = random.choice(self._states).specs
             return "earlier state"
         self._specs = edited = self._specs.copy()
         if isinstance(edited, described.Files):
