@@ -267,6 +267,23 @@ def test_ninja_runs_after_an_edit_of_a_graph(graphs: Graphs) -> None:
     assert ".  manifest" in ninja()
 
 
+def test_ninja_names_a_deleted_graph_until_the_next_export(graphs: Graphs) -> None:
+    if shutil.which("ninja") is None:
+        pytest.skip("Ninja is not installed: apt install ninja-build, or pip install ninja")
+    time.sleep(2 * TICK / 1e9)
+    graphs.edit("second.py", "z.sin_()", "z.cos_()")
+    file = graphs.project.folder / "build.ninja"
+    file.write_text(graphs.run("export", "ninja").stdout)
+    (graphs.folder / "second.py").unlink()
+    refused = subprocess.run(["ninja"], cwd=file.parent, capture_output=True, text=True, check=False)
+    assert (refused.returncode, str(graphs.folder / "second.py") in refused.stderr) == (1, True)
+    file.write_text(graphs.run("export", "ninja").stdout)
+    subprocess.run(["ninja"], cwd=file.parent, capture_output=True, check=True)
+    assert "graphs/second.cpp" not in graphs.project.files()
+    again = subprocess.run(["ninja"], cwd=file.parent, capture_output=True, text=True, check=True)
+    assert again.stdout == "ninja: no work to do.\n"
+
+
 # ---- an up-to-date run
 
 
