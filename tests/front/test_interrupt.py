@@ -65,6 +65,52 @@ run()
     assert process.returncode == -signal.SIGINT
 
 
+def test_ctrl_c_ends_a_worker_however_soon_after_its_fork() -> None:
+    """Python forgets a signal that comes before it runs a new process: such a worker waited for tasks for ever."""
+    program = """
+import os, signal, time
+from pipeline.front.doit.workers import workers
+ended = []
+with workers():
+    for number in range(200):
+        child = os.fork()
+        if not child:
+            time.sleep(0.2)
+            os._exit(0)
+        until = time.perf_counter_ns() + 5_000 * number
+        while time.perf_counter_ns() < until:
+            pass
+        os.kill(child, signal.SIGINT)
+        ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print({*ended})
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{{{-signal.SIGINT}}}\n", "")
+
+
+def test_a_worker_ends_if_its_run_is_killed(project: Project) -> None:
+    """A worker that waits has the output of the run open: it ends as soon as the worker does."""
+    program = """
+import os, signal
+from multiprocessing import process
+from pipeline.front.start.command import run
+start = process.BaseProcess.start
+def kill(worker):
+    start(worker)
+    os.kill(os.getpid(), signal.SIGKILL)
+process.BaseProcess.start = kill
+run()
+"""
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
+    process = elsewhere("-c", program, "-n", "2", *values, cwd=project.folder, group=True)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, err) == (-signal.SIGKILL, "")
+
+
 def test_ctrl_c_in_a_callback_ends_the_process_without_a_traceback() -> None:
     """As right after a fork: Python would say that it is ignored."""
     program = """

@@ -17,15 +17,35 @@ _SECONDS = 0.5
 
 class Jobs(Queue):  # type: ignore[type-arg]
     """A queue for doit that polls while it waits. Python misses a Ctrl-C right before a blocking read, which would
-    then wait forever for workers that have ended."""
+    then wait forever for workers that have ended. A worker whose run was killed ends as well."""
 
     def __init__(self) -> None:
         super().__init__(ctx=get_context())
+        self._owner = os.getpid()
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         while block and timeout is None and not self._reader.poll(_SECONDS):  # type: ignore[attr-defined]
-            pass
+            if self._owner not in (os.getpid(), os.getppid()):
+                os._exit(1)
         return super().get(block, timeout)
+
+
+def _end_forks_by_ctrl_c() -> None:
+    """Lets Ctrl-C end every process that this one forks. During a fork the signal waits: Python drops what a new
+    process gets before it runs any code, and complains of what comes while a handler is set."""
+    masks: list[Any] = []
+
+    def block() -> None:
+        masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]))
+
+    def restore() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masks.pop())
+
+    def begin() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        restore()
+
+    os.register_at_fork(before=block, after_in_parent=restore, after_in_child=begin)
 
 
 @contextmanager
@@ -34,7 +54,7 @@ def workers() -> Iterator[None]:
     while a worker starts or ends. Workers that doit has not registered yet are ended too: they would wait for tasks."""
     listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else it runs in the background
     if listens and hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        _end_forks_by_ctrl_c()
         MRunner.Queue = Jobs
     try:
         yield
