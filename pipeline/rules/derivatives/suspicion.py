@@ -93,13 +93,16 @@ def _twice(rows: Mapping[tuple[str, ...], Formula]) -> list[SpecError]:
     suspicions = []
     first: dict[str, Formula] = {}
     for row in rows.values():
-        for name in row.names:
+        for number, name in enumerate(row.names):
             other = first.setdefault(name, row)
-            if other is not row:
-                problem = f"'{name}' has two formulas: another one is at the key '{other.key}'"
-                hint = f"take '{name}' out of one of the two keys"
-                error = SpecError(problem, hint, field=(row.key,), needle=name, at_key=True, rule="formula-twice")
-                suspicions.append(error)
+            if other is row and name not in row.names[:number]:
+                continue
+            problem = f"'{name}' has two formulas: another one is at the key '{other.key}'"
+            hint = f"take '{name}' out of one of the two keys"
+            if other is row:
+                problem, hint = f"the key '{row.key}' names '{name}' twice", "write it once, or the other name"
+            error = SpecError(problem, hint, field=(row.key,), needle=name, at_key=True, rule="formula-twice")
+            suspicions.append(error)
     return suspicions
 
 

@@ -45,8 +45,9 @@ _NO_NUMBER = ("Tensor[]", "Tensor?", "SymInt[]", "int[]", "ScalarType", "str", "
 _ARITHMETIC = ("+", "-", "*", "/")
 _COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 _LOGICAL = {"&&": "logical_and", "and": "logical_and", "||": "logical_or", "or": "logical_or"}
-_NO_POINTER = ("Tensor", "Tensor[]", "Scalar", "SymInt", "SymInt[]", "int", "float", "bool", "int[]")
+_NO_POINTER = ("Tensor", "Tensor[]", "Scalar", "SymInt", "SymInt[]", "int", "float", "bool", "int[]", "bool[]")
 _NO_CONDITION = ("Tensor", "Scalar", "SymInt", "Tensor[]", "SymInt[]", "int[]")
+_NAMESPACES = ("at", "std", "c10")
 _IN_PLACE = {"fill": "at::full_like", "zero": "at::zeros_like"}
 
 Types = Mapping[str, str]  # the names that a formula may use, and their types, "" if unknown
@@ -178,7 +179,10 @@ class _Checker:
             dotted = between, between.replace("->", ".", 1)
             problem = f"'->' follows a {of.type}, which is no pointer"
             yield self._error(of.end, problem, f"write '.{name}'", "no-pointer", dotted)
-        if of.kind == "name" and of.name == "torch" and "torch" not in self._types:
+        if of.kind == "name" and of.name in _NAMESPACES and of.name not in self._types:
+            fix = (self._formula[of.start : node.end], f"{of.name}::{name}")
+            yield self._error(of.start, f"'{of.name}' is a namespace", f"write {fix[1]}", "namespace-member", fix)
+        elif of.kind == "name" and of.name == "torch" and "torch" not in self._types:
             self._python.add(id(node))
             callable_ = id(node) in self._called and self._known.arity(CALL, name) is not None
             fix = (self._formula[of.start : node.end], f"at::{name}") if callable_ else None
