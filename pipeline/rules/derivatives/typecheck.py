@@ -180,8 +180,9 @@ class _Checker:
             problem = f"'->' follows a {of.type}, which is no pointer"
             yield self._error(of.end, problem, f"write '.{name}'", "no-pointer", dotted)
         if of.kind == "name" and of.name in _NAMESPACES and of.name not in self._types:
-            fix = (self._formula[of.start : node.end], f"{of.name}::{name}")
-            yield self._error(of.start, f"'{of.name}' is a namespace", f"write {fix[1]}", "namespace-member", fix)
+            right = f"{of.name}::{name}"
+            written = self._formula[of.start : node.end], right
+            yield self._error(of.start, f"'{of.name}' is a namespace", f"write {right}", "namespace-member", written)
         elif of.kind == "name" and of.name == "torch" and "torch" not in self._types:
             self._python.add(id(node))
             callable_ = id(node) in self._called and self._known.arity(CALL, name) is not None
