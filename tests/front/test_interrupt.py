@@ -111,6 +111,25 @@ run()
     assert (process.returncode, err) == (-signal.SIGKILL, "")
 
 
+def test_a_run_fails_if_a_worker_is_killed(project: Project) -> None:
+    """As where memory is short."""
+    program = """
+import os, signal
+from doit.runner import MRunner
+from pipeline.front.start.command import run
+MRunner.execute_task_subprocess = lambda *words: os.kill(os.getpid(), signal.SIGKILL)
+run()
+"""
+    values = [f"{name}={getattr(project, name)}" for name in ("specs", "cache", "generated")]
+    process = elsewhere("-c", program, "-n", "2", *values, cwd=project.folder, group=True)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, err) == (3, "ERROR: a worker process was killed by signal 9\n  run again\n")
+
+
 def test_ctrl_c_in_a_callback_ends_the_process_without_a_traceback() -> None:
     """As right after a fork: Python would say that it is ignored."""
     program = """

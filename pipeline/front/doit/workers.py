@@ -6,18 +6,22 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, process
 from multiprocessing.queues import Queue
 from typing import Any
 
+from doit.exceptions import InvalidCommand
 from doit.runner import MRunner
+
+from pipeline.front.settings.hints import two_lines
 
 _SECONDS = 0.5
 
 
 class Jobs(Queue):  # type: ignore[type-arg]
     """A queue for doit that polls while it waits. Python misses a Ctrl-C right before a blocking read, which would
-    then wait forever for workers that have ended. A worker whose run was killed ends as well."""
+    then wait forever for workers that have ended. A worker whose run was killed ends as well, and a run with a killed
+    worker fails."""
 
     def __init__(self) -> None:
         super().__init__(ctx=get_context())
@@ -27,7 +31,16 @@ class Jobs(Queue):  # type: ignore[type-arg]
         while block and timeout is None and not self._reader.poll(_SECONDS):  # type: ignore[attr-defined]
             if self._owner not in (os.getpid(), os.getppid()):
                 os._exit(1)
+            _check_workers()
         return super().get(block, timeout)
+
+
+def _check_workers() -> None:
+    """Raises InvalidCommand if a worker of this process was killed: its task would never end."""
+    statuses = [worker.exitcode for worker in process._children]  # type: ignore[attr-defined]
+    killed = next((-status for status in statuses if status is not None and status < 0), 0)
+    if killed:
+        raise InvalidCommand(two_lines(f"a worker process was killed by signal {killed}", "run again"))
 
 
 def _end_forks_by_ctrl_c() -> None:
