@@ -268,6 +268,9 @@ class _Checker:
         if viable or not kind:
             return
         every = self._known.all_overloads(kind, name)
+        if every is None and "SymInt[]" in types and kind != CALL and not name.endswith(SYMINT):
+            # No other overload takes them: operators do under their names with _symint alone.
+            every = [overload for overload in overloads if overload.least <= len(types) <= len(overload.types)] or None
         if every is not None and not any(_takes(overload, types) for overload in every):
             yield from self._refused(node, name, kind, arguments, every)
 
