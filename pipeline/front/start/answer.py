@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from itertools import zip_longest
 from zlib import crc32
 
 from pipeline.io.stats import Stat, unchanged
@@ -32,9 +33,15 @@ def note_path(words: list[str]) -> str:
 
 
 def note(words: list[str], out: str, error: str, stats: Mapping[str, Stat | None]) -> bytes:
-    """The bytes of a run's note: its standard output, its standard error, and the stat of each path (None: missing)."""
-    pairs = ((path, "" if stat is None else " ".join(map(str, stat))) for path, stat in stats.items())
-    return _sealed(_encoded([_surroundings(words), out, error, *(field for pair in pairs for field in pair)]))
+    """The bytes of a run's note: its standard output, its standard error, and the stat of each path (None: missing).
+
+    All numbers are in one field, in the order of the paths: that parses faster than a field for each path. Paths of
+    missing files come last and have none.
+    """
+    present = {path: stat for path, stat in stats.items() if stat is not None}
+    numbers = " ".join(str(number) for stat in present.values() for number in stat)
+    missing = [path for path in stats if path not in present]
+    return _sealed(_encoded([_surroundings(words), out, error, numbers, *present, *missing]))
 
 
 def is_note(data: bytes) -> bool:
@@ -47,13 +54,13 @@ def answer_to(words: list[str]) -> tuple[bytes, bytes] | None:
     try:
         with open(note_path(words), "rb", buffering=0, opener=_at_once) as file:
             data = file.read() or b""
-        noted, out, error, *fields = data[8:].split(b"\0")
+        noted, out, error, numbers, *paths = data[8:].split(b"\0")
         if not is_note(data) or noted != _encoded([_surroundings(words)]):
             return None
-    except (OSError, ValueError):
+        stats = zip(*[map(int, numbers.split())] * len(Stat._fields))
+        return (out, error) if unchanged(zip_longest(paths, stats)) else None
+    except (OSError, ValueError):  # ValueError: the note of another version
         return None
-    stats = (tuple(map(int, stat.split())) or None for stat in fields[1::2])
-    return (out, error) if unchanged(zip(fields[::2], stats)) else None
 
 
 def _at_once(path: str, how: int) -> int:
