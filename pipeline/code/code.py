@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pipeline.code.files import PREFIX
-from pipeline.code.imports import imports_of
 from pipeline.query.database import ENGINE, Database
 from pipeline.query.memo import digest_of
 from pipeline.query.query import query
@@ -50,6 +49,8 @@ def files(db: Database) -> dict[str, list[str]]:
 @query
 def source(db: Database, module: str) -> Module:
     """The digest of a module's own source, and its direct imports of gradmill modules."""
+    from pipeline.code.imports import imports_of  # only needed for modules that changed
+
     known = files(db)
     labels = known.get(module, [])
     texts = [db.input(label) for label in labels]

@@ -68,6 +68,15 @@ def is_file(path: str) -> bool:
         return False
 
 
+def files_in(folder: str) -> list[str]:
+    """The sorted paths of the regular files in a folder; none if it cannot be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.path for entry in entries if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return []
+
+
 def read_file(path: str, size: int = -1) -> bytes | None:
     """The bytes of a file, or its first `size` bytes. None if it cannot be read or is no regular file: reading a pipe
     could block forever."""

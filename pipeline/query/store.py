@@ -1,7 +1,5 @@
 """What the engine knows of a store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 

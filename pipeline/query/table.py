@@ -4,8 +4,6 @@ Neighbours by name share a chunk, since one item is often requested after its ne
 chunk begins with it, so items keep their neighbours when others are added or deleted.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -81,7 +79,7 @@ class Items:
             assert entry is not None
             yield name, entry
 
-    def changed(self, after: Items) -> dict[Item, bytes]:
+    def changed(self, after: "Items") -> dict[Item, bytes]:
         """The items that differ in `after`, NAMES among them, with their digests there."""
         old, new = self._except_shared(after), after._except_shared(self)
         changed: dict[Item, bytes] = {name: MISSING for name in old if name not in new}
@@ -96,7 +94,7 @@ class Items:
             yield self.outline.names
             yield from self.outline.chunks
 
-    def _except_shared(self, other: Items) -> Chunk:
+    def _except_shared(self, other: "Items") -> Chunk:
         """The items of all chunks that another table does not have."""
         items = dict(self.outline.few)
         shared = set(other.outline.chunks)

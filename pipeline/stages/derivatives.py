@@ -12,7 +12,6 @@ from pipeline.model.layers import layer_of
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.derivatives.definition import parse_definition
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
@@ -29,6 +28,8 @@ def buckets(db: Database) -> dict[str, list[str]]:
 @table
 def definitions(db: Database, bucket: str) -> dict[str, Definition]:
     """The definitions of a bucket by entry, without the invalid ones. Reports errors and suspicions."""
+    from pipeline.rules.derivatives.definition import parse_definition  # only needed for entries that changed
+
     parsed = {}
     for entry in buckets.item(db, bucket) or ():
         raw = value(db, "derivatives", entry)

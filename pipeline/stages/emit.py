@@ -15,16 +15,39 @@ from pipeline.query.database import Database
 from pipeline.query.query import query
 from pipeline.stages.kernels import definition_of, outputs, served_function
 from pipeline.stages.match import reverse
-from pipeline.stages.python_names import binding, named_functions
 from pipeline.stages.schemas import function
 from pipeline.stages.set import release
-from pipeline.stages.structseqs import structseq
 from pipeline.stages.units import unit
-from pipeline.stages.views import view_group
+
+# These import their queries when called: few runs have families of such subjects.
+
+
+def _binding(db: Database, name: str) -> Any:
+    from pipeline.stages.python_names import binding
+
+    return binding(db, name)
+
+
+def _named(db: Database, name: str) -> Any:
+    from pipeline.stages.python_names import named_functions
+
+    return named_functions(db, name)
+
+
+def _structseq(db: Database, name: str) -> Any:
+    from pipeline.stages.structseqs import structseq
+
+    return structseq(db, name)
+
+
+def _view(db: Database, name: str) -> Any:
+    from pipeline.stages.views import view_group
+
+    return view_group(db, name)
 
 
 def _graph(db: Database, name: str) -> Any:
-    from pipeline.stages.graph_text import pieces  # much code, only needed with graphs
+    from pipeline.stages.graph_text import pieces
 
     return pieces(db, name)
 
@@ -40,10 +63,10 @@ _SUBJECTS: dict[str, Callable[[Database, str], Any]] = {
     "function": function,
     "derivatives": served_function,
     "outputs": outputs,
-    "binding": binding,
-    "named": named_functions,
-    "structseq": structseq,
-    "view": view_group,
+    "binding": _binding,
+    "named": _named,
+    "structseq": _structseq,
+    "view": _view,
     "graph": _graph,
     "backend": _backend_function,
 }

@@ -21,8 +21,6 @@ from pipeline.query.query import Table, query, table
 from pipeline.rules.matching.naming import NodeNames
 from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
-from pipeline.stages.formulas.cut import explained
-from pipeline.stages.formulas.vocabulary import Vocabulary
 from pipeline.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
 from pipeline.stages.set import release, source
 
@@ -102,6 +100,8 @@ def _infos(db: Database, entry: str) -> list[Keyed]:
     """The infos of one definition by dispatch key; none if it has errors, which are reported."""
     from pipeline.rules.derivatives.info import create_infos  # much code, only needed for formulas that changed
     from pipeline.rules.derivatives.suspicion import suspicious
+    from pipeline.stages.formulas.cut import explained
+    from pipeline.stages.formulas.vocabulary import Vocabulary
 
     target = targets.item(db, bucket_of(entry), entry)
     defined = definition(db, entry)

@@ -5,14 +5,16 @@ deprecated.yaml, too.
 """
 
 from pipeline.grammar.buckets import bucket_of
+from pipeline.grammar.names import parse_operator_name
 from pipeline.grammar.schema import parser
 from pipeline.model.bindings import Binding, DeprecatedForm, Overload
 from pipeline.model.native import NativeFunction
+from pipeline.model.units import Unit
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
 from pipeline.rules.native.python_names import ignored_keys, is_bound, parse_form, python_names, stands_for, uncalled
-from pipeline.stages.schemas import entry_of, function, heads
+from pipeline.stages.schemas import buckets, entry_of, function, heads, in_order
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 
@@ -110,3 +112,36 @@ def _functions(db: Database, name: str) -> dict[str, NativeFunction]:
 def _binding(name: str, overloads: list[Overload]) -> Binding | None:
     module, _, plain = name.rpartition(".")
     return Binding(module, plain, tuple(overloads)) if overloads else None
+
+
+def python_units(db: Database) -> list[Unit]:
+    """The Python names, in the order of their first functions."""
+    functions: dict[str, list[str]] = {}
+    for bucket in db.names(buckets):
+        for listed in bound(db, bucket).values():
+            for function_, names in listed:
+                for name in names:
+                    functions.setdefault(name, []).append(function_)
+    return in_order(db, [_unit(name, each) for name, each in functions.items()], lambda unit: unit.function)
+
+
+def python_unit(db: Database, name: str) -> Unit | None:
+    """A Python name as a unit; None if no function is bound to it."""
+    plain = name.rpartition(".")[2]
+    listed = bound.item(db, bucket_of(plain), plain) or []
+    functions = [each for each, names in listed if name in names]
+    return _unit(name, functions) if functions else None
+
+
+def names_of(db: Database, function_: NativeFunction, identity: str) -> list[str]:
+    """The Python names of a function."""
+    plain = function_.func.name.unqualified
+    listed = bound.item(db, bucket_of(plain), plain) or []
+    return [name for each, names in listed if each == identity for name in names]
+
+
+def _unit(name: str, functions: list[str]) -> Unit:
+    """A Python name as a unit. Its entry is that of its first function."""
+    plain = name.rpartition(".")[2]
+    base, first = parse_operator_name(plain).base, functions[0]
+    return Unit(name, name, base, plain, "native", entry_of(first), function=first, functions=tuple(functions))

@@ -5,14 +5,12 @@ Lookups among functions depend on heads only, bucket by bucket.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pipeline.grammar.buckets import bucket_of, in_buckets
-from pipeline.grammar.checks import check_schema, odd_names
-from pipeline.grammar.schema import SchemaParser, parser
 from pipeline.model.layers import layer_of
 from pipeline.model.native import FunctionHead, NativeFunction
 from pipeline.model.schema import SchemaKind
@@ -21,8 +19,6 @@ from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
 from pipeline.releases.model import Release
-from pipeline.rules.native.entry import check_function, is_view, parse_entry
-from pipeline.rules.native.generation import generate_functional, generate_out, odd_autogen
 from pipeline.rules.native.groups import (
     GroupError,
     check_functions,
@@ -37,6 +33,9 @@ from pipeline.rules.native.heads import head_of, within
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 from pipeline.stages.tags import tags
+
+if TYPE_CHECKING:
+    from pipeline.grammar.schema import SchemaParser
 
 GENERATED = "generated "  # the key of a generated function begins with it, before the kind and the base
 _FUNCTIONS, _VARIANTS, _VIEWS = 1, 2, 3  # ranks of the rules between functions, in upstream's order
@@ -62,6 +61,10 @@ def buckets(db: Database) -> dict[str, list[str]]:
 @table
 def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     """The functions that the entries of a bucket declare, by entry, without the invalid ones. Reports errors."""
+    from pipeline.grammar.checks import odd_names  # much code, only needed for entries that changed
+    from pipeline.grammar.schema import parser
+    from pipeline.rules.native.generation import odd_autogen
+
     functions = {}
     known, facts = frozenset(tags(db)), release(db)
     schemas = parser(frozenset(facts.base_types))
@@ -76,7 +79,9 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
     return functions
 
 
-def _parse(raw: object, known: frozenset[str], facts: Release, schemas: SchemaParser) -> NativeFunction:
+def _parse(raw: object, known: frozenset[str], facts: Release, schemas: "SchemaParser") -> NativeFunction:
+    from pipeline.rules.native.entry import is_view, parse_entry
+
     if not isinstance(raw, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")
     parsed = parse_entry(raw, known, facts, schemas)
@@ -135,6 +140,10 @@ def variants(db: Database, bucket: str) -> dict[str, NativeFunction]:
 
 def _variant(db: Database, origin: Generated, parsed: NativeFunction) -> NativeFunction | None:
     """The out or functional variant of a declared function; None if it would be invalid, which is reported."""
+    from pipeline.grammar.checks import check_schema
+    from pipeline.rules.native.entry import check_function
+    from pipeline.rules.native.generation import generate_functional, generate_out
+
     facts = release(db)
     generate = generate_out if origin.kind == "out" else generate_functional
     schema = f"of '{parsed.func}'"

@@ -8,8 +8,6 @@ from msgspec.structs import replace
 
 from pipeline.families.family import Family
 from pipeline.families.table import FAMILIES
-from pipeline.grammar.buckets import bucket_of
-from pipeline.grammar.names import parse_operator_name
 from pipeline.model.layers import entry_operator
 from pipeline.model.native import FunctionNames
 from pipeline.model.nodes import NodeRow
@@ -22,8 +20,6 @@ from pipeline.stages.infos import keyed
 from pipeline.stages.kernels import definition_of, kernels
 from pipeline.stages.layered.taking import all_participants, ordered
 from pipeline.stages.match import all_pairs, node, nodes
-from pipeline.stages.python_names import bound, called
-from pipeline.stages.python_names import stage as deprecated_forms
 from pipeline.stages.schemas import bucket_of_function, buckets, entry_of, function, heads, in_order, schema_texts
 from pipeline.stages.schemas import schema_of as function_schema
 from pipeline.stages.set import (
@@ -37,7 +33,6 @@ from pipeline.stages.set import (
     spec_set,
 )
 from pipeline.stages.specs import fields, files_of, keys_of
-from pipeline.stages.views import first_of_views
 
 
 def families(db: Database) -> list[str]:
@@ -101,15 +96,21 @@ def _all_units(db: Database, family: str) -> list[Unit]:
     if kind.unit == "Node":
         return [_node(name, row) for name, row in nodes(db)]
     if kind.unit == "binding":
+        from pipeline.stages.python_names import python_units, stage  # few runs have such families
+
         if "deprecated" in kind.reads:
-            db.digest(deprecated_forms)
+            db.digest(stage)
         return python_units(db)
     if kind.unit == "backend":
         return backend_units(db, kind)
     chosen = [each for bucket in db.names(buckets) for each in selected(db, family, bucket)]
     if kind.unit == "kernel":
         return [unit for _, unit in ordered(db, chosen, lambda each: each[1].name, lambda each: each[0])]
-    first = first_of_views(db) if kind.subject == "view" else {}
+    first: dict[str, str] = {}
+    if kind.subject == "view":
+        from pipeline.stages.views import first_of_views
+
+        first = first_of_views(db)
     return in_order(db, [unit for _, unit in chosen], lambda unit: first.get(unit.name, unit.name))
 
 
@@ -127,9 +128,7 @@ def from_entries(db: Database) -> dict[str, int]:
             if kind.subject == "outputs" and release(db).viewed(each.op.partition(".")[0]) is None:
                 defined = set()
             defined = defined if kind.subject in ("reverse", "derivatives", "outputs") else set()
-            forms = (
-                {form for of, form in called(db, each.op) if of in each.functions} if "deprecated" in kind.reads else ()
-            )
+            forms = _forms(db, each) if "deprecated" in kind.reads else set()
             by_role = {"native": natives, "derivatives": defined, "deprecated": forms}
             for entry in (f"{role} {name}" for role, names in by_role.items() for name in names):
                 counts[entry] = counts.get(entry, 0) + 1
@@ -153,7 +152,9 @@ def unit(db: Database, family: str, name: str) -> Unit | None:
     if FAMILIES[family].unit == "graph":
         return _graph(db, *name.rsplit(":", 1))
     if FAMILIES[family].unit == "binding":
-        return _binding(db, name)
+        from pipeline.stages.python_names import python_unit
+
+        return python_unit(db, name)
     native = function(db, name)
     own = None if native is None else _function(FAMILIES[family], name, names_of(native))
     return own if own is None or FAMILIES[family].unit != "backend" else _of_backend(db, own)
@@ -220,17 +221,6 @@ def _graph(db: Database, file: str, name: str) -> Unit:
     return Unit(f"{file}:{name}", name, stem(file), name, "graph", name, function="")
 
 
-def python_units(db: Database) -> list[Unit]:
-    """The Python names, in the order of their first functions."""
-    functions: dict[str, list[str]] = {}
-    for bucket in db.names(buckets):
-        for listed in bound(db, bucket).values():
-            for function_, names in listed:
-                for name in names:
-                    functions.setdefault(name, []).append(function_)
-    return in_order(db, [_named(name, each) for name, each in functions.items()], lambda unit: unit.function)
-
-
 def backend_units(db: Database, kind: Family) -> list[Unit]:
     """The functions of the backend."""
     from pipeline.stages.backend import all_members  # only needed with a backend
@@ -249,11 +239,11 @@ def _of_backend(db: Database, unit: Unit) -> Unit | None:
     return None if member is None else replace(unit, dispatch_key=member.key)
 
 
-def _binding(db: Database, name: str) -> Unit | None:
-    plain = name.rpartition(".")[2]
-    listed = bound.item(db, bucket_of(plain), plain) or []
-    functions = [function_ for function_, names in listed if name in names]
-    return _named(name, functions) if functions else None
+def _forms(db: Database, unit: Unit) -> set[str]:
+    """The entries of the deprecated forms that a binding parses."""
+    from pipeline.stages.python_names import called
+
+    return {form for function_, form in called(db, unit.op) if function_ in unit.functions}
 
 
 def units_of(db: Database, family: str, function_: str) -> list[str]:
@@ -261,17 +251,9 @@ def units_of(db: Database, family: str, function_: str) -> list[str]:
     native = function(db, function_) if FAMILIES[family].unit == "binding" else None
     if native is None:
         return [function_]
-    plain = native.func.name.unqualified
-    return [
-        name for each, names in bound.item(db, bucket_of(plain), plain) or [] if each == function_ for name in names
-    ]
+    from pipeline.stages.python_names import names_of as python_names_of
 
-
-def _named(name: str, functions: list[str]) -> Unit:
-    """A Python name as a unit. Its entry is that of its first function."""
-    plain = name.rpartition(".")[2]
-    base, first = parse_operator_name(plain).base, functions[0]
-    return Unit(name, name, base, plain, "native", entry_of(first), function=first, functions=tuple(functions))
+    return python_names_of(db, native, function_)
 
 
 def _node(name: str, row: NodeRow) -> Unit:

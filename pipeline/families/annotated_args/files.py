@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from pipeline.families.family import Family, Layout, Place
 from pipeline.families.file import File
-from pipeline.model.bindings import Binding
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 if TYPE_CHECKING:
     from pipeline.families.annotated_args.plan import AnnotatedArgs
+    from pipeline.model.bindings import Binding
 
 NAME, TEMPLATE = "annotated_fn_args.py", "annotated_fn_args.py.in"
 ROWS = "rows"

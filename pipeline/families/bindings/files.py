@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from pipeline.families.family import Family, Layout, shard_of
 from pipeline.families.file import File
-from pipeline.model.bindings import Binding
 from pipeline.model.regex import regex
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
 
 if TYPE_CHECKING:
     from pipeline.families.bindings.plan import BindingPlan
+    from pipeline.model.bindings import Binding
 
 SHARDED = "python_torch_functions.cpp"
 SHARDS = 3

@@ -6,15 +6,16 @@ A unit is a function that returns several named values. Of overloads with the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
 from pipeline.model.native import FunctionHead
-from pipeline.model.structseqs import Structseq
 from pipeline.model.units import Unit
 from pipeline.releases.model import Release
-from pipeline.rules.native.python_names import is_bound
-from pipeline.rules.native.structseqs import all_named, returns_structseq
+
+if TYPE_CHECKING:
+    from pipeline.model.structseqs import Structseq
 
 FILES = HEADER, SOURCE = "python_return_types.h", "python_return_types.cpp"
 PIECES = DEFINITION, REGISTRATION, DECLARATION = "definition", "registration", "declaration"
@@ -34,11 +35,16 @@ def files(functions: Sequence[Unit], layout: Layout, release: Release) -> list[F
 
 def selects(head: FunctionHead, release: Release) -> bool:
     """Whether a function has a Python binding that returns named values."""
+    from pipeline.rules.native.python_names import is_bound  # few runs have this family
+    from pipeline.rules.native.structseqs import returns_structseq
+
     return returns_structseq(head) and is_bound(head, release)
 
 
 def plan(structseq: Structseq, release: Release) -> Structseq:
     """The class. Raises SpecError if it has a field without a name."""
+    from pipeline.rules.native.structseqs import all_named
+
     all_named(structseq.fields)
     return structseq
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.cpp.view_metas import check_release, view_meta
 from pipeline.families.family import Family, Layout
 from pipeline.families.file import File
-from pipeline.model.native import FunctionHead
+from pipeline.model.native import FunctionHead, FunctionNames
 from pipeline.model.units import Unit
-from pipeline.model.views import ViewGroup
 from pipeline.releases.model import Release
 
 if TYPE_CHECKING:
     from pipeline.families.view_metas.plan import ViewMetasPlan
+    from pipeline.model.views import ViewGroup
 
 FILES = HEADER, SOURCE = "ViewMetaClasses.h", "ViewMetaClasses.cpp"
 INCLUDE, DECLARATION, DEFINITION = "include", "declaration", "definition"
@@ -28,6 +27,8 @@ _SLOTS = {"view_meta_declarations": DECLARATION, "view_meta_implementations": DE
 
 def files(views: Sequence[Unit], layout: Layout, release: Release) -> list[File]:
     """The header and the source. Each template has some of the holes. SpecError as `check_release`."""
+    from pipeline.cpp.view_metas import check_release  # few runs have this family
+
     check_release(release, _ATEN + HEADER)
     names = tuple(unit.name for unit in views)
     return [File(name, _ATEN + name, {}, dict(_SLOTS), names, comment=_comment(name)) for name in FILES]
@@ -61,6 +62,13 @@ def render(plan: ViewMetasPlan, release: Release) -> dict[str, str]:
     }
 
 
+def title(names: FunctionNames) -> str:
+    """The name of the class."""
+    from pipeline.cpp.view_metas import view_meta  # few runs have this family
+
+    return view_meta(names.name)
+
+
 VIEW_METAS = Family(
     "view_metas",
     "ViewMetas",
@@ -76,5 +84,5 @@ VIEW_METAS = Family(
     needs=_ATEN + HEADER,
     selects=selects,
     homes=dict(zip(_SLOTS, (_ATEN + HEADER, _ATEN + SOURCE, _ATEN + SOURCE))),
-    titled=lambda names: view_meta(names.name),
+    titled=title,
 )

@@ -29,6 +29,7 @@ from pipeline.front.output.ownership import (
 from pipeline.front.run import record
 from pipeline.front.run.build import Build
 from pipeline.front.run.paths import own_files, records_in
+from pipeline.io.files import files_in
 from pipeline.problems.problem import SpecError, all_of
 
 if TYPE_CHECKING:
@@ -94,8 +95,9 @@ def _depfile_targets(build: Build) -> list[str]:
 
 def left_by_runs(build: Build) -> Iterator[tuple[str, Written]]:
     """The files that recorded runs of this set wrote, in any configuration, each with its place."""
-    folder = build.config.folder
-    for run in filter(None, (record.load(os.path.join(folder, name)) for name in records_in(folder))):
+    folder, own = build.config.folder, build.paths.record
+    paths = [os.path.join(folder, name) for name in records_in(folder)]
+    for run in filter(None, (build.record if path == own else record.load(path) for path in paths)):
         for path, written in run.evidence.outputs.items():
             yield build.outputs.place(path), written
 
@@ -170,11 +172,7 @@ def _lookalikes(build: Build, others: Set[str]) -> Iterator[str]:
 def _alike(build: Build, root: str, families: tuple[str, ...], others: Set[str]) -> Iterator[str]:
     """These places below one folder, of some families."""
     for folder in _with_inner(root, families):
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            continue
-        for path in (os.path.join(folder, name) for name in names):
+        for path in files_in(folder):
             place = build.outputs.place(path)
             if place in others:
                 continue
@@ -190,8 +188,8 @@ def _generated_families(build: Build) -> tuple[str, ...]:
     """The families with generated files."""
     from pipeline.stages.shard import files
 
-    found = (files.item(build.db, *build.layout, name) for name in build.file_names())
-    return tuple({file.family: None for file in found if file is not None})
+    generated = (files.item(build.db, *build.layout, name) for name in build.file_names())
+    return tuple({file.family: None for file in generated if file is not None})
 
 
 def _may_be_of(build: Build, path: str, root: str, families: tuple[str, ...]) -> bool:

@@ -1,7 +1,5 @@
 """The record of a run, a file in the cache. If no file that the run read or wrote has changed, no row is read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from itertools import chain

@@ -24,15 +24,12 @@ ANALYSIS: dict[str, tuple[str, ...]] = {
 }
 _GRAPHS = {"graphs": ("read the files of whole graphs", "schemas")}  # with `graphs=` only
 
-# The modules with queries. Those for described sets, graphs or pages are only loaded with these.
+# The modules with queries. Those for described sets, graphs or pages are only loaded with these, and some when one of
+# their queries is called: `OwnCode.check` compares what is loaded late.
 _UNITS = ("selection", "kernels", "units", "emit", "shard", "manifest")
 _OTHERS = (
     "set",
     "tags",
-    "python_names",
-    "structseqs",
-    "views",
-    "formulas.vocabulary",
     "layered.files",
     "layered.taking",
     *_UNITS,
@@ -41,10 +38,11 @@ _MODULES = tuple(f"pipeline.stages.{name}" for name in (*ANALYSIS, *_OTHERS))
 _LAYERED = tuple(
     f"pipeline.stages.layered.{name}" for name in ("texts", "keys", "choosing", "asking", "unmatched", "checks")
 )
+_LATER = tuple(f"pipeline.stages.{name}" for name in ("python_names", "structseqs", "views", "formulas.vocabulary"))
 _FOR_GRAPHS = tuple(f"pipeline.stages.{name}" for name in (*_GRAPHS, "graph_operators", "graph_text", "graph_files"))
 _FOR_BACKENDS = ("pipeline.stages.backend",)
 _PAGES = tuple(f"pipeline.reports.page.{name}" for name in ("relations", "subjects", "changes", "pages"))
-_ALL = (*_MODULES, *_LAYERED, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES, "pipeline.code.code")
+_ALL = (*_MODULES, *_LAYERED, *_LATER, *_FOR_GRAPHS, *_FOR_BACKENDS, *_PAGES, "pipeline.code.code")
 _BY_NAME = {module.rpartition(".")[2]: module for module in _ALL}
 
 
@@ -60,7 +58,7 @@ class Stages:
         self._modules = (*_MODULES, *layered, *(_FOR_GRAPHS if graphs else ()), *backends)
 
     def load(self) -> None:
-        """Imports all modules that a run may need, so that the snapshot of the code covers them."""
+        """Imports the modules with queries that most runs need, so that the snapshot of the code covers them."""
         for name in self._modules:
             import_module(name)
 

@@ -16,8 +16,8 @@ from typing import Any
 # Only modules that are loaded with a plain `import`: `from json import loads` already uses a module.
 LAZY = frozenset(
     """
-    copy csv email fnmatch hashlib importlib.metadata._adapters ipaddress json linecache msgspec.inspect
-    msgspec.toml msgspec.yaml multiprocessing.reduction pdb pprint subprocess tempfile textwrap token tokenize traceback
+    copy csv email fnmatch hashlib importlib.metadata._adapters ipaddress json linecache msgspec.inspect msgspec.toml
+    msgspec.yaml multiprocessing.reduction ntpath pdb pprint subprocess tempfile textwrap token tokenize traceback
     zipfile
     """.split()
 )
