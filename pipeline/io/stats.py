@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 # Not a `typing.NamedTuple`: importing `typing` takes longer than everything else here.
 Stat = namedtuple("Stat", ("size", "mtime_ns", "ctime_ns", "inode", "device"))
+_new = tuple.__new__  # `Stat(...)` is a Python call; a run takes the stats of a thousand files
 
 
 def stat_of(path: str | bytes) -> Stat | None:
@@ -20,7 +21,8 @@ def stat_of(path: str | bytes) -> Stat | None:
         status = os.stat(path)
     except OSError:
         return None
-    return Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
+    numbers = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
+    return _new(Stat, numbers)
 
 
 def unchanged(noted: Iterable[tuple[str | bytes, tuple[int, ...] | None]]) -> bool:

@@ -18,8 +18,6 @@ from pipeline.problems.problem import Problem, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.memo import encode
 from pipeline.query.query import Table, query, table
-from pipeline.rules.matching.naming import NodeNames
-from pipeline.rules.matching.target import Operators
 from pipeline.stages.derivatives import Titled, buckets, definition, in_order, titles
 from pipeline.stages.schemas import Listed, all_heads, function, heads, operator_names, schema_of, views
 from pipeline.stages.set import release, source
@@ -30,6 +28,8 @@ Items = Table[[str], Raw]  # of infos, in the items of `parts`
 @table
 def targets(db: Database, bucket: str) -> dict[str, Target]:
     """The function that each definition of a bucket is for."""
+    from pipeline.rules.matching.target import Operators  # only needed for names that changed
+
     listed = heads(db, bucket)
     at = {name: i for i, (name, _) in enumerate(listed)}
     operators = Operators(
@@ -204,6 +204,8 @@ def own_keys(db: Database, bucket: str) -> dict[str, dict[str, bool]]:
 @query
 def rows(db: Database) -> list[NodeRow]:
     """A row for each info, with the name of its Node, in the order of printing."""
+    from pipeline.rules.matching.naming import NodeNames  # only needed for names that changed
+
     names = NodeNames()
     node_names: dict[str, dict[str, str | None]] = {}
     operators = {}

@@ -11,8 +11,6 @@ from pipeline.model.schema import modifies
 from pipeline.problems.problem import Role, SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table
-from pipeline.rules.kernels.derivative import differentiability_of, kernel_derivative
-from pipeline.rules.matching.differentiability import differentiable_outputs
 from pipeline.stages import foreach, infos
 from pipeline.stages.match import defined_by, dependent_of, in_order, info, node, pairs, rewritten
 from pipeline.stages.schemas import bucket_of_function, buckets, function, heads
@@ -61,6 +59,8 @@ def served_function(db: Database, name: str) -> Served | None:
 
 
 def _served(db: Database, pair: Pair, source: str, key: str) -> KernelDerivative | None:
+    from pipeline.rules.kernels.derivative import kernel_derivative  # only needed for derivatives that changed
+
     row, own = node(db, infos.keyed(source, key)), info(db, source, key)
     if row is None or own is None:
         return None
@@ -112,6 +112,9 @@ def outputs(db: Database, name: str) -> Outputs | None:
 @query
 def differentiable(db: Database, name: str) -> list[str] | None:
     """The names of a function's outputs that carry history; None if that is unknown or an error."""
+    from pipeline.rules.kernels.derivative import differentiability_of
+    from pipeline.rules.matching.differentiability import differentiable_outputs
+
     pair, native = kernel(db, name), function(db, name)
     if pair is None or native is None:
         return None

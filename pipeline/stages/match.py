@@ -11,7 +11,6 @@ from pipeline.model.nodes import Dependent, Keyed, NodeRow, Pair
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query, table, unkept
-from pipeline.rules.matching.inplace import check_strides, rewrite_inplace
 from pipeline.rules.matching.lost import Suspect, lost, near_misses, suspects
 from pipeline.stages import foreach, infos, selection
 from pipeline.stages.layered.taking import ordered, participants
@@ -155,6 +154,8 @@ def rewritten(db: Database, function: str) -> list[Forward]:
 
 
 def _rewritten(dependent: Dependent, own: Info) -> tuple[ForwardDerivative, ...]:
+    from pipeline.rules.matching.inplace import check_strides, rewrite_inplace  # only needed for formulas that changed
+
     check_strides(own, dependent.name)
     if len(own.forward_derivatives) > 1:
         raise SpecError(

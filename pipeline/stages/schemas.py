@@ -29,7 +29,7 @@ from pipeline.rules.native.groups import (
     untagged,
     view_groups,
 )
-from pipeline.rules.native.heads import head_of, within
+from pipeline.rules.native.heads import head_of, is_view, within
 from pipeline.stages.set import release
 from pipeline.stages.specs import entries, title, value
 from pipeline.stages.tags import tags
@@ -80,7 +80,7 @@ def declared(db: Database, bucket: str) -> dict[str, NativeFunction]:
 
 
 def _parse(raw: object, known: frozenset[str], facts: Release, schemas: "SchemaParser") -> NativeFunction:
-    from pipeline.rules.native.entry import is_view, parse_entry
+    from pipeline.rules.native.entry import parse_entry
 
     if not isinstance(raw, Mapping):
         raise SpecError("not a mapping", "write - func: name(arguments) -> returns")

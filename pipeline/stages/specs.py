@@ -18,7 +18,6 @@ from pipeline.problems.problem import Role, SpecError, TextError
 from pipeline.query.database import Database
 from pipeline.query.memo import digest, encode
 from pipeline.query.query import query, table, unkept
-from pipeline.rules.layers.versions import looks_like
 from pipeline.specs.entries import Piece, cut, head, outdented, parse_pieces, parse_plain, parse_whole, unused_anchors
 from pipeline.specs.spec_set import ROLES
 from pipeline.stages.layered.files import KEYS, Chosen, Named, is_layered, name_of, of_file, text
@@ -139,6 +138,8 @@ def _of_group(db: Database, key: str, group: str) -> list[Named]:
 @query
 def keys_of_group(db: Database, key: str, group: str) -> dict[str, bool]:
     """The keys of the entries of a group, each with whether its values look like releases in all entries."""
+    from pipeline.rules.layers.versions import looks_like
+
     keys: dict[str, bool] = {}
     for _, raw in _of_group(db, key, group):
         entry = msgspec.msgpack.decode(raw)

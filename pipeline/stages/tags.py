@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pipeline.problems.problem import SpecError, problem_of
 from pipeline.query.database import Database
 from pipeline.query.query import query
-from pipeline.rules.derivatives.definition import no_such_key
 from pipeline.stages.specs import entries, value
 
 
@@ -52,6 +51,8 @@ def _tag_name(declared: object) -> str:
     if not isinstance(declared, dict):
         raise SpecError("not a mapping", "write - tag: name")
     if "tag" not in declared:
+        from pipeline.rules.derivatives.definition import no_such_key
+
         raise no_such_key(declared, "tag", "the entry declares no tag", "write tag: name")
     if not isinstance(declared["tag"], (str, int, float)) and declared["tag"] is not None:
         raise SpecError(f"the tag is no name: {declared['tag']!r}", field=("tag",))

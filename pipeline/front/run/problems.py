@@ -18,10 +18,12 @@ class Problems:
     """The errors and warnings of some queries and of their dependencies, without those that only follow from others."""
 
     def __init__(self, config: Config, db: Database, roots: Iterable[Root]) -> None:
-        from pipeline.problems.causes import causes
-
         self._config, self._db = config, db
-        self.all = causes(db.diagnostics(list(roots), Problem))
+        self.all: list[Problem] = db.diagnostics(list(roots), Problem)
+        if self.all:
+            from pipeline.problems.causes import causes
+
+            self.all = causes(self.all)
 
     @property
     def failed(self) -> bool:

@@ -13,7 +13,6 @@ from pipeline.families.table import FAMILIES, TEMPLATES
 from pipeline.front.settings.graph_files import NO_GRAPHS, GraphFiles, find_graphs, read_namespace
 from pipeline.model.layers import role_of
 from pipeline.model.places import EVERYWHERE, Places
-from pipeline.model.regex import regex
 from pipeline.problems.plain import lines
 from pipeline.problems.problem import SpecError, nearest
 from pipeline.specs.location import OPERATORS, Location
@@ -51,7 +50,7 @@ GENERATED = "generated"  # the parent of the default output folders
 ALL = "all"  # in `families=`: every family that the spec set has templates for
 LAYOUTS = ("upstream", "split")
 MAX_SHARDS = 512
-_NUMBER = regex(r"[0-9]{1,9}")
+_DIGITS = 9  # of a number, at most
 
 
 class Config(Struct, frozen=True):
@@ -347,7 +346,7 @@ def _layout(value: str) -> str:
 
 
 def _shards(value: str) -> int:
-    if _NUMBER.fullmatch(value) is None or not 0 < int(value) <= MAX_SHARDS:
+    if not (value.isascii() and value.isdecimal() and len(value) <= _DIGITS) or not 0 < int(value) <= MAX_SHARDS:
         raise SpecError(f"shards={value}", f"write a number from 1 to {MAX_SHARDS}")
     return int(value)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from zlib import crc32
 
 from pipeline.io.stats import Stat, unchanged
@@ -39,7 +39,7 @@ def note(words: list[str], out: str, error: str, stats: Mapping[str, Stat | None
     missing files come last and have none.
     """
     present = {path: stat for path, stat in stats.items() if stat is not None}
-    numbers = " ".join(str(number) for stat in present.values() for number in stat)
+    numbers = " ".join(map(str, chain.from_iterable(present.values())))
     missing = [path for path in stats if path not in present]
     return _sealed(_encoded([_surroundings(words), out, error, numbers, *present, *missing]))
 

@@ -39,7 +39,7 @@ from pipeline.reports.page.relations import (
 )
 from pipeline.reports.page.steps import Layout, steps_of_entry, steps_of_schema
 from pipeline.rules.native.dispatch import IMPLICIT
-from pipeline.rules.native.entry import is_view
+from pipeline.rules.native.heads import is_view
 from pipeline.stages.derivatives import definition
 from pipeline.stages.foreach import reference_of
 from pipeline.stages.infos import keyed

@@ -210,13 +210,3 @@ def _check_seeded(function: NativeFunction, release: Release) -> None:
             "add tags: nondeterministic_seeded",
             field=("func",),
         )
-
-
-def is_view(function: NativeFunction) -> bool:
-    """True for ops with outputs that alias inputs, and for ops that change the metadata of self in place."""
-    schema = function.func
-    if any(r.annotation is not None and not r.is_write for r in schema.returns):
-        return True
-    if "inplace_view" in function.tags and str(schema.name) not in ("resize_", "resize_as_"):
-        return True
-    return any(a.annotation is not None and a.annotation.endswith("-> *") for a in schema.arguments)

@@ -7,7 +7,16 @@ from pipeline.grammar.signature import signatures
 from pipeline.model.native import FunctionHead, FunctionNames, NativeFunction, ViewKind
 from pipeline.model.schema import is_tensor_like, schema_kind
 from pipeline.rules.native.dispatch import IMPLICIT, IMPLICIT_NESTED
-from pipeline.rules.native.entry import is_view
+
+
+def is_view(function: NativeFunction) -> bool:
+    """True for ops with outputs that alias inputs, and for ops that change the metadata of self in place."""
+    schema = function.func
+    if any(r.annotation is not None and not r.is_write for r in schema.returns):
+        return True
+    if "inplace_view" in function.tags and str(schema.name) not in ("resize_", "resize_as_"):
+        return True
+    return any(a.annotation is not None and a.annotation.endswith("-> *") for a in schema.arguments)
 
 
 def names_of(parsed: NativeFunction) -> FunctionNames:
