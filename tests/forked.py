@@ -27,8 +27,11 @@ _LOADED = """
     pipeline.front.start.main pipeline.front.doit.namespace pipeline.front.doit.reporter pipeline.front.run.build
     pipeline.front.run.collect pipeline.front.run.places pipeline.front.run.sources pipeline.query.explain
     pipeline.code.code pipeline.query.database pipeline.store.sqlite pipeline.problems.render pipeline.problems.causes
-    pipeline.releases.names pipeline.reports.explain_text pipeline.specs.values pipeline.stages.manifest
-    pipeline.stages.shard
+    pipeline.releases.names pipeline.reports.explain_text pipeline.rules.derivatives.info
+    pipeline.rules.derivatives.suspicion pipeline.rules.kernels.derivative pipeline.rules.matching.differentiability
+    pipeline.rules.matching.inplace pipeline.rules.matching.naming pipeline.rules.matching.target
+    pipeline.rules.native.entry pipeline.rules.native.generation pipeline.specs.values pipeline.stages.formulas.cut
+    pipeline.stages.formulas.vocabulary pipeline.stages.manifest pipeline.stages.shard
 """.split()
 
 
@@ -113,12 +116,12 @@ def _remember_plugins() -> None:
 
 def _remember_imports() -> None:
     """What gradmill's modules import follows from their texts, and is half of the time of a small cold build."""
-    from pipeline.code import code
+    from pipeline.code import imports
 
-    found = cache(lambda package, text, imports=code.imports_of: tuple(imports(package, text)))
-    code.imports_of = found
+    remembered = cache(lambda package, text, of=imports.imports_of: tuple(of(package, text)))
+    imports.imports_of = remembered
     for path in (ROOT / "pipeline").rglob("*.py"):
-        found(".".join(path.relative_to(ROOT).parent.parts), path.read_bytes())
+        remembered(".".join(path.relative_to(ROOT).parent.parts), path.read_bytes())
 
 
 def child(work: Callable[[], int], words: list[str], folder: Path) -> int:
