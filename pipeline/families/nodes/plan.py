@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from pipeline.cpp import identifiers
 from pipeline.cpp.types import TENSOR_LIST_LIKE
-from pipeline.families.nodes.saved_types import SavedType, saved_type
+from pipeline.families.saved_types import SavedType, saved_type
 from pipeline.model.autograd import DifferentiableInput, Reverse, SavedAttribute
 from pipeline.problems.problem import SpecError
 from pipeline.releases.model import Release

@@ -15,7 +15,6 @@ from pipeline.front.run import contents, record
 from pipeline.front.run.inputs import Inputs
 from pipeline.front.run.lock import Lock
 from pipeline.front.run.notes import Forgotten
-from pipeline.front.run.own_code import tool
 from pipeline.front.run.paths import Paths, paths_of, was_used
 from pipeline.front.run.problems import Problems
 from pipeline.front.run.record import Evidence, Made, Record
@@ -38,7 +37,7 @@ class Build:
         self.stages = Stages(config)
         self.inputs = inputs or Inputs(config)
         self.layout = config.arrangement
-        self._terms = record.terms_of(config, self.paths, tool())
+        self._terms = record.terms_of(config, self.paths, self.inputs.code.identity())
         self.has_cache = was_used(config.folder)
         self._load()
         self.nothing_changed = self.record is not None and self.record.serves(

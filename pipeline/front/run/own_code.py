@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Set
-from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
 from pipeline import STARTED
-from pipeline.code.files import CodeChanged
+from pipeline.code.files import CodeChanged, library_files
 from pipeline.front.output.outputs import Written
 from pipeline.io.files import Moment, Stat, is_settled, stat_of, unchanged
 
@@ -31,18 +30,23 @@ class OwnCode:
         self._sources: dict[str, Source] = {}  # by label, libraries too
         self._loaded: set[str] = set()  # the modules that were loaded before the snapshot
         self.stats: dict[str, Stat | None] = {}
-        self.libraries: dict[str, str] = {}  # the files that state their versions
+        self.libraries = library_files(LIBRARIES)  # the files that state their versions
+
+    def identity(self) -> tuple[str, ...]:
+        """What tells this gradmill from others that use the same cache: its folder, its Python, the paths of
+        libraries."""
+        return (PACKAGE, sys.version, *self.libraries.values())
 
     def take(self, known: Mapping[str, Written]) -> dict[str, Input]:
         """Takes the snapshot, after all other inputs were read; returns the inputs, by label. `known`: the files as the
         last run recorded them. CodeChanged if a file changed since the process started: the running code, the files on
         disk and the other inputs might never have existed at the same time."""
         from pipeline.code.code import FILES
-        from pipeline.code.files import Source, library_files
+        from pipeline.code.files import Source
         from pipeline.query.database import ENGINE
         from pipeline.query.memo import Input
 
-        self._paths, self.libraries = own_files(), library_files(LIBRARIES)
+        self._paths = own_files()
         files = {**self._paths, **self.libraries}
         self.stats = {path: stat_of(path) for path in files.values()}
         new = {path for path in files.values() if path not in known or known[path].stat != self.stats[path]}
@@ -106,12 +110,6 @@ class OwnCode:
     def paths(self) -> list[str]:
         """The paths of gradmill's own files."""
         return list((self._paths or own_files()).values())
-
-
-def tool() -> tuple[str, ...]:
-    """The identity of this gradmill, as a cache may serve several: its folder, its Python, the paths of libraries."""
-    specs = (PathFinder.find_spec(name) for name in LIBRARIES)
-    return (PACKAGE, sys.version, *(spec.origin or "" for spec in specs if spec is not None))
 
 
 def own_files() -> dict[str, str]:

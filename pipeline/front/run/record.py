@@ -19,7 +19,7 @@ _SIZE = 16  # of a digest
 class Terms(Struct, frozen=True, array_like=True):
     """The dependencies of a run that no file states."""
 
-    tool: tuple[str, ...]  # the identity of gradmill and its Python: `own_code.tool`
+    tool: tuple[str, ...]  # `OwnCode.identity`
     spelling: tuple[str, ...]  # of the paths that depfiles name, and of the description of the set
     format: str  # of the report
 

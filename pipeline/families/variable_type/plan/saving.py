@@ -2,14 +2,13 @@
 
 from msgspec import Struct
 
-from pipeline.cpp.types import ITENSOR_LIST, STRING_VIEW, TENSOR, TENSOR_LIST, TENSOR_VECTOR, optional
+from pipeline.cpp.types import STRING_VIEW, TENSOR, optional
+from pipeline.families.saved_types import SAVED_TYPES
 from pipeline.families.variable_type.plan.subject import Subject
 from pipeline.model.kernels import KernelSaved
 from pipeline.model.schema import is_list
 from pipeline.problems.problem import SpecError
 
-_LISTS = (TENSOR_LIST, f"c10::List<{optional(TENSOR)}>", ITENSOR_LIST, TENSOR_VECTOR)
-_COPIED = ("at::IntArrayRef", "c10::SymIntArrayRef", "at::ArrayRef<at::Scalar>")  # by .vec(): they own no data
 _SCALAR_TYPE = "_scalar_type"  # the suffix of an attribute that is the dtype of an argument
 
 
@@ -46,14 +45,12 @@ def _save(saved: KernelSaved, subject: Subject, *, is_output: bool) -> Save:
     expr = saved.expr.replace(source, in_member) if in_member else saved.expr
     if saved.type in (TENSOR, optional(TENSOR)) or (is_output and saved.type == "at::Scalar"):
         return _save_variable(saved, subject, source, in_member, is_output=is_output)
-    if saved.type in _LISTS:
+    row = SAVED_TYPES.get(saved.type)
+    if row is not None and row.is_variable:
         as_outputs = "true" if subject.is_foreach and is_output else "false"
         return Save(f"{saved.name}_", f"make_saved_variable_list({saved.name}, {as_outputs})", saved.guard)
-    if saved.type in _COPIED:
-        expr += ".vec()"
-    elif saved.type == STRING_VIEW:
-        expr = f"std::string({expr})"
-    return Save(saved.name, expr, saved.guard, optional_string=saved.type == optional(STRING_VIEW))
+    value = expr if row is None else row.copied.format(value=expr)
+    return Save(saved.name, value, saved.guard, optional_string=saved.type == optional(STRING_VIEW))
 
 
 def _member(name: str, subject: Subject) -> tuple[str, str]:

@@ -1,8 +1,8 @@
-"""How a Node stores its saved attributes: one row per C++ type.
+"""How attributes are saved: one row per C++ type, for the Nodes that store them and the kernels that set them.
 
-A row has the declaration of the attribute, its release, unpacking and check, its type as a parameter, and its Python
-getters. `{name}` is the attribute; `{scalars_getter_tail}` is a fact of the release. The order of the parts is
-upstream's (gen_autograd_functions).
+A row has the declaration of the attribute, the expression that copies a value into it, its release, unpacking and
+check, its type as a parameter, and its Python getters. `{name}` is the attribute; `{scalars_getter_tail}` is a fact of
+the release. The order of the parts is upstream's (gen_autograd_functions).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Getter(Struct, frozen=True, gc=False, array_like=True):
 
 
 class SavedType(Struct, frozen=True, gc=False, array_like=True):
-    """The text that a Node needs for a saved attribute of one C++ type."""
+    """The text that Nodes and kernels need for a saved attribute of one C++ type."""
 
     fields: tuple[str, ...]
     passed: str  # the reference type of the gradient function's parameter
@@ -34,13 +34,15 @@ class SavedType(Struct, frozen=True, gc=False, array_like=True):
     check: str = ""
     getters: tuple[Getter, ...] = ()
     is_variable: bool = False  # stored as a SavedVariable, or a vector of them
+    copied: str = "{value}"  # the expression that kernels save; a copy, if the type owns no data
 
 
-def _simple(cpp_type: str, *getters: Getter, initial: str = "") -> SavedType:
+def _simple(cpp_type: str, *getters: Getter, initial: str = "", copied: str = "{value}") -> SavedType:
     """The row of a type that is stored by value."""
-    return SavedType((f"{cpp_type} {{name}}{initial};",), f"{cpp_type}&", getters=getters)
+    return SavedType((f"{cpp_type} {{name}}{initial};",), f"{cpp_type}&", getters=getters, copied=copied)
 
 
+_VECTOR = "{value}.vec()"
 _VARIABLE = SavedType(
     ("SavedVariable {name}_;",),
     "Tensor&",
@@ -77,6 +79,7 @@ _SCALARS = SavedType(
     "std::vector<at::Scalar>&",
     release=("{name}.clear();",),
     getters=(Getter("getter_of_scalars", "body_scalars", tail="{scalars_getter_tail}"),),
+    copied=_VECTOR,
 )
 
 _OPTIONAL_INTS = _simple("c10::OptionalArray<int64_t>", Getter("getter_of_optional_array", "body_ints"))
@@ -89,8 +92,8 @@ SAVED_TYPES: dict[str, SavedType] = {
     ITENSOR_LIST: _TENSORS,
     TENSOR_VECTOR: _TENSORS,
     f"c10::List<{optional(TENSOR)}>": _OPTIONAL_TENSORS,
-    "at::IntArrayRef": _simple("std::vector<int64_t>", Getter("getter", "body_ints")),
-    "c10::SymIntArrayRef": _simple("std::vector<c10::SymInt>", Getter("getter", "body_symints")),
+    "at::IntArrayRef": _simple("std::vector<int64_t>", Getter("getter", "body_ints"), copied=_VECTOR),
+    "c10::SymIntArrayRef": _simple("std::vector<c10::SymInt>", Getter("getter", "body_symints"), copied=_VECTOR),
     "at::OptionalIntArrayRef": _OPTIONAL_INTS,
     optional("at::IntArrayRef"): _OPTIONAL_INTS,
     "at::OptionalSymIntArrayRef": _OPTIONAL_SYMINTS,
@@ -102,7 +105,7 @@ SAVED_TYPES: dict[str, SavedType] = {
     optional("int64_t"): _simple("::std::optional<int64_t>", Getter("getter_of_optional", "body_int")),
     "c10::SymInt": _simple("c10::SymInt", Getter("getter", "body_symint")),
     optional("c10::SymInt"): _simple("::std::optional<c10::SymInt>", Getter("getter_of_optional", "body_symint")),
-    STRING_VIEW: _simple("std::string", Getter("getter", "body_string")),
+    STRING_VIEW: _simple("std::string", Getter("getter", "body_string"), copied="std::string({value})"),
     "at::ArrayRef<at::Scalar>": _SCALARS,
     "double": _simple("double", Getter("getter", "body_double")),
     optional("double"): _simple("::std::optional<double>", Getter("getter_of_optional", "body_double")),
